@@ -1,0 +1,38 @@
+# make demo [INPUT=clip.mp4]   the main job, on what there is
+# make test                    every test
+# make lint | bench            style | costs against C
+# Each installs the Debian packages it needs first.
+
+SHELL := /bin/bash
+RUN := .build/release/gst-bridge
+
+LIBRARIES := libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev pkg-config
+PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
+           gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
+TOOLS := gstreamer1.0-tools ffmpeg xvfb x11-apps x11-utils xauth
+
+.PHONY: demo test lint bench build packages packages-test clean
+
+demo: packages
+	swift build -c release --product gst-bridge
+	@.ci/demo "$(INPUT)"
+
+test: packages-test
+	swift build --build-tests
+	swift test --skip-build
+
+lint:
+	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
+
+bench: packages-test
+	swift build -c release --package-path Benchmarks
+	Benchmarks/.build/release/bridge-bench
+
+packages:
+	@.ci/packages $(LIBRARIES) $(PLUGINS)
+
+packages-test:
+	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS)
+
+clean:
+	rm -rf .build Benchmarks/.build

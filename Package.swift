@@ -1,0 +1,56 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target: language mode 6 (from the tools version), and the lifetime annotations that
+/// let a plane of pixels be a span that cannot leave its mapping.
+let settings: [SwiftSetting] = [
+    .enableExperimentalFeature("Lifetimes"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "MediaBridge",
+    products: [
+        .library(name: "MediaBridge", targets: ["MediaBridge"]),
+        .executable(name: "gst-bridge", targets: ["gst-bridge"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+    ],
+    targets: [
+        // What Swift cannot import from GStreamer's headers, and nothing else.
+        .systemLibrary(
+            name: "CMediaBridge",
+            pkgConfig: "gstreamer-app-1.0",
+            providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]
+        ),
+        // What gst-inspect-1.0 knows: pipelines, buses, caps, samples, appsink and appsrc.
+        .target(name: "GStreamerKit", dependencies: ["CMediaBridge"], swiftSettings: settings),
+        // What an RTC user knows: frames, times, sources, sinks, consumers. No C.
+        .target(name: "MediaCore", swiftSettings: settings),
+        // What decides what happens when: gates and fan-out. No C.
+        .target(name: "BridgeEngine", dependencies: ["MediaCore"], swiftSettings: settings),
+        // The translation between the two vocabularies, and the product.
+        .target(
+            name: "MediaBridge",
+            dependencies: [
+                "GStreamerKit", "MediaCore", "BridgeEngine",
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: settings
+        ),
+        // The command.
+        .executableTarget(
+            name: "gst-bridge",
+            dependencies: [
+                "MediaBridge",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings
+        ),
+    ]
+)

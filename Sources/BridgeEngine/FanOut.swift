@@ -1,0 +1,59 @@
+public import MediaCore
+internal import Synchronization
+
+/// One stream to any number of receivers. Each gets the same frame, not a copy of it.
+///
+/// Receivers may be added and removed while frames flow. Thread: any.
+public final class FanOut: VideoFrameConsumer {
+    /// A receiver's place in a fan-out, with its counts. It ends with ``FanOut/remove(_:)``.
+    public final class Link: Sendable {
+        fileprivate let receiver: any VideoFrameConsumer
+        private let pushedCount = Atomic<Int>(0)
+        private let drops = Mutex(DropCounts())
+
+        fileprivate init(_ receiver: any VideoFrameConsumer) { self.receiver = receiver }
+
+        /// Frames the receiver accepted.
+        public var pushed: Int { pushedCount.load(ordering: .relaxed) }
+        /// Frames it did not.
+        public var dropped: DropCounts { drops.withLock { $0 } }
+
+        fileprivate func pass(_ frame: VideoFrame) -> FrameDisposition {
+            let disposition = receiver.consume(frame)
+            switch disposition {
+            case .accepted: pushedCount.add(1, ordering: .relaxed)
+            case .dropped(let cause): drops.withLock { $0[cause] += 1 }
+            }
+            return disposition
+        }
+    }
+
+    private let links = Mutex<[Link]>([])
+
+    public init() {}
+
+    @discardableResult
+    public func add(_ receiver: any VideoFrameConsumer) -> Link {
+        let link = Link(receiver)
+        links.withLock { $0.append(link) }
+        return link
+    }
+
+    public func remove(_ link: Link) { links.withLock { $0.removeAll { $0 === link } } }
+
+    /// Hands the frame to every receiver in turn.
+    ///
+    /// - Returns: Accepted where one of them accepted; otherwise what the last one said, and
+    ///   ``DropCause/closed`` where there is none.
+    @discardableResult
+    public func consume(_ frame: VideoFrame) -> FrameDisposition {
+        // User code never runs under the lock: the list is taken out first.
+        let links = self.links.withLock { $0 }
+        var result = FrameDisposition.dropped(.closed)
+        for link in links {
+            let disposition = link.pass(frame)
+            if !result.isAccepted { result = disposition }
+        }
+        return result
+    }
+}

@@ -1,0 +1,191 @@
+// What Swift's importer cannot take from GStreamer's headers, each with its reason. Everything else
+// is called straight from Swift.
+//
+// Two reasons recur:
+//   macro     the importer sees functions and simple constants, not function-like macros;
+//   @Sendable a Swift closure passed as a plain C function pointer inherits the isolation of the code
+//             that forms it. Formed in a `@MainActor` context (a `main` too), it traps on its first call
+//             from a streaming thread, and nothing warns at compile time. The attribute on the
+//             parameter makes the compiler refuse isolated closures.
+#ifndef CMEDIABRIDGE_H
+#define CMEDIABRIDGE_H
+
+#include <gst/gst.h>
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/base/gstbasesink.h>
+#include <gst/video/video.h>
+
+#define MB_SENDABLE __attribute__((swift_attr("@Sendable")))
+
+// MARK: Callbacks
+
+typedef GstBusSyncReply (*MBBusHandler)(GstBus *bus, GstMessage *message, gpointer context);
+typedef GstFlowReturn (*MBSampleHandler)(GstAppSink *sink, gpointer context);
+typedef void (*MBEndHandler)(GstAppSink *sink, gpointer context);
+typedef GstPadProbeReturn (*MBProbeHandler)(GstPad *pad, GstPadProbeInfo *info, gpointer context);
+typedef GstFlowReturn (*MBChainHandler)(GstPad *pad, GstObject *parent, GstBuffer *buffer);
+typedef gboolean (*MBEventHandler)(GstPad *pad, GstObject *parent, GstEvent *event);
+typedef void (*MBLogHandler)(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer context);
+typedef void (*MBDestroy)(gpointer context);
+
+// Reason: @Sendable.
+static inline void mb_bus_set_sync_handler(GstBus *bus, MBBusHandler handler MB_SENDABLE, gpointer context,
+                                           MBDestroy destroy MB_SENDABLE) {
+    gst_bus_set_sync_handler(bus, handler, context, destroy);
+}
+
+// Reason: @Sendable; and GstAppSinkCallbacks ends in a reserved array that Swift would have to spell out.
+static inline void mb_app_sink_set_callbacks(GstAppSink *sink, MBSampleHandler sample MB_SENDABLE,
+                                             MBEndHandler end MB_SENDABLE, gpointer context,
+                                             MBDestroy destroy MB_SENDABLE) {
+    GstAppSinkCallbacks callbacks = {0};
+    callbacks.new_sample = sample;
+    callbacks.eos = end;
+    gst_app_sink_set_callbacks(sink, &callbacks, context, destroy);
+}
+
+// Reason: @Sendable.
+static inline gulong mb_pad_add_probe(GstPad *pad, GstPadProbeType mask, MBProbeHandler handler MB_SENDABLE,
+                                      gpointer context, MBDestroy destroy MB_SENDABLE) {
+    return gst_pad_add_probe(pad, mask, handler, context, destroy);
+}
+
+// Reason: macro (gst_pad_set_chain_function and gst_pad_set_event_function), and @Sendable.
+static inline void mb_pad_set_functions(GstPad *pad, MBChainHandler chain MB_SENDABLE,
+                                        MBEventHandler event MB_SENDABLE, gpointer context,
+                                        MBDestroy destroy MB_SENDABLE) {
+    gst_pad_set_chain_function_full(pad, chain, context, destroy);
+    gst_pad_set_event_function_full(pad, event, context, NULL);
+}
+
+// Reason: the context of a chain function is a field behind a macro-only name (pad->chaindata).
+static inline gpointer mb_pad_chain_context(GstPad *pad) { return pad->chaindata; }
+
+// Reason: @Sendable.
+static inline GstBuffer *mb_buffer_new_wrapped(GstMemoryFlags flags, gpointer bytes, gsize size,
+                                               gpointer context, MBDestroy destroy MB_SENDABLE) {
+    return gst_buffer_new_wrapped_full(flags, bytes, size, 0, size, context, destroy);
+}
+
+// Reason: @Sendable. The context lives as long as the buffer does.
+static inline void mb_buffer_attach(GstBuffer *buffer, GQuark name, gpointer context, MBDestroy destroy MB_SENDABLE) {
+    gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(buffer), name, context, destroy);
+}
+
+// Reason: @Sendable.
+static inline GLogFunc mb_log_set_default_handler(MBLogHandler handler MB_SENDABLE) {
+    return g_log_set_default_handler(handler, NULL);
+}
+
+// MARK: Mini objects
+
+// Reason: macro (gst_buffer_is_writable).
+static inline gboolean mb_buffer_is_writable(GstBuffer *buffer) {
+    return gst_mini_object_is_writable(GST_MINI_OBJECT_CAST(buffer)) && gst_buffer_is_all_memory_writable(buffer);
+}
+
+// Reason: macro (gst_buffer_make_writable). Takes the reference it is given.
+static inline GstBuffer *mb_buffer_make_writable(GstBuffer *buffer) { return gst_buffer_make_writable(buffer); }
+
+// Reason: macro (gst_buffer_copy is an inline over one, gst_buffer_ref a cast over another).
+static inline GstBuffer *mb_buffer_ref(GstBuffer *buffer) { return gst_buffer_ref(buffer); }
+static inline void mb_buffer_unref(GstBuffer *buffer) { gst_buffer_unref(buffer); }
+static inline GstCaps *mb_caps_ref(GstCaps *caps) { return gst_caps_ref(caps); }
+static inline void mb_caps_unref(GstCaps *caps) { gst_caps_unref(caps); }
+static inline void mb_sample_unref(GstSample *sample) { gst_sample_unref(sample); }
+
+// MARK: Objects
+
+// Reason: macro (GST_OBJECT_NAME), and a name that changes under its lock: the caller frees the copy.
+static inline gchar *mb_object_path(gpointer object) { return gst_object_get_path_string(GST_OBJECT(object)); }
+
+// Reason: macro (GST_IS_BIN and its kin).
+static inline gboolean mb_is_a(gconstpointer instance, GType type) {
+    return instance && g_type_check_instance_is_a((GTypeInstance *)instance, type);
+}
+
+// Reason: macro (G_PARAM_SPEC_VALUE_TYPE and the class casts behind g_object_class_find_property).
+static inline gboolean mb_has_property(gpointer object, const gchar *name) {
+    return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL;
+}
+
+// Reason: variadic (g_object_set, g_object_get).
+static inline void mb_set_int(gpointer object, const gchar *name, gint value) { g_object_set(object, name, value, NULL); }
+static inline void mb_set_uint64(gpointer object, const gchar *name, guint64 value) { g_object_set(object, name, value, NULL); }
+static inline void mb_set_caps(gpointer object, const gchar *name, const GstCaps *value) { g_object_set(object, name, value, NULL); }
+static inline guint64 mb_get_uint64(gpointer object, const gchar *name) { guint64 v = 0; g_object_get(object, name, &v, NULL); return v; }
+static inline guint mb_get_uint(gpointer object, const gchar *name) { guint v = 0; g_object_get(object, name, &v, NULL); return v; }
+static inline gboolean mb_get_bool(gpointer object, const gchar *name) { gboolean v = FALSE; g_object_get(object, name, &v, NULL); return v; }
+static inline gchar *mb_get_string(gpointer object, const gchar *name) { gchar *v = NULL; g_object_get(object, name, &v, NULL); return v; }
+static inline GstStructure *mb_get_structure(gpointer object, const gchar *name) { GstStructure *v = NULL; g_object_get(object, name, &v, NULL); return v; }
+
+// Reason: macro (GST_OBJECT_NAME on a factory, whose name never changes).
+static inline const gchar *mb_factory_name(GstElementFactory *factory) { return GST_OBJECT_NAME(factory); }
+
+// Reason: macros (the metadata keys).
+static inline const gchar *mb_factory_class(GstElementFactory *factory) {
+    return gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS);
+}
+static inline const gchar *mb_factory_long_name(GstElementFactory *factory) {
+    return gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_LONGNAME);
+}
+
+// MARK: Video frames
+
+// One plane of a mapped frame, as bytes that are really there.
+typedef struct {
+    guint8 *bytes;       // the first byte of the first row
+    gsize available;     // bytes from there to the end of the mapping
+    gint stride;         // bytes from row to row
+    gint width;          // samples in a row
+    gint rows;
+    gint pixel_stride;   // bytes from one sample of the plane's first component to the next; 0: packed bits
+    gint depth;          // significant bits of the plane's first component
+} MBPlane;
+
+// Reason: macros (GST_VIDEO_FRAME_COMP_*, GST_VIDEO_FORMAT_INFO_*) hide all of it.
+static inline MBPlane mb_video_frame_plane(const GstVideoFrame *frame, guint plane) {
+    MBPlane out = {0};
+    const GstVideoFormatInfo *format = frame->info.finfo;
+    gint components[GST_VIDEO_MAX_COMPONENTS];
+    gst_video_format_info_component(format, plane, components);
+    gint component = components[0] < 0 ? 0 : components[0];
+    out.bytes = GST_VIDEO_FRAME_PLANE_DATA(frame, plane);
+    out.stride = GST_VIDEO_FRAME_PLANE_STRIDE(frame, plane);
+    out.width = GST_VIDEO_FRAME_COMP_WIDTH(frame, component);
+    out.rows = GST_VIDEO_FRAME_COMP_HEIGHT(frame, component);
+    out.pixel_stride = GST_VIDEO_FORMAT_INFO_PSTRIDE(format, component);
+    out.depth = GST_VIDEO_FORMAT_INFO_DEPTH(format, component);
+    // With a GstVideoMeta each plane is a mapping of its own; without, all planes lie in the first.
+    for (guint i = 0; i < GST_VIDEO_MAX_PLANES; i++) {
+        const GstMapInfo *map = &frame->map[i];
+        if (map->data && out.bytes >= map->data && out.bytes < map->data + map->size) {
+            out.available = (gsize)(map->data + map->size - out.bytes);
+            break;
+        }
+    }
+    return out;
+}
+
+// Reason: macros (GST_VIDEO_FORMAT_INFO_FLAGS and its bits).
+static inline gboolean mb_video_format_is_yuv(const GstVideoFormatInfo *format) { return GST_VIDEO_FORMAT_INFO_IS_YUV(format); }
+static inline gboolean mb_video_format_is_rgb(const GstVideoFormatInfo *format) { return GST_VIDEO_FORMAT_INFO_IS_RGB(format); }
+static inline gboolean mb_video_format_is_gray(const GstVideoFormatInfo *format) { return GST_VIDEO_FORMAT_INFO_IS_GRAY(format); }
+static inline gboolean mb_video_format_is_complex(const GstVideoFormatInfo *format) {
+    return GST_VIDEO_FORMAT_INFO_IS_COMPLEX(format) || GST_VIDEO_FORMAT_INFO_IS_TILED(format);
+}
+static inline gboolean mb_video_format_is_little_endian(const GstVideoFormatInfo *format) { return GST_VIDEO_FORMAT_INFO_IS_LE(format); }
+static inline guint mb_video_format_components(const GstVideoFormatInfo *format) { return GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); }
+static inline gint mb_video_format_component_plane(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_PLANE(format, c); }
+static inline gint mb_video_format_component_offset(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_POFFSET(format, c); }
+static inline gint mb_video_format_component_pixel_stride(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_PSTRIDE(format, c); }
+static inline gint mb_video_format_component_shift(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_SHIFT(format, c); }
+static inline gint mb_video_format_component_depth(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_DEPTH(format, c); }
+
+// Reason: a structure that may be absent, and a field name that Swift passes as a string.
+static inline const gchar *mb_structure_string(const GstStructure *structure, const gchar *field) {
+    return structure ? gst_structure_get_string(structure, field) : NULL;
+}
+
+#endif

@@ -1,0 +1,78 @@
+internal import CMediaBridge
+
+/// Where the program hands buffers to a pipeline.
+///
+/// The caller keeps the queue bounded: ``queuedBuffers`` tells how full it is, ``onDeparture(_:)`` when
+/// there is room again. Thread: any.
+public final class AppSource: Sendable {
+    public let element: Element
+    private var pointer: UnsafeMutablePointer<GstAppSrc> {
+        UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSrc.self)
+    }
+
+    /// `nil` for an element that is not an appsrc.
+    public init?(_ element: Element) {
+        guard mb_is_a(element.pointer, gst_app_src_get_type()) != 0 else { return nil }
+        self.element = element
+    }
+
+    /// Prepares the source for buffers that carry their running time.
+    ///
+    /// - Parameters:
+    ///   - depth: Buffers that wait at most, where the oldest gives way.
+    ///   - dropsOldest: Whether it does; otherwise the queue takes what it is given.
+    public func configure(depth: Int, dropsOldest: Bool) {
+        element.set("format", "time")
+        element.set("max-bytes", "0")
+        element.set("block", "false")
+        mb_set_uint64(element.pointer, "max-buffers", dropsOldest ? guint64(depth) : 0)
+        gst_app_src_set_leaky_type(
+            pointer, dropsOldest ? GST_APP_LEAKY_TYPE_DOWNSTREAM : GST_APP_LEAKY_TYPE_NONE)
+    }
+
+    public func setCaps(_ caps: Caps) { gst_app_src_set_caps(pointer, caps.pointer) }
+
+    /// Buffers that wait in the source's queue.
+    public var queuedBuffers: Int { Int(gst_app_src_get_current_level_buffers(pointer)) }
+
+    /// Hands a buffer over. Never blocks.
+    public func push(_ buffer: consuming Buffer) -> FlowResult {
+        FlowResult(gst_app_src_push_buffer(pointer, buffer.release()))
+    }
+
+    /// Says that no buffer follows.
+    public func endOfStream() { gst_app_src_end_of_stream(pointer) }
+
+    /// Calls `body` for every buffer that leaves the queue, on the streaming thread: it must return at
+    /// once.
+    public func onDeparture(_ body: @escaping @Sendable () -> Void) {
+        element.pad("src")?.onBuffer(body)
+    }
+
+    /// The last pad that the source's buffers reach as a stream of their own: that of a muxer, a
+    /// payloader or a sink. What passes there is what gets written. `nil` where nothing is linked.
+    public var farEnd: Pad? {
+        var pad = element.pad("src")?.peer
+        for _ in 0..<256 {
+            guard let here = pad, let element = here.element else { return pad }
+            let ends = ["Muxer", "Sink", "Payloader"].contains { element.klass.contains($0) }
+            guard !ends, element.pad("sink") != nil, let source = element.pad("src"),
+                let next = source.peer
+            else { return here }
+            pad = next
+        }
+        return pad
+    }
+
+    /// Whether the source's buffers are encoded or muxed on their way, so that their format and size
+    /// must not change.
+    public var needsFixedFormat: Bool {
+        var pad = element.pad("src")?.peer
+        for _ in 0..<256 {
+            guard let element = pad?.element else { return false }
+            if ["Muxer", "Encoder"].contains(where: { element.klass.contains($0) }) { return true }
+            pad = element.pad("src")?.peer
+        }
+        return false
+    }
+}

@@ -1,0 +1,18 @@
+internal import CMediaBridge
+
+extension Buffer {
+    /// Says where the planes of the picture in this buffer lie, where that is not the default layout.
+    ///
+    /// - Parameters:
+    ///   - offsets: Bytes from the buffer's start to each plane.
+    ///   - strides: Bytes from row to row in each plane.
+    public mutating func describeVideo(_ info: VideoInfo, offsets: [Int], strides: [Int]) {
+        var offset = [gsize](repeating: 0, count: 4)
+        var stride = [gint](repeating: 0, count: 4)
+        for (i, value) in offsets.prefix(4).enumerated() { offset[i] = gsize(value) }
+        for (i, value) in strides.prefix(4).enumerated() { stride[i] = gint(clamping: value) }
+        gst_buffer_add_video_meta_full(
+            pointer, GST_VIDEO_FRAME_FLAG_NONE, info.info.finfo.pointee.format,
+            guint(info.width), guint(info.height), guint(offsets.count), &offset, &stride)
+    }
+}

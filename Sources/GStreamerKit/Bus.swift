@@ -1,0 +1,146 @@
+internal import CMediaBridge
+internal import Synchronization
+
+/// A pipeline's bus: every message goes to every listener, as a value, the moment it is posted.
+///
+/// There is no main loop and no polling: messages are taken by the bus's synchronous handler, on the
+/// thread that posts them (a streaming thread, mostly).
+final class Bus: Sendable {
+    private struct State {
+        var listeners: [Int: @Sendable (BusMessage) -> Void] = [:]
+        var next = 0
+        var missing: MissingPlugin?
+        var failure: PipelineError?
+        var ended = false
+    }
+    private let state = Mutex(State())
+    /// Asked to spread a changed latency, away from the posting thread.
+    private let latencyChanged: @Sendable () -> Void
+
+    init(latencyChanged: @escaping @Sendable () -> Void) { self.latencyChanged = latencyChanged }
+
+    /// The first error that was posted since ``reset()``.
+    var failure: PipelineError? { state.withLock { $0.failure } }
+
+    /// Whether the end of the stream has been posted since ``reset()``.
+    var hasEnded: Bool { state.withLock { $0.ended } }
+
+    /// Forgets what an earlier run said.
+    func reset() {
+        state.withLock {
+            $0.failure = nil
+            $0.ended = false
+            $0.missing = nil
+        }
+    }
+
+    /// Adds a listener. It is called on the posting thread, and must return at once.
+    func listen(_ listener: @escaping @Sendable (BusMessage) -> Void) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.listeners[state.next] = listener
+            return state.next
+        }
+    }
+
+    func unlisten(_ id: Int) { _ = state.withLock { $0.listeners.removeValue(forKey: id) } }
+
+    /// Takes the messages of `pipeline` from here on.
+    func attach(to pipeline: UnsafeMutablePointer<GstPipeline>) {
+        let bus = gst_pipeline_get_bus(pipeline)
+        defer { gst_object_unref(bus) }
+        mb_bus_set_sync_handler(
+            bus,
+            { _, message, context in
+                if let message, let context {
+                    Unmanaged<Bus>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.take(message) }
+                }
+                if let message { gst_message_unref(message) }
+                return GST_BUS_DROP
+            }, Unmanaged.passRetained(self).toOpaque(),
+            { if let context = $0 { Unmanaged<Bus>.fromOpaque(context).release() } })
+    }
+
+    private func take(_ message: UnsafeMutablePointer<GstMessage>) {
+        guard let value = translate(message) else { return }
+        let listeners = state.withLock { state in
+            switch value {
+            case .error(let error): if state.failure == nil { state.failure = error }
+            case .endOfStream: state.ended = true
+            default: break
+            }
+            return Array(state.listeners.values)
+        }
+        if case .latencyChanged = value { latencyChanged() }
+        for listener in listeners { listener(value) }
+    }
+
+    private func translate(_ message: UnsafeMutablePointer<GstMessage>) -> BusMessage? {
+        let source = message.pointee.src
+        switch message.pointee.type {
+        case GST_MESSAGE_EOS: return .endOfStream
+        case GST_MESSAGE_ERROR: return .error(error(message, parse: gst_message_parse_error))
+        case GST_MESSAGE_WARNING: return .warning(error(message, parse: gst_message_parse_warning))
+        case GST_MESSAGE_ASYNC_DONE: return .asyncDone
+        case GST_MESSAGE_LATENCY: return .latencyChanged
+        case GST_MESSAGE_BUFFERING:
+            var percent: gint = 0
+            gst_message_parse_buffering(message, &percent)
+            return .buffering(Int(percent))
+        case GST_MESSAGE_STATE_CHANGED:
+            guard mb_is_a(source, gst_pipeline_get_type()) != 0 else { return nil }
+            var new = GST_STATE_NULL
+            gst_message_parse_state_changed(message, nil, &new, nil)
+            return PipelineState(rawValue: Int(new.rawValue)).map { .stateChanged($0) }
+        case GST_MESSAGE_ELEMENT: return element(message)
+        default:
+            return gst_message_type_get_name(message.pointee.type).map {
+                .other(String(cString: $0))
+            }
+        }
+    }
+
+    private func error(
+        _ message: UnsafeMutablePointer<GstMessage>,
+        parse: (
+            UnsafeMutablePointer<GstMessage>?,
+            UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?,
+            UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
+        ) -> Void
+    ) -> PipelineError {
+        var error: UnsafeMutablePointer<GError>?
+        var debug: UnsafeMutablePointer<gchar>?
+        parse(message, &error, &debug)
+        defer { g_free(debug) }
+        return PipelineError(
+            adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
+            debug: debug.map { String(cString: $0) }, missing: state.withLock { $0.missing })
+    }
+
+    private func element(_ message: UnsafeMutablePointer<GstMessage>) -> BusMessage? {
+        guard let structure = gst_message_get_structure(message) else { return nil }
+        if gst_structure_has_name(structure, "missing-plugin") != 0 {
+            let missing = missingPlugin(structure)
+            state.withLock { $0.missing = missing }
+        }
+        guard let text = gst_structure_to_string(structure) else { return nil }
+        defer { g_free(text) }
+        return .element(
+            path: message.pointee.src.map { Element.path(of: $0) } ?? "",
+            structure: String(cString: text))
+    }
+
+    private func missingPlugin(_ structure: UnsafePointer<GstStructure>) -> MissingPlugin {
+        let type = mb_structure_string(structure, "type").map { String(cString: $0) } ?? ""
+        var detail = mb_structure_string(structure, "detail").map { String(cString: $0) } ?? ""
+        if let value = gst_structure_get_value(structure, "detail"),
+            let caps = gst_value_get_caps(value)
+        {
+            detail = Caps(retaining: UnsafeMutablePointer(mutating: caps)).mediaType
+        }
+        let kinds: [String: MissingPlugin.Kind] = [
+            "element": .element, "decoder": .decoder, "encoder": .encoder, "urisource": .uriSource,
+        ]
+        return MissingPlugin(kind: kinds[type] ?? .other, name: detail)
+    }
+}

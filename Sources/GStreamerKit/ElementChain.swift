@@ -1,0 +1,178 @@
+internal import CMediaBridge
+internal import Synchronization
+
+/// A few elements that turn one buffer into another on the caller's own thread: a converter, a scaler,
+/// a flip. No pipeline, no thread, no queue.
+///
+/// Thread: any, one caller at a time (others wait).
+public final class ElementChain: Sendable {
+    /// Sendable: all use is under the lock.
+    private struct Parts: @unchecked Sendable {
+        let bin: UnsafeMutablePointer<GstElement>
+        let bus: UnsafeMutablePointer<GstBus>
+        let entry: UnsafeMutablePointer<GstPad>
+        let exit: UnsafeMutablePointer<GstPad>
+    }
+    private struct State {
+        let parts: Parts
+        var caps: Caps?
+        var hasStarted = false
+    }
+    private let state: Mutex<State>
+    private let outlet: Outlet
+    private let text: String
+
+    /// What comes out at the end, until the caller takes it.
+    private final class Outlet: Sendable {
+        struct Slot: ~Copyable {
+            var buffer: Buffer?
+            var caps: Caps?
+        }
+        let slot = Mutex(Slot())
+    }
+
+    /// - Parameter text: Elements with one open end on either side, as gst-launch writes them; from the
+    ///   program, never from a user.
+    /// - Throws: ``PipelineError`` where an element is missing or the chain cannot be made.
+    public init(_ text: String) throws(PipelineError) {
+        try GStreamer.initialize()
+        var error: UnsafeMutablePointer<GError>?
+        guard let bin = gst_parse_bin_from_description(text, 1, &error), error == nil else {
+            throw PipelineError(adopting: error)
+        }
+        let element = UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstElement.self)
+        gst_object_ref_sink(element)
+        let bus = gst_bus_new()!
+        gst_element_set_bus(element, bus)
+        let entry = gst_pad_new("entry", GST_PAD_SRC)!
+        let exit = gst_pad_new("exit", GST_PAD_SINK)!
+        gst_object_ref_sink(entry)
+        gst_object_ref_sink(exit)
+        let outlet = Outlet()
+        self.text = text
+        self.outlet = outlet
+        state = Mutex(State(parts: Parts(bin: element, bus: bus, entry: entry, exit: exit)))
+        mb_pad_set_functions(
+            exit,
+            { pad, _, buffer in
+                guard let pad, let buffer else { return GST_FLOW_ERROR }
+                let result = Buffer(adopting: buffer)
+                ElementChain.outlet(of: pad)?.slot.withLock { $0.buffer = result.retained() }
+                return GST_FLOW_OK
+            },
+            { pad, _, event in
+                guard let pad, let event else { return 0 }
+                if event.pointee.type == GST_EVENT_CAPS {
+                    var caps: UnsafeMutablePointer<GstCaps>?
+                    gst_event_parse_caps(event, &caps)
+                    let held = caps.map { Caps(retaining: $0) }
+                    ElementChain.outlet(of: pad)?.slot.withLock { $0.caps = held }
+                }
+                gst_event_unref(event)
+                return 1
+            }, Unmanaged.passRetained(outlet).toOpaque(),
+            { if let context = $0 { Unmanaged<Outlet>.fromOpaque(context).release() } })
+        guard link(element, entry: entry, exit: exit) else {
+            throw PipelineError(.linkFailed, message: "not a chain of one in and one out: \(text)")
+        }
+    }
+
+    private static func outlet(of pad: UnsafeMutablePointer<GstPad>) -> Outlet? {
+        mb_pad_chain_context(pad).map { Unmanaged<Outlet>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func link(
+        _ bin: UnsafeMutablePointer<GstElement>, entry: UnsafeMutablePointer<GstPad>,
+        exit: UnsafeMutablePointer<GstPad>
+    ) -> Bool {
+        guard let sink = gst_element_get_static_pad(bin, "sink") else { return false }
+        defer { gst_object_unref(sink) }
+        guard let source = gst_element_get_static_pad(bin, "src") else { return false }
+        defer { gst_object_unref(source) }
+        return gst_pad_link(entry, sink) == GST_PAD_LINK_OK
+            && gst_pad_link(source, exit) == GST_PAD_LINK_OK
+            && gst_pad_set_active(exit, 1) != 0 && gst_pad_set_active(entry, 1) != 0
+            && gst_element_set_state(bin, GST_STATE_PLAYING) == GST_STATE_CHANGE_SUCCESS
+    }
+
+    deinit {
+        // No thread runs in these elements, so this waits for nobody, wherever it is called.
+        state.withLock { state in
+            let parts = state.parts
+            gst_element_set_state(parts.bin, GST_STATE_NULL)
+            gst_pad_set_active(parts.entry, 0)
+            gst_pad_set_active(parts.exit, 0)
+            gst_element_set_bus(parts.bin, nil)
+            gst_object_unref(parts.entry)
+            gst_object_unref(parts.bin)
+            gst_object_unref(parts.exit)
+            gst_object_unref(parts.bus)
+        }
+    }
+
+    /// What came out of a chain.
+    @frozen
+    public struct Output: ~Copyable {
+        public let buffer: Buffer
+        public let caps: Caps
+
+        public init(buffer: consuming Buffer, caps: Caps) {
+            self.buffer = buffer
+            self.caps = caps
+        }
+    }
+
+    /// Sends one buffer through.
+    ///
+    /// - Throws: ``PipelineError`` in the words of the element that refused.
+    public func process(
+        _ buffer: consuming Buffer, caps: Caps
+    ) throws(PipelineError) -> Output {
+        var pending: Buffer? = buffer
+        let flow = state.withLock { state -> GstFlowReturn in
+            if state.caps?.identity != caps.identity { start(&state, caps) }
+            guard let taken = pending.take() else { return GST_FLOW_ERROR }
+            return gst_pad_push(state.parts.entry, taken.release())
+        }
+        let result = outlet.slot.withLock { slot -> Output? in
+            guard let buffer = slot.buffer.take(), let caps = slot.caps else { return nil }
+            return Output(buffer: buffer, caps: caps)
+        }
+        guard flow == GST_FLOW_OK, let result else { throw failure(caps, flow) }
+        return result
+    }
+
+    private func start(_ state: inout State, _ caps: Caps) {
+        let entry = state.parts.entry
+        if !state.hasStarted {
+            gst_pad_push_event(entry, gst_event_new_stream_start("mediabridge"))
+        }
+        gst_pad_push_event(entry, gst_event_new_caps(caps.pointer))
+        if !state.hasStarted {
+            var segment = GstSegment()
+            gst_segment_init(&segment, GST_FORMAT_TIME)
+            gst_pad_push_event(entry, gst_event_new_segment(&segment))
+        }
+        state.hasStarted = true
+        state.caps = caps
+    }
+
+    private func failure(_ caps: Caps, _ flow: GstFlowReturn) -> PipelineError {
+        state.withLock { state in
+            while let message = gst_bus_pop(state.parts.bus) {
+                defer { gst_message_unref(message) }
+                guard message.pointee.type == GST_MESSAGE_ERROR else { continue }
+                var error: UnsafeMutablePointer<GError>?
+                var debug: UnsafeMutablePointer<gchar>?
+                gst_message_parse_error(message, &error, &debug)
+                defer { g_free(debug) }
+                return PipelineError(
+                    adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
+                    debug: debug.map { String(cString: $0) })
+            }
+            let name = gst_flow_get_name(flow).map { String(cString: $0) } ?? "no buffer"
+            return PipelineError(
+                .streamFailed, message: "\"\(text)\" does not take \(caps) (\(name))")
+        }
+    }
+}

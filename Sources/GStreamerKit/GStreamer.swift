@@ -1,0 +1,54 @@
+internal import CMediaBridge
+internal import Dispatch
+internal import Synchronization
+
+/// The GStreamer library itself.
+public enum GStreamer {
+    /// Initialises GStreamer once for the process; every entry into this module does so by itself.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/initializationFailed`` where GStreamer
+    ///   cannot start.
+    public static func initialize() throws(PipelineError) { try initialized.get() }
+
+    /// `GStreamer 1.22.0`
+    public static var version: String {
+        guard let text = gst_version_string() else { return "GStreamer" }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+
+    /// Waits until every pipeline that was let go of is really gone, then ends GStreamer, so that its
+    /// `leaks` tracer can report. Nothing of this module may be used afterwards.
+    ///
+    /// Call it, if at all, as the last thing a process does. Thread: any but a streaming thread.
+    public static func shutDown(deadline: Duration = .seconds(10)) {
+        _ = teardown.wait(timeout: .now() + deadline.dispatchInterval)
+        gst_deinit()
+    }
+
+    /// Pipelines on their way to NULL after their last owner let go.
+    static let teardown = DispatchGroup()
+
+    private static let initialized: Result<Void, PipelineError> = {
+        var error: UnsafeMutablePointer<GError>?
+        guard gst_init_check(nil, nil, &error) != 0 else {
+            let text = error.map { String(cString: $0.pointee.message) }
+            error.map { g_error_free($0) }
+            return .failure(
+                PipelineError(
+                    .initializationFailed, message: text ?? "GStreamer could not be initialised",
+                    advice: "check the installation with gst-inspect-1.0"))
+        }
+        LogCapture.install()
+        return .success(())
+    }()
+}
+
+extension Duration {
+    var dispatchInterval: DispatchTimeInterval {
+        let (seconds, attoseconds) = components
+        let nanoseconds = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !nanoseconds.overflow else { return .never }
+        return .nanoseconds(Int(nanoseconds.partialValue &+ attoseconds / 1_000_000_000))
+    }
+}

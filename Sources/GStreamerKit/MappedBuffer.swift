@@ -1,0 +1,28 @@
+internal import CMediaBridge
+
+/// A buffer's bytes, mapped for reading until this value ends.
+public struct MappedBuffer: ~Copyable {
+    private var map: GstMapInfo
+    private let buffer: Buffer
+
+    /// `nil` where the memory cannot be mapped for the CPU.
+    public init?(_ buffer: borrowing Buffer) {
+        var map = GstMapInfo()
+        guard gst_buffer_map(buffer.pointer, &map, GST_MAP_READ) != 0 else { return nil }
+        self.map = map
+        self.buffer = buffer.retained()
+    }
+
+    deinit {
+        var map = self.map
+        gst_buffer_unmap(buffer.pointer, &map)
+    }
+
+    public var bytes: RawSpan {
+        @_lifetime(borrow self)
+        get {
+            let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size)).bytes
+            return unsafe _overrideLifetime(bytes, borrowing: self)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+internal import CMediaBridge
+
+/// A video buffer mapped until this value ends, with the strides and offsets that its GstVideoMeta
+/// gives (or, without one, those of the default layout).
+public struct MappedVideoFrame: ~Copyable {
+    private var frame: GstVideoFrame
+
+    public enum Access: Sendable { case read, write }
+
+    /// `nil` where the memory cannot be mapped so: too small for the format, not reachable by the CPU,
+    /// or shared and to be written.
+    public init?(_ buffer: borrowing Buffer, _ info: VideoInfo, _ access: Access) {
+        var frame = GstVideoFrame()
+        var layout = info.info
+        let flags =
+            access == .read ? GST_MAP_READ.rawValue : GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue
+        guard
+            gst_video_frame_map(&frame, &layout, buffer.pointer, GstMapFlags(rawValue: flags)) != 0
+        else { return nil }
+        self.frame = frame
+    }
+
+    deinit {
+        var frame = self.frame
+        gst_video_frame_unmap(&frame)
+    }
+
+    public struct Plane {
+        public let memory: UnsafeMutableRawBufferPointer
+        /// Bytes from row to row.
+        public let stride: Int
+        public let rows: Int
+        /// Samples in a row.
+        public let width: Int
+        /// Bytes from sample to sample; zero where they are not whole.
+        public let pixelStride: Int
+        /// Significant bits of a sample.
+        public let depth: Int
+    }
+
+    /// The planes; their memory is valid while this value lives.
+    public var planes: [Plane] {
+        var frame = self.frame
+        return (0..<frame.info.finfo.pointee.n_planes).map { index in
+            let plane = mb_video_frame_plane(&frame, index)
+            let (stride, rows) = (Int(plane.stride), Int(plane.rows))
+            return Plane(
+                memory: UnsafeMutableRawBufferPointer(
+                    start: plane.bytes, count: min(Int(plane.available), max(0, stride) * rows)),
+                stride: stride, rows: rows, width: Int(plane.width),
+                pixelStride: Int(plane.pixel_stride), depth: Int(plane.depth))
+        }
+    }
+}

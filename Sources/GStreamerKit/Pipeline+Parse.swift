@@ -1,0 +1,105 @@
+internal import CMediaBridge
+
+extension Pipeline {
+    /// An element in front of every string: without it GStreamer's parser dereferences null on a
+    /// string that links nothing to nothing (`a. ! b.`).
+    private static let guardName = "mediabridge-guard"
+
+    static func parse(_ text: String) throws(PipelineError) -> UnsafeMutablePointer<GstPipeline> {
+        try GStreamer.initialize()
+        let description = PipelineText(text)
+        guard !description.words.isEmpty else {
+            throw PipelineError(
+                .syntax, message: "the pipeline string is empty",
+                advice: "a string that gst-launch-1.0 accepts, such as \"videotestsrc\"")
+        }
+        guard !text.utf8.contains(0) else {
+            throw PipelineError(.syntax, message: "the pipeline string holds a zero byte")
+        }
+        if let name = description.duplicateNames.first {
+            throw PipelineError(
+                .duplicateName, message: "two elements of the name \"\(name)\" in: \(text)",
+                advice: "give each element a name of its own")
+        }
+        guard let context = gst_parse_context_new() else {
+            throw PipelineError(.initializationFailed, message: "no memory for a parser")
+        }
+        defer { gst_parse_context_free(context) }
+        var error: UnsafeMutablePointer<GError>?
+        let flags =
+            GST_PARSE_FLAG_FATAL_ERRORS.rawValue | GST_PARSE_FLAG_NO_SINGLE_ELEMENT_BINS.rawValue
+        let (parsed, critical) = LogCapture.during {
+            gst_parse_launch_full(
+                "( identity name=\(guardName) ) \(text)", context, GstParseFlags(rawValue: flags),
+                &error)
+        }
+        if error != nil || !critical.isEmpty || parsed == nil {
+            if let parsed { discard(parsed) }
+            throw parseFailure(text, error: error, critical: critical, context: context)
+        }
+        guard let parsed, let pipeline = removeGuard(parsed) else {
+            if let parsed { discard(parsed) }
+            throw PipelineError(.syntax, message: "not a pipeline: \(text)")
+        }
+        return pipeline
+    }
+
+    /// Takes the guard out again and gives the pipeline that is left, with one reference of ours.
+    private static func removeGuard(
+        _ parsed: UnsafeMutablePointer<GstElement>
+    ) -> UnsafeMutablePointer<GstPipeline>? {
+        guard mb_is_a(parsed, gst_pipeline_get_type()) != 0 else { return nil }
+        gst_object_ref_sink(parsed)
+        let bin = UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GstBin.self)
+        guard let identity = gst_bin_get_by_name(bin, guardName) else { return nil }
+        defer { gst_object_unref(identity) }
+        let object = UnsafeMutableRawPointer(identity).assumingMemoryBound(to: GstObject.self)
+        guard let holder = gst_object_get_parent(object) else { return nil }
+        defer { gst_object_unref(holder) }
+        // The parser unwraps a bin of one: the identity then stands in the pipeline itself.
+        let raw = UnsafeMutableRawPointer(holder)
+        let outer = raw == UnsafeMutableRawPointer(parsed) ? UnsafeMutableRawPointer(identity) : raw
+        guard gst_bin_remove(bin, outer.assumingMemoryBound(to: GstElement.self)) != 0 else {
+            return nil
+        }
+        return UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GstPipeline.self)
+    }
+
+    private static func discard(_ parsed: UnsafeMutablePointer<GstElement>) {
+        gst_object_ref_sink(parsed)
+        gst_element_set_state(parsed, GST_STATE_NULL)
+        gst_object_unref(parsed)
+    }
+
+    private static func parseFailure(
+        _ text: String, error: UnsafeMutablePointer<GError>?, critical: [String],
+        context: OpaquePointer
+    ) -> PipelineError {
+        var failure =
+            error.map { PipelineError(adopting: $0) }
+            ?? PipelineError(.syntax, message: "GStreamer cannot make a pipeline of this")
+        if failure.code == .missingElement, let name = missingElements(context).first {
+            failure.advice = MissingPlugin(kind: .element, name: name).advice
+        }
+        if !critical.isEmpty {
+            let said = critical.joined(separator: "; ")
+            failure.debug = failure.debug.map { "\($0); \(said)" } ?? said
+        }
+        failure.message = failure.message.trimmingSuffix(".\n ") + ", in: \(text)"
+        return failure
+    }
+
+    private static func missingElements(
+        _ context: OpaquePointer
+    ) -> [String] {
+        guard let names = gst_parse_context_get_missing_elements(context) else { return [] }
+        defer { g_strfreev(names) }
+        var found: [String] = []
+        var index = 0
+        while let name = names[index] {
+            found.append(String(cString: name))
+            index += 1
+        }
+        return found
+    }
+}

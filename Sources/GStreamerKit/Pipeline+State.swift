@@ -1,0 +1,85 @@
+internal import CMediaBridge
+
+extension Pipeline {
+    /// How a state change went.
+    public enum StateChange: Sendable {
+        case complete
+        /// It goes on by itself; ``BusMessage/asyncDone`` tells when it is complete.
+        case underway
+        /// Complete, and the pipeline is live: it gives no frame before PLAYING.
+        case live
+    }
+
+    /// How long a state change may take unless a caller says otherwise.
+    public static let stateDeadline = Duration.seconds(8)
+
+    /// Changes the state and suspends until the change is made or under way.
+    ///
+    /// - Throws: ``PipelineError``: what an element posted, or
+    ///   ``PipelineError/Code/deadlineExceeded`` where the change is stuck.
+    @discardableResult
+    public func setState(
+        _ state: PipelineState, deadline: Duration = stateDeadline
+    ) async throws(PipelineError) -> StateChange {
+        let result = await control.run(within: deadline) { [handle] in
+            Self.change(handle, to: state)
+        }
+        return try verdict(result, state, deadline)
+    }
+
+    /// The same for callers that are control threads themselves: blocks, so never call it from the
+    /// main actor, from a task, or from a streaming thread.
+    @discardableResult
+    public func setStateAndWait(
+        _ state: PipelineState, deadline: Duration = stateDeadline
+    ) throws(PipelineError) -> StateChange {
+        let result = control.runAndWait(within: deadline) { [handle] in
+            Self.change(handle, to: state)
+        }
+        return try verdict(result, state, deadline)
+    }
+
+    /// Asks for a state and does not wait; errors come on the bus. For streaming threads.
+    public func requestState(_ state: PipelineState, before: (@Sendable () -> Void)? = nil) {
+        control.post { [self] in
+            before?()
+            _ = Self.change(handle, to: state)
+        }
+    }
+
+    private static func change(_ handle: Handle, to state: PipelineState) -> GstStateChangeReturn {
+        gst_element_set_state(
+            UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstElement.self),
+            GstState(rawValue: UInt32(state.rawValue)))
+    }
+
+    private func verdict(
+        _ result: GstStateChangeReturn?, _ state: PipelineState, _ deadline: Duration
+    ) throws(PipelineError) -> StateChange {
+        switch result {
+        case GST_STATE_CHANGE_SUCCESS?: return .complete
+        case GST_STATE_CHANGE_ASYNC?: return .underway
+        case GST_STATE_CHANGE_NO_PREROLL?: return .live
+        case nil:
+            throw PipelineError(
+                .deadlineExceeded,
+                message: "the change to \(state) is stuck: it took longer than \(deadline)",
+                advice: "look for a device, disk or host that does not answer: \(text)")
+        default:
+            throw bus.failure
+                ?? PipelineError(
+                    .stateChangeFailed,
+                    message: "the pipeline does not go to \(state) and says no reason: \(text)",
+                    advice: "GST_DEBUG=3 shows which element refuses")
+        }
+    }
+
+    /// The first error an element posted; `nil` while all is well.
+    public var failure: PipelineError? { bus.failure }
+
+    /// Whether the end of the stream has reached every sink.
+    public var hasEnded: Bool { bus.hasEnded }
+
+    /// Forgets errors and the end of an earlier run, before the next.
+    public func forgetOutcome() { bus.reset() }
+}

@@ -1,0 +1,62 @@
+internal import CMediaBridge
+internal import Dispatch
+
+/// A pipeline made from a gst-launch string.
+///
+/// Thread: every member may be called from any thread but a streaming thread; state changes run on a
+/// queue of the pipeline's own (the *control* zone), one after the other, each with a deadline. The
+/// pipeline goes to NULL by itself, on that queue, when its last owner lets go.
+public final class Pipeline: Sendable {
+    /// Sendable: GstPipeline is thread-safe, and the pointer never changes.
+    struct Handle: @unchecked Sendable {
+        let pointer: UnsafeMutablePointer<GstPipeline>
+    }
+    let handle: Handle
+    let control: ControlQueue
+    let bus: Bus
+    /// The string as it was parsed.
+    public let text: String
+
+    var pointer: UnsafeMutablePointer<GstPipeline> { handle.pointer }
+    var element: UnsafeMutablePointer<GstElement> {
+        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstElement.self)
+    }
+    var bin: UnsafeMutablePointer<GstBin> {
+        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstBin.self)
+    }
+
+    /// Parses a gst-launch string. Whatever gst-launch would only warn about is an error here, and
+    /// there is never half a pipeline.
+    ///
+    /// - Throws: ``PipelineError`` that names what is wrong and, for a missing element, the Debian
+    ///   package that brings it.
+    public init(parsing text: String) throws(PipelineError) {
+        let handle = Handle(pointer: try Self.parse(text))
+        let control = ControlQueue(label: "mediabridge.control")
+        self.handle = handle
+        self.control = control
+        self.text = text
+        self.bus = Bus(latencyChanged: {
+            control.post {
+                gst_bin_recalculate_latency(
+                    UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstBin.self))
+            }
+        })
+        bus.attach(to: handle.pointer)
+    }
+
+    deinit {
+        let handle = self.handle
+        GStreamer.teardown.enter()
+        control.post {
+            let element = UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(
+                to: GstElement.self)
+            gst_element_set_state(element, GST_STATE_NULL)
+            let bus = gst_pipeline_get_bus(handle.pointer)
+            gst_bus_set_sync_handler(bus, nil, nil, nil)
+            gst_object_unref(bus)
+            gst_object_unref(handle.pointer)
+            GStreamer.teardown.leave()
+        }
+    }
+}

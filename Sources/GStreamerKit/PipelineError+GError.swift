@@ -1,0 +1,99 @@
+internal import CMediaBridge
+
+extension PipelineError {
+    /// Translates a GError and frees it.
+    init(
+        adopting error: UnsafeMutablePointer<GError>?, element: String? = nil,
+        debug: String? = nil, missing: MissingPlugin? = nil
+    ) {
+        guard let error else {
+            self.init(.elementFailed, element: element, message: "an error without a text")
+            return
+        }
+        defer { g_error_free(error) }
+        let domain = error.pointee.domain
+        let code = Int(error.pointee.code)
+        self.init(
+            Self.code(domain: domain, code: code), element: element,
+            domain: g_quark_to_string(domain).map { String(cString: $0) }, domainCode: code,
+            message: String(cString: error.pointee.message), debug: debug)
+        if let missing, self.code == .missingElement || self.code == .streamFailed {
+            self.code = .missingElement
+            advice = missing.advice
+        } else {
+            advice =
+                debug?.contains("not-negotiated") == true
+                ? "put videoconvert or audioconvert in front of the element that refused, "
+                    + "or check the caps"
+                : Self.advice(for: self.code)
+        }
+    }
+
+    private static func code(domain: GQuark, code: Int) -> Code {
+        if domain == gst_parse_error_quark() {
+            return parseCodes[code] ?? .syntax
+        } else if domain == gst_resource_error_quark() {
+            switch GstResourceError(UInt32(code)) {
+            case GST_RESOURCE_ERROR_NOT_FOUND: return .notFound
+            case GST_RESOURCE_ERROR_NO_SPACE_LEFT: return .noSpaceLeft
+            default: return .resourceFailed
+            }
+        } else if domain == gst_stream_error_quark() {
+            return GstStreamError(UInt32(code)) == GST_STREAM_ERROR_CODEC_NOT_FOUND
+                ? .missingElement : .streamFailed
+        } else if domain == gst_core_error_quark() {
+            switch GstCoreError(UInt32(code)) {
+            case GST_CORE_ERROR_MISSING_PLUGIN: return .missingElement
+            case GST_CORE_ERROR_NEGOTIATION: return .streamFailed
+            case GST_CORE_ERROR_STATE_CHANGE: return .stateChangeFailed
+            default: return .elementFailed
+            }
+        }
+        return .elementFailed
+    }
+
+    private static let parseCodes: [Int: Code] = [
+        Int(GST_PARSE_ERROR_SYNTAX.rawValue): .syntax,
+        Int(GST_PARSE_ERROR_NO_SUCH_ELEMENT.rawValue): .missingElement,
+        Int(GST_PARSE_ERROR_NO_SUCH_PROPERTY.rawValue): .noSuchProperty,
+        Int(GST_PARSE_ERROR_LINK.rawValue): .linkFailed,
+        Int(GST_PARSE_ERROR_COULD_NOT_SET_PROPERTY.rawValue): .badValue,
+        Int(GST_PARSE_ERROR_EMPTY_BIN.rawValue): .syntax,
+        Int(GST_PARSE_ERROR_EMPTY.rawValue): .syntax,
+        Int(GST_PARSE_ERROR_DELAYED_LINK.rawValue): .linkFailed,
+    ]
+
+    private static func advice(for code: Code) -> String? {
+        switch code {
+        case .noSpaceLeft: "free space on that disk, or write elsewhere; what was written is kept"
+        case .notFound: "check the path, device or address"
+        case .noSuchProperty, .badValue: "gst-inspect-1.0 lists an element's properties and values"
+        case .linkFailed:
+            "put videoconvert, audioconvert or a parser between the two, or check the caps"
+        case .syntax: "the string must be one that gst-launch-1.0 accepts"
+        default: nil
+        }
+    }
+}
+
+/// What GStreamer says it lacks, from a `missing-plugin` message or a parse.
+struct MissingPlugin: Sendable {
+    enum Kind: Sendable { case element, decoder, encoder, uriSource, other }
+    let kind: Kind
+    /// An element's name, a media type, or a URI scheme.
+    let name: String
+
+    var advice: String {
+        let package: String?
+        switch kind {
+        case .element, .other: package = DebianPackage.providing(element: name)
+        case .decoder: package = DebianPackage.providing(decoder: name)
+        case .encoder: package = DebianPackage.providing(encoder: name)
+        case .uriSource: package = DebianPackage.providing(uriScheme: name)
+        }
+        if let package { return "apt install \(package)" }
+        return kind == .element
+            ? "check the spelling: no Debian package of GStreamer has an element \"\(name)\""
+            : "no Debian package of GStreamer is known to handle \(name)"
+    }
+}

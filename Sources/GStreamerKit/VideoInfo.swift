@@ -1,0 +1,144 @@
+internal import CMediaBridge
+
+/// What raw video caps say about the layout of their frames, as GStreamer computes it.
+///
+/// Immutable. Thread: any.
+public final class VideoInfo: @unchecked Sendable {  // written in init alone
+    let info: GstVideoInfo
+    public let caps: Caps
+
+    /// `nil` for caps that are not raw video.
+    public init?(_ caps: Caps) {
+        var info = GstVideoInfo()
+        gst_video_info_init(&info)
+        guard caps.mediaType == "video/x-raw", gst_video_info_from_caps(&info, caps.pointer) != 0
+        else { return nil }
+        self.info = info
+        self.caps = caps
+    }
+
+    /// The layout that GStreamer gives a format by default.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a name that GStreamer does
+    ///   not know, or a size it does not take.
+    public convenience init(
+        format: String, width: Int, height: Int, frameRate: (Int, Int)? = nil,
+        pixelAspectRatio: (Int, Int) = (1, 1), colorimetry: String? = nil
+    ) throws(PipelineError) {
+        try GStreamer.initialize()
+        let bad = PipelineError(
+            .badValue, message: "not a video format: \(format) \(width)×\(height)",
+            advice: "gst-inspect-1.0 videoconvert lists the formats")
+        let raw = gst_video_format_from_string(format)
+        guard raw != GST_VIDEO_FORMAT_UNKNOWN, raw != GST_VIDEO_FORMAT_ENCODED,
+            (1...32768).contains(width), (1...32768).contains(height)
+        else { throw bad }
+        var info = GstVideoInfo()
+        gst_video_info_init(&info)
+        guard gst_video_info_set_format(&info, raw, guint(width), guint(height)) != 0 else {
+            throw bad
+        }
+        if let frameRate {
+            info.fps_n = gint(clamping: frameRate.0)
+            info.fps_d = gint(clamping: frameRate.1)
+        }
+        info.par_n = gint(clamping: pixelAspectRatio.0)
+        info.par_d = gint(clamping: pixelAspectRatio.1)
+        if let colorimetry { gst_video_colorimetry_from_string(&info.colorimetry, colorimetry) }
+        guard let caps = gst_video_info_to_caps(&info) else { throw bad }
+        self.init(info: info, caps: Caps(adopting: caps))
+    }
+
+    private init(info: GstVideoInfo, caps: Caps) {
+        self.info = info
+        self.caps = caps
+    }
+
+    /// `I420`
+    public var format: String {
+        String(cString: gst_video_format_to_string(info.finfo.pointee.format))
+    }
+    public var width: Int { Int(info.width) }
+    public var height: Int { Int(info.height) }
+    /// `nil` for a variable rate.
+    public var frameRate: (numerator: Int, denominator: Int)? {
+        info.fps_n > 0 ? (Int(info.fps_n), Int(info.fps_d)) : nil
+    }
+    public var pixelAspectRatio: (numerator: Int, denominator: Int) {
+        (Int(info.par_n), Int(info.par_d))
+    }
+    public var colorimetry: String? {
+        var colorimetry = info.colorimetry
+        guard let text = gst_video_colorimetry_to_string(&colorimetry) else { return nil }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+
+    /// Bytes of a frame in the default layout.
+    public var byteCount: Int { Int(info.size) }
+
+    public enum ColorFamily: Sendable { case yuv, rgb, gray, other }
+
+    public var colorFamily: ColorFamily {
+        if mb_video_format_is_gray(info.finfo) != 0 { return .gray }
+        if mb_video_format_is_yuv(info.finfo) != 0 { return .yuv }
+        return mb_video_format_is_rgb(info.finfo) != 0 ? .rgb : .other
+    }
+
+    /// Whether samples are packed or tiled in a way that rows and strides do not tell.
+    public var isComplex: Bool { mb_video_format_is_complex(info.finfo) != 0 }
+
+    /// Whether samples of more than eight bits have their low byte first.
+    public var isLittleEndian: Bool { mb_video_format_is_little_endian(info.finfo) != 0 }
+
+    /// Where a colour component lies: Y, U, V or R, G, B, and alpha as the fourth.
+    public struct Component: Hashable, Sendable {
+        public let plane: Int
+        /// Bytes from the start of a pixel group to the component.
+        public let offset: Int
+        /// Bytes from one sample to the next.
+        public let pixelStride: Int
+        /// Bits below the sample in its word.
+        public let shift: Int
+        /// Bits of the sample.
+        public let depth: Int
+    }
+
+    public var components: [Component] {
+        (0..<mb_video_format_components(info.finfo)).map { c in
+            Component(
+                plane: Int(mb_video_format_component_plane(info.finfo, c)),
+                offset: Int(mb_video_format_component_offset(info.finfo, c)),
+                pixelStride: Int(mb_video_format_component_pixel_stride(info.finfo, c)),
+                shift: Int(mb_video_format_component_shift(info.finfo, c)),
+                depth: Int(mb_video_format_component_depth(info.finfo, c)))
+        }
+    }
+}
+
+extension VideoInfo {
+    /// A plane's place in the default layout.
+    public struct PlaneLayout: Hashable, Sendable {
+        public let offset: Int
+        public let stride: Int
+        public let rows: Int
+        public let width: Int
+        public let pixelStride: Int
+        public let depth: Int
+    }
+
+    /// Where the planes lie by default.
+    public var planeLayouts: [PlaneLayout] {
+        var frame = GstVideoFrame()
+        frame.info = info
+        let offsets = [info.offset.0, info.offset.1, info.offset.2, info.offset.3]
+        let strides = [info.stride.0, info.stride.1, info.stride.2, info.stride.3]
+        return (0..<info.finfo.pointee.n_planes).map { index in
+            let plane = mb_video_frame_plane(&frame, index)
+            return PlaneLayout(
+                offset: Int(offsets[Int(index)]), stride: Int(strides[Int(index)]),
+                rows: Int(plane.rows), width: Int(plane.width),
+                pixelStride: Int(plane.pixel_stride), depth: Int(plane.depth))
+        }
+    }
+}

@@ -1,0 +1,232 @@
+internal import Synchronization
+
+/// Captures, Swift in the middle, outputs: the whole way in one call.
+///
+/// ```swift
+/// let report = try await Bridge.run(
+///     capture: "videotestsrc num-buffers=60",
+///     outputs: ["videoconvert ! x264enc ! matroskamux ! filesink location=out.mkv"]
+/// ) { frame in
+///     print(frame)
+/// }
+/// ```
+///
+/// A live capture never waits: outputs that are slow lose their oldest frames, which is counted. A file
+/// waits for its slowest output, and loses nothing. An output that fails harms no other.
+///
+/// One run for each bridge. Thread: any but a streaming thread.
+public final class Bridge: Sendable {
+    private let captures: [Capture]
+    private let streams: [BridgeStream]
+    private let outputs: [BridgeOutput]
+    private let run: BridgeRun
+    private let plan: BridgePlan
+
+    /// Runs a bridge to its end.
+    ///
+    /// - Parameters:
+    ///   - capture: A gst-launch string that gives frames.
+    ///   - outputs: gst-launch strings that take them.
+    ///   - eachFrame: Sees every frame of raw video before the outputs do. Called on one thread at a
+    ///     time: the capture's streaming thread where it is a file, a delivery queue where it is live.
+    ///     What it throws ends the bridge, with the files complete.
+    /// - Throws: ``PipelineError``; the files are as complete as they can be.
+    @discardableResult
+    public static func run(
+        capture: String, outputs: [String] = [],
+        eachFrame: (@Sendable (VideoFrame) throws -> Void)? = nil
+    ) async throws(PipelineError) -> BridgeReport {
+        var plan = BridgePlan(capture: capture, outputs: outputs)
+        if let eachFrame { plan.processors = [Observer(see: eachFrame)] }
+        return try await Bridge(plan).run().get()
+    }
+
+    /// Parses every string; opens nothing yet.
+    ///
+    /// - Throws: ``PipelineError`` in GStreamer's words.
+    public init(_ plan: BridgePlan) throws(PipelineError) {
+        let run = BridgeRun()
+        self.run = run
+        self.plan = plan
+        var captures: [Capture] = []
+        var branches: [(String, CaptureBranch)] = []
+        for named in plan.captures {
+            let capture = try named.locating { text throws(PipelineError) in
+                try Capture(text, depth: plan.captureConfiguration.depth)
+            }
+            captures.append(capture)
+            capture.pipeline.onFirstError { [run] error in run.fail(error) }
+            for branch in capture.branches {
+                let isOnly = branch.name == BridgePlan.defaultCapture && capture.branches.count == 1
+                branches.append((isOnly ? named.name : branch.name, branch))
+            }
+        }
+        let names = branches.map(\.0)
+        if let twice = names.first(where: { name in names.count(where: { $0 == name }) > 1 }) {
+            throw PipelineError(
+                .wrongEnds, message: "two captures give a stream of the name \"\(twice)\"",
+                advice: "name each appsink: appsink name=camera")
+        }
+        var outputs: [BridgeOutput] = []
+        for named in plan.outputs {
+            let output = try named.locating { text throws(PipelineError) in
+                try Output(
+                    Self.aligned(text, to: names), configuration: plan.outputConfiguration)
+            }
+            if let missing = output.branches.keys.sorted().first(where: { !names.contains($0) }) {
+                throw PipelineError(
+                    .wrongEnds,
+                    message:
+                        "output \"\(named.name)\" wants a stream \"\(missing)\", and the captures "
+                        + "give \(names.joined(separator: ", "))",
+                    advice: "name the appsink like the appsrc: appsink name=\(missing)")
+            }
+            outputs.append(BridgeOutput(name: named.name, output: output))
+        }
+        let limits = BridgeLimits(frames: plan.frameLimit, duration: plan.durationLimit)
+        self.captures = captures
+        self.outputs = outputs
+        streams = branches.map { name, branch in
+            BridgeStream(
+                name: name, branch: branch, sinks: outputs, processors: plan.processors,
+                limits: limits, onEnd: { [run] in run.streamEnded() },
+                onLimit: { [run] in run.end($0) }, onProblem: { [run] in run.fail($0) })
+        }
+        for output in outputs {
+            let pipeline = output.output.pipeline
+            pipeline.onFirstError { [run] error in run.outputEnded(output.name, error) }
+            pipeline.onMessage { [run] message in
+                if case .endOfStream = message { run.outputEnded(output.name, nil) }
+            }
+        }
+    }
+
+    /// An output without a name for its stream takes the only one there is, whatever its name.
+    private static func aligned(_ text: String, to names: [String]) -> String {
+        let mentions = PipelineText(text).mentions(of: ["appsrc"])
+        guard mentions.isEmpty, names.count == 1, names[0] != BridgePlan.defaultCapture,
+            !text.allSatisfy(\.isWhitespace)
+        else { return text }
+        return "appsrc name=\(names[0]) ! \(text)"
+    }
+
+    /// Asks the bridge to end: the files are completed, and ``run()`` returns with
+    /// ``BridgeReport/End/interrupt``. Any thread.
+    public func stop() { run.end(.interrupt) }
+
+    /// The counts so far. Any thread.
+    public var statistics: BridgeReport {
+        var report = BridgeReport(
+            captures: [:], outputs: [:], seconds: run.seconds, ended: nil, failures: [])
+        for stream in streams { report.captures[stream.name] = stream.counts }
+        for output in outputs { report.outputs[output.name] = output.counts }
+        return report
+    }
+
+    /// Runs to the end of the captures, to a limit, to ``stop()`` or to an error.
+    ///
+    /// - Returns: What was done, with everything that went wrong. Files are as complete as they can be.
+    public func run() async -> BridgeReport {
+        run.expect(streams: streams.count, outputs: outputs.count)
+        if await start() { await run.untilEnd() }
+        run.stopClock()
+        streams.forEach { $0.close() }
+        outputs.forEach { $0.output.close() }
+        await stopCaptures()
+        await finishOutputs()
+        streams.forEach { $0.branch.disconnect() }
+        var report = statistics
+        noteSilence(report)
+        report.failures = run.failures
+        report.ended = run.failures.isEmpty ? run.ending : .error
+        return report
+    }
+
+    // MARK: Steps
+
+    private func start() async -> Bool {
+        do throws(PipelineError) {
+            // Captures open first: a file that is not there must not cost the one to be overwritten.
+            for capture in captures {
+                capture.prepare()
+                try await capture.pipeline.setState(.paused)
+            }
+            for stream in streams { stream.branch.push(to: stream) }
+            for output in outputs {
+                output.output.prepare()
+                try await output.output.pipeline.setState(.playing)
+            }
+            streams.forEach { $0.open() }
+            run.startClock()
+            for capture in captures {
+                capture.setTimeZero()
+                try await capture.pipeline.setState(.playing)
+            }
+            return true
+        } catch {
+            run.fail(error)
+            return false
+        }
+    }
+
+    private func stopCaptures() async {
+        await withTaskGroup { group in
+            for capture in captures {
+                group.addTask { [run] in
+                    do throws(PipelineError) {
+                        try await capture.pipeline.setState(.null)
+                    } catch { run.note(error) }
+                }
+            }
+        }
+    }
+
+    private func finishOutputs() async {
+        let patience = plan.outputConfiguration.patience
+        await withTaskGroup { group in
+            for output in outputs {
+                group.addTask { [run] in
+                    do throws(PipelineError) {
+                        try await output.output.finish(patience: patience)
+                    } catch { run.note(error) }
+                }
+            }
+        }
+    }
+
+    /// An end without a single frame is not a success.
+    private func noteSilence(_ report: BridgeReport) {
+        guard run.failures.isEmpty, run.ending != .interrupt,
+            report.captures.values.allSatisfy({ $0.frames == 0 })
+        else { return }
+        run.fail(
+            PipelineError(
+                .noFrames, message: "the capture ended without a single frame",
+                advice: "run it alone: gst-launch-1.0 \(plan.captures.first?.text ?? "") ! fakesink"
+            ))
+    }
+
+    private struct Observer: VideoProcessor {
+        let see: @Sendable (VideoFrame) throws -> Void
+
+        func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+            try see(frame)
+            return frame
+        }
+    }
+}
+
+extension BridgeOutput {
+    var counts: BridgeReport.Counts {
+        let main =
+            output.branches[BridgePlan.defaultCapture]
+            ?? output.branches.keys.sorted().first.flatMap { output.branches[$0] }
+        var drops = main?.drops ?? DropCounts()
+        // Refused after the end, by the end itself: not lost.
+        drops[.closed] = 0
+        drops[.late] += output.lateFrames
+        return BridgeReport.Counts(
+            frames: max(0, (main?.writtenBuffers ?? 0) - output.lateFrames), dropped: drops,
+            bytes: output.writtenBytes)
+    }
+}

@@ -1,0 +1,26 @@
+extension BridgePlan.Named {
+    /// Runs `body` with the string; an error gets the file and line where the string stands.
+    func locating<R>(_ body: (String) throws(PipelineError) -> R) throws(PipelineError) -> R {
+        do {
+            return try body(text)
+        } catch {
+            throw origin?.locate(error) ?? error
+        }
+    }
+}
+
+extension BridgePlan.Origin {
+    /// The error with `file:line:` in front: the line of the first word in quotes that the message
+    /// names and the string has, otherwise the string's first line.
+    func locate(_ error: PipelineError) -> PipelineError {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let quoted = error.message.split(separator: "\"", omittingEmptySubsequences: false)
+        let named = quoted.indices.filter { $0 % 2 == 1 }.map { quoted[$0] }
+        let offset = named.lazy.filter { !$0.isEmpty }.compactMap { word in
+            lines.firstIndex { $0.contains(word) }
+        }.first
+        var located = error
+        located.message = "\(file):\(line + (offset ?? 0)): \(error.message)"
+        return located
+    }
+}

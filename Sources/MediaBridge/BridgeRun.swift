@@ -1,0 +1,80 @@
+internal import Synchronization
+
+/// The course of one run of a bridge: when it ends, why, and what went wrong on the way.
+final class BridgeRun: Sendable {
+    private struct State {
+        var streams = 0
+        var outputs: Int?
+        var endedOutputs: Set<String> = []
+        var ending: BridgeReport.End?
+        var failures: [PipelineError] = []
+        var started: ClockTime?
+        var stopped: ClockTime?
+    }
+    private let state = Mutex(State())
+    private let ended = Latch()
+
+    func expect(streams: Int, outputs: Int) {
+        state.withLock {
+            $0.streams = streams
+            $0.outputs = outputs
+        }
+    }
+
+    func untilEnd() async { _ = await ended.wait() }
+
+    /// Why it ended; `nil` while it runs.
+    var ending: BridgeReport.End? { state.withLock { $0.ending } }
+
+    var failures: [PipelineError] { state.withLock { $0.failures } }
+
+    /// Ends the run; only the first reason counts.
+    func end(_ reason: BridgeReport.End) {
+        state.withLock { if $0.ending == nil { $0.ending = reason } }
+        ended.open()
+    }
+
+    /// Ends the run with a failure.
+    func fail(_ error: PipelineError) {
+        note(error)
+        state.withLock { $0.ending = .error }
+        ended.open()
+    }
+
+    /// Notes a failure that does not end the run by itself.
+    func note(_ error: PipelineError) {
+        state.withLock { state in
+            if !state.failures.contains(error) { state.failures.append(error) }
+        }
+    }
+
+    func streamEnded() {
+        let isLast = state.withLock { state in
+            state.streams -= 1
+            return state.streams == 0
+        }
+        if isLast { end(.eos) }
+    }
+
+    /// The others go on; without any, there is nothing left to do.
+    func outputEnded(_ name: String, _ error: PipelineError?) {
+        if let error { note(error) }
+        let (isLast, failed) = state.withLock { state in
+            state.endedOutputs.insert(name)
+            return (state.endedOutputs.count == state.outputs, !state.failures.isEmpty)
+        }
+        if isLast { end(failed ? .error : .eos) }
+    }
+
+    func startClock() { state.withLock { $0.started = SharedClock.now } }
+
+    func stopClock() { state.withLock { $0.stopped = SharedClock.now } }
+
+    var seconds: Double {
+        state.withLock { state in
+            guard let started = state.started else { return 0 }
+            let until = state.stopped ?? SharedClock.now
+            return (MediaTime(until) - MediaTime(started)).seconds
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import Foundation
+
+/// A capture or output string, with the end that connects it to the program.
+struct BridgedText {
+    /// As GStreamer gets it.
+    let text: String
+    /// As the user wrote it.
+    let original: String
+    /// Element name to the name users know the branch by.
+    let branches: [String: String]
+    /// Elements that the string itself asks to be paced (`appsink sync=true`).
+    let paced: Set<String>
+
+    /// Names the branch of a string that has one and does not name it.
+    static let defaultBranch = "video"
+
+    /// A capture: where the string has no appsink, one is put at its open end.
+    static func capture(_ text: String) throws(PipelineError) -> BridgedText {
+        try BridgedText(text, factory: "appsink") { "\($0) ! appsink name=\(defaultBranch)" }
+    }
+
+    /// An output: where the string has no appsrc, one is put at its beginning.
+    static func output(_ text: String) throws(PipelineError) -> BridgedText {
+        try BridgedText(text, factory: "appsrc") { "appsrc name=\(defaultBranch) ! \($0)" }
+    }
+
+    private init(
+        _ text: String, factory: String, completing: (String) -> String
+    ) throws(PipelineError) {
+        original = text
+        let mentions = PipelineText(text).mentions(of: [factory])
+        let names = mentions.map(\.name)
+        switch mentions.count {
+        case 0:
+            let isEmpty = text.allSatisfy(\.isWhitespace)
+            self.text = isEmpty ? text : completing(text)
+            branches = [Self.defaultBranch: Self.defaultBranch]
+        case 1 where names[0] == nil:
+            // GStreamer numbers unnamed elements through the process: give it a name we know.
+            self.text = Self.naming(text, factory)
+            branches = [Self.defaultBranch: Self.defaultBranch]
+        default:
+            guard !names.contains(nil) else {
+                throw PipelineError(
+                    .wrongEnds,
+                    message:
+                        "\(mentions.count) elements \"\(factory)\", not all with a name, in: \(text)",
+                    advice: "name each one: \(factory) name=video, \(factory) name=audio")
+            }
+            self.text = text
+            branches = Dictionary(
+                names.compactMap { $0 }.map { ($0, $0) }, uniquingKeysWith: { a, _ in a })
+        }
+        paced = Set(
+            mentions.filter { ["true", "1", "yes"].contains($0.properties["sync"]?.lowercased()) }
+                .map { $0.name ?? Self.defaultBranch })
+    }
+
+    /// Parses the string; errors quote what the user wrote.
+    ///
+    /// - Parameter advice: What to say where the end that was added cannot be linked.
+    func parse(orExplain advice: String) throws(PipelineError) -> Pipeline {
+        do {
+            return try Pipeline(parsing: text)
+        } catch {
+            guard text != original else { throw error }
+            var failure = error
+            if let quoted = failure.message.range(of: text) {
+                failure.message.replaceSubrange(quoted, with: original)
+            }
+            if failure.code == .linkFailed {
+                failure.advice = advice + (failure.advice.map { "; \($0)" } ?? "")
+            }
+            throw failure
+        }
+    }
+
+    private static func naming(_ text: String, _ factory: String) -> String {
+        var result = ""
+        var done = false
+        for word in PipelineText(text).words {
+            result += (result.isEmpty ? "" : " ") + word
+            if !done, word.hasSuffix(factory) {
+                result += " name=\(defaultBranch)"
+                done = true
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,80 @@
+internal import Synchronization
+
+/// A capture pipeline and its branches; what ``PipelineVideoSource`` and ``Bridge`` stand on.
+final class Capture: Sendable {
+    let pipeline: Pipeline
+    /// By name; `video` first, then in alphabetical order.
+    let branches: [CaptureBranch]
+
+    private struct Timing {
+        var baseTime = ClockTime(nanoseconds: 0)
+        var isKnown = false
+        var live: LiveTiming?
+    }
+    private let timing = Mutex(Timing())
+
+    /// - Parameter depth: Frames that wait in each branch at most.
+    init(_ text: String, depth: Int) throws(PipelineError) {
+        let bridged = try BridgedText.capture(text)
+        let pipeline = try bridged.parse(
+            orExplain: "a capture string ends in an element with a free source pad")
+        self.pipeline = pipeline
+        let sinks = pipeline.appSinks
+        branches = bridged.branches.compactMap { element, name in
+            sinks[element].map {
+                CaptureBranch(
+                    name: name, sink: $0, depth: depth, isPaced: bridged.paced.contains(element))
+            }
+        }.sorted { a, b in
+            (a.name == BridgedText.defaultBranch ? 0 : 1, a.name)
+                < (b.name == BridgedText.defaultBranch ? 0 : 1, b.name)
+        }
+        guard !branches.isEmpty else {
+            throw PipelineError(.wrongEnds, message: "no appsink in: \(text)")
+        }
+        pipeline.onMessage { [weak self] message in
+            if case .error = message { self?.branches.forEach { $0.wake() } }
+        }
+        for branch in branches {
+            branch.connect(onFirstSample: { [weak self, weak branch] in
+                guard let self, let branch else { return nil }
+                return firstSample(of: branch)
+            })
+        }
+    }
+
+    /// Gets ready for a run. Before the pipeline leaves READY.
+    func prepare() {
+        pipeline.forgetOutcome()
+        branches.forEach { $0.reset() }
+        setTimeZero()
+    }
+
+    /// Makes now the capture's running time zero. Before PLAYING.
+    func setTimeZero() {
+        let baseTime = SharedClock.now
+        timing.withLock { $0 = Timing(baseTime: baseTime) }
+        pipeline.useSharedClock(baseTime: baseTime)
+    }
+
+    /// Whether the capture is live; `nil` before its first sample.
+    var isLive: Bool? { timing.withLock { $0.isKnown ? $0.live != nil : nil } }
+
+    /// On the streaming thread, with the first sample of each branch.
+    private func firstSample(of branch: CaptureBranch) -> LiveTiming? {
+        let known = timing.withLock { $0 }
+        if known.isKnown { return known.live }
+        // Data flows, so every stream that there is has been linked by now: a branch that still hangs
+        // in the air will never end by itself, and whoever waits for it would wait for ever.
+        for other in branches where other !== branch && !other.sink.isFed { other.endUnfed() }
+        let (isLive, latency) = pipeline.queryLatency()
+        return timing.withLock { timing in
+            timing.isKnown = true
+            timing.live =
+                isLive
+                ? LiveTiming(clockOrigin: MediaTime(timing.baseTime), latency: MediaTime(latency))
+                : nil
+            return timing.live
+        }
+    }
+}

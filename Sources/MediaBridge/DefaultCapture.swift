@@ -1,0 +1,39 @@
+internal import Glibc
+
+/// What there is to capture when nobody says what: the camera, else the screen, else a test picture.
+public struct DefaultCapture: Hashable, Sendable {
+    /// `camera`, `screen` or `test picture`, with what it is.
+    public let about: String
+    /// A gst-launch string.
+    public let text: String
+
+    /// Looks at the machine. May take a second; call it in the control zone.
+    ///
+    /// - Throws: ``PipelineError`` where GStreamer cannot start.
+    public static func find() throws(PipelineError) -> DefaultCapture {
+        let cameras = try Device.list(klass: "Video/Source").filter { $0.path != nil }
+        if let camera = cameras.first, let path = camera.path {
+            return DefaultCapture(
+                about: "camera \(camera.name) (\(path))",
+                text: "v4l2src device=\(path) ! decodebin ! videoconvert")
+        }
+        if let display, try ElementFactory.find("ximagesrc") != nil {
+            return DefaultCapture(
+                about: "screen \(display)",
+                text: "ximagesrc use-damage=false ! videoconvert ! videorate "
+                    + "! video/x-raw,format=I420,framerate=30/1")
+        }
+        return DefaultCapture(
+            about: "test picture with a running clock",
+            text: "videotestsrc is-live=true pattern=smpte "
+                + "! video/x-raw,width=1280,height=720,framerate=30/1 "
+                + "! timeoverlay halignment=center valignment=center font-desc=\"Sans 48\" "
+                + "! videoconvert ! video/x-raw,format=I420")
+    }
+
+    /// The X display, if there is one to be reached.
+    public static var display: String? {
+        guard let value = getenv("DISPLAY"), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+}

@@ -1,0 +1,89 @@
+/// What a machine has and lacks for bridging: the answer of `gst-bridge doctor`.
+public struct Diagnosis: Sendable {
+    public struct Finding: Hashable, Sendable {
+        public enum Verdict: String, Hashable, Sendable { case ok, missing, broken }
+        public var name: String
+        public var verdict: Verdict
+        public var detail: String
+        /// What to do, where something is to be done.
+        public var advice: String?
+    }
+
+    public private(set) var findings: [Finding] = []
+
+    /// Whether nothing is broken. Something that is missing (a camera, an encoder) breaks nothing until
+    /// a pipeline asks for it.
+    public var isHealthy: Bool { !findings.contains { $0.verdict == .broken } }
+
+    /// Looks at the machine, and at pipeline files. May take a second; call it in the control zone.
+    public init(files: [String] = []) {
+        do throws(PipelineError) {
+            try GStreamer.initialize()
+            note("GStreamer", .ok, GStreamer.version)
+        } catch {
+            note("GStreamer", .broken, error.message, error.advice)
+            return
+        }
+        for (purpose, element) in Self.elements { look(for: element, purpose) }
+        let cameras = (try? Device.list(klass: "Video/Source")) ?? []
+        note(
+            "camera", cameras.isEmpty ? .missing : .ok,
+            cameras.isEmpty ? "none found" : cameras.map(\.name).joined(separator: ", "))
+        note(
+            "display", DefaultCapture.display == nil ? .missing : .ok,
+            DefaultCapture.display ?? "DISPLAY is not set",
+            DefaultCapture.display == nil ? "xvfb-run gives one without a screen" : nil)
+        for file in files { check(file) }
+    }
+
+    /// What pipelines ask for most, and what for.
+    private static let elements = [
+        ("frames into Swift", "appsink"), ("frames out of Swift", "appsrc"),
+        ("test picture", "videotestsrc"), ("any file", "decodebin"),
+        ("conversion", "videoconvert"), ("camera", "v4l2src"), ("screen", "ximagesrc"),
+        ("window", "ximagesink"), ("H.264", "x264enc"), ("H.264 parser", "h264parse"),
+        ("VP8", "vp8enc"), ("Opus", "opusenc"), ("AAC", "avenc_aac"), ("JPEG", "jpegenc"),
+        ("PNG", "pngenc"), ("Matroska", "matroskamux"), ("MP4", "mp4mux"), ("WebM", "webmmux"),
+        ("RTP", "rtph264pay"), ("RTSP", "rtspsrc"), ("H.264 decoder", "avdec_h264"),
+    ]
+
+    private mutating func look(for element: String, _ purpose: String) {
+        let needed = ["appsink", "appsrc"].contains(element)
+        if let factory = try? ElementFactory.find(element) {
+            note("\(purpose) (\(element))", .ok, factory.longName)
+        } else {
+            note(
+                "\(purpose) (\(element))", needed ? .broken : .missing, "not installed",
+                DebianPackage.providing(element: element).map { "apt install \($0)" })
+        }
+    }
+
+    private mutating func check(_ path: String) {
+        do throws(PipelineError) {
+            let file = try PipelineFile(path: path)
+            var values: [String: String] = [:]
+            for variable in file.variables where variable.defaultValue == nil {
+                values[variable.name] = "1"  // any value does to see whether the strings are sound
+            }
+            let plan = try file.plan(setting: values)
+            if plan.captures.isEmpty {
+                var complete = plan
+                complete.captures = [
+                    BridgePlan.Named(name: BridgePlan.defaultCapture, text: "videotestsrc")
+                ]
+                _ = try Bridge(complete)
+            } else {
+                _ = try Bridge(plan)
+            }
+            note(path, .ok, file.about)
+        } catch {
+            note(path, .broken, error.message, error.advice)
+        }
+    }
+
+    private mutating func note(
+        _ name: String, _ verdict: Finding.Verdict, _ detail: String, _ advice: String? = nil
+    ) {
+        findings.append(Finding(name: name, verdict: verdict, detail: detail, advice: advice))
+    }
+}

@@ -1,0 +1,4 @@
+// One import for the user: frames and protocols, the engine's parts, pipelines and their errors.
+@_exported public import BridgeEngine
+@_exported public import GStreamerKit
+@_exported public import MediaCore

@@ -1,0 +1,27 @@
+/// Filters by the names that `--filter` and pipeline files use.
+public enum FilterName {
+    /// Every name, with what it does.
+    public static let all: [(name: String, meaning: String)] = [
+        ("grayscale", "black and white; luma of YUV is not touched"),
+        ("mirror", "left becomes right"),
+        ("rotate=90|180|270", "clockwise, by degrees"),
+    ]
+
+    /// The filter that `text` names: `grayscale`, `mirror`, `rotate=90`.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for any other.
+    public static func filter(_ text: String) throws(PipelineError) -> any VideoProcessor {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        switch (parts.first.map(String.init) ?? "", parts.count > 1 ? String(parts[1]) : nil) {
+        case ("grayscale", nil): return GrayscaleFilter()
+        case ("mirror", nil): return FlipFilter(.mirror)
+        case ("rotate", "90"?): return FlipFilter(.rotate90)
+        case ("rotate", "180"?): return FlipFilter(.rotate180)
+        case ("rotate", "270"?): return FlipFilter(.rotate270)
+        default:
+            throw PipelineError(
+                .badValue, message: "no filter \"\(text)\"",
+                advice: "one of " + all.map(\.name).joined(separator: ", "))
+        }
+    }
+}

@@ -1,0 +1,130 @@
+internal import Synchronization
+
+/// Black and white: the picture without its colours.
+///
+/// Luma of YUV is not touched, to the byte; chroma becomes neutral. Of RGB every channel becomes the
+/// luminance (BT.601 weights). Formats whose samples are packed across bytes go through 16-bit YUV and
+/// back.
+public final class GrayscaleFilter: VideoProcessor {
+    private let detour = Mutex<Detour?>(nil)
+
+    public init() {}
+
+    public func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+        var result = frame
+        let info = try VideoInfo(result.format)
+        if info.colorFamily == .gray { return result }
+        guard let recipe = Recipe(info) else { return try convert(result, info) }
+        try result.withMutablePlanes { planes in recipe.apply(&planes) }
+        return result
+    }
+
+    /// To a format that the recipes know, and back.
+    private func convert(_ frame: VideoFrame, _ info: VideoInfo) throws -> VideoFrame? {
+        let detour = try detour.withLock { known throws(PipelineError) -> Detour in
+            if let known, known.format == info.format { return known }
+            let made = Detour(
+                format: info.format, there: ConverterFilter(to: "Y444_16LE"),
+                back: ConverterFilter(to: info.format))
+            known = made
+            return made
+        }
+        guard let plain = try detour.there.process(frame), let gray = try process(plain) else {
+            return nil
+        }
+        return try detour.back.process(gray)
+    }
+
+    private struct Detour: Sendable {
+        let format: String
+        let there: ConverterFilter
+        let back: ConverterFilter
+    }
+
+    /// What to do with the components of a format.
+    private enum Recipe {
+        case neutralChroma([VideoInfo.Component], littleEndian: Bool)
+        case luminance([VideoInfo.Component])
+
+        /// `nil` for formats whose samples do not stand in bytes or 16-bit words of their own.
+        init?(_ info: VideoInfo) {
+            let components = Array(info.components.prefix(3))
+            guard components.count == 3, !info.isComplex else { return nil }
+            let isBytes = components.allSatisfy { $0.depth == 8 && $0.shift == 0 }
+            let isWords = components.allSatisfy {
+                $0.depth > 8 && $0.depth + $0.shift <= 16 && $0.pixelStride % 2 == 0
+            }
+            switch info.colorFamily {
+            case .yuv where isBytes || isWords:
+                self = .neutralChroma(
+                    Array(components.dropFirst()), littleEndian: info.isLittleEndian)
+            case .rgb where isBytes: self = .luminance(components)
+            default: return nil
+            }
+        }
+
+        func apply(_ planes: inout MutableVideoPlanes) {
+            switch self {
+            case .neutralChroma(let chroma, let littleEndian):
+                for component in chroma { neutralize(&planes, component, littleEndian) }
+            case .luminance(let channels): average(&planes, channels)
+            }
+        }
+
+        private func neutralize(
+            _ planes: inout MutableVideoPlanes, _ component: VideoInfo.Component,
+            _ littleEndian: Bool
+        ) {
+            var plane = planes.plane(component.plane)
+            let layout = plane.layout
+            plane.withUnsafeMutableBytes { bytes in
+                let isWord = component.depth > 8
+                let middle = UInt16(1) << (component.depth - 1 + component.shift)
+                let word = littleEndian ? middle.littleEndian : middle.bigEndian
+                for y in 0..<layout.rows {
+                    let row = y * layout.stride
+                    var at = row + component.offset
+                    let end = min(row + layout.stride, bytes.count) - (isWord ? 1 : 0)
+                    while at < end {
+                        if isWord {
+                            bytes.storeBytes(of: word, toByteOffset: at, as: UInt16.self)
+                        } else {
+                            bytes[at] = 128
+                        }
+                        at += component.pixelStride
+                    }
+                }
+            }
+        }
+
+        private func average(
+            _ planes: inout MutableVideoPlanes, _ channels: [VideoInfo.Component]
+        ) {
+            let weights = [77, 150, 29]
+            let (width, height) = (planes.format.width, planes.format.height)
+            var luminance = [UInt16](repeating: 0, count: width)
+            for y in 0..<height {
+                for x in 0..<width { luminance[x] = 0 }
+                for (channel, weight) in zip(channels, weights) {
+                    var plane = planes.plane(channel.plane)
+                    let row = y * plane.stride + channel.offset
+                    plane.withUnsafeMutableBytes { bytes in
+                        for x in 0..<width {
+                            luminance[x] &+=
+                                UInt16(bytes[row + x * channel.pixelStride]) &* UInt16(weight)
+                        }
+                    }
+                }
+                for channel in channels {
+                    var plane = planes.plane(channel.plane)
+                    let row = y * plane.stride + channel.offset
+                    plane.withUnsafeMutableBytes { bytes in
+                        for x in 0..<width {
+                            bytes[row + x * channel.pixelStride] = UInt8(luminance[x] >> 8)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// What one set of caps says of its frames, in both vocabularies. Made once for each caps, shared by
+/// all frames that have them.
+final class FrameLayout: Sendable {
+    let info: VideoInfo
+    let format: VideoFormat
+
+    init(_ info: VideoInfo) {
+        self.info = info
+        self.format = VideoFormat(info)
+    }
+
+    convenience init(_ format: VideoFormat) throws(PipelineError) {
+        self.init(try VideoInfo(format))
+    }
+}
+
+extension VideoFormat {
+    /// The format that raw video caps describe.
+    public init(_ info: VideoInfo) {
+        self.init(
+            VideoPixelFormat(rawValue: info.format), width: info.width, height: info.height,
+            frameRate: info.frameRate.map { Rational($0.numerator, $0.denominator) },
+            pixelAspectRatio: Rational(
+                info.pixelAspectRatio.numerator, info.pixelAspectRatio.denominator),
+            colorimetry: info.colorimetry)
+    }
+}
+
+extension VideoInfo {
+    /// GStreamer's layout for a format.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a pixel format that
+    ///   GStreamer does not know, or a size it does not take.
+    public convenience init(_ format: VideoFormat) throws(PipelineError) {
+        try self.init(
+            format: format.pixelFormat.rawValue, width: format.width, height: format.height,
+            frameRate: format.frameRate.map { ($0.numerator, $0.denominator) },
+            pixelAspectRatio: (
+                format.pixelAspectRatio.numerator, format.pixelAspectRatio.denominator
+            ),
+            colorimetry: format.colorimetry)
+    }
+}
+
+extension VideoInfo {
+    /// The default layout as MediaCore takes it.
+    var defaultPlanes: [VideoPlaneLayout] {
+        planeLayouts.map { plane in
+            VideoPlaneLayout(
+                offset: plane.offset, stride: plane.stride, rows: plane.rows, width: plane.width,
+                pixelStride: plane.pixelStride, depth: plane.depth)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+internal import Synchronization
+
+/// An output pipeline and its branches; what ``PipelineVideoSink`` and ``Bridge`` stand on.
+final class Output: Sendable {
+    let pipeline: Pipeline
+    /// By name.
+    let branches: [String: OutputBranch]
+    private let timeline: OutputTimeline
+    private let outcome = Latch()
+    /// Known when the output is finished; negative before.
+    private let finalLate = Atomic<Int>(-1)
+
+    init(
+        _ text: String, configuration: PipelineVideoSink.Configuration
+    ) throws(PipelineError) {
+        let bridged = try BridgedText.output(text)
+        let pipeline = try bridged.parse(
+            orExplain: "an output string begins with an element that has a free sink pad")
+        self.pipeline = pipeline
+        let timeline = OutputTimeline(pipeline, origin: configuration.timeOrigin)
+        self.timeline = timeline
+        var branches: [String: OutputBranch] = [:]
+        for (element, source) in pipeline.appSources {
+            guard let name = bridged.branches[element] else { continue }
+            branches[name] = OutputBranch(
+                name: name, source: source, timeline: timeline,
+                keepsGeometry: source.needsFixedFormat, configuration: configuration)
+        }
+        self.branches = branches
+        guard !branches.isEmpty else {
+            throw PipelineError(.wrongEnds, message: "no appsrc in: \(text)")
+        }
+        pipeline.useSharedClock()
+        pipeline.onMessage { [weak self] message in
+            switch message {
+            case .endOfStream, .error: self?.terminated()
+            default: break
+            }
+        }
+    }
+
+    private func terminated() {
+        // Whoever waits for room in a pipeline that has ended would wait for ever.
+        branches.values.forEach { $0.close() }
+        outcome.open()
+    }
+
+    /// What to do right before the change to PLAYING.
+    func prepare() {
+        pipeline.forgetOutcome()
+        outcome.reset()
+        timeline.reset()
+        finalLate.store(-1, ordering: .relaxed)
+        branches.values.forEach { $0.open() }
+    }
+
+    /// Whether it takes frames: started, not finished, not failed.
+    var isOpen: Bool { branches.values.contains { $0.isOpen } }
+
+    /// Takes no more frames, and lets go of writers that wait.
+    func close() { branches.values.forEach { $0.close() } }
+
+    /// Ends the stream of every branch, waits until the last frame is written, and goes to NULL.
+    ///
+    /// - Parameter patience: How long it may take *without a frame being written*.
+    /// - Throws: What the pipeline posted; ``PipelineError/Code/deadlineExceeded`` where it is stuck.
+    func finish(patience: Duration) async throws(PipelineError) {
+        close()
+        let hasFrames = branches.values.contains { $0.acceptedBuffers > 0 }
+        var verdict: PipelineError?
+        if hasFrames, !pipeline.hasEnded {
+            branches.values.forEach { $0.endOfStream() }
+            // After an error what is still inside may yet be saved, but not for long.
+            if await !ended(patience: pipeline.failure == nil ? patience : .seconds(3)) {
+                verdict = PipelineError(
+                    .deadlineExceeded,
+                    message: "the output did not end: nothing was written for \(patience)",
+                    advice: "look for a sink that waits for another stream: \(pipeline.text)")
+            }
+        }
+        let failure = pipeline.failure
+        let late = countLateFrames()
+        finalLate.store(late, ordering: .relaxed)
+        do {
+            try await pipeline.setState(.null)
+        } catch {
+            verdict = verdict ?? error
+        }
+        if let problem = failure ?? formatFailure ?? verdict { throw problem }
+    }
+
+    private var formatFailure: PipelineError? {
+        branches.values.lazy.compactMap { $0.formatFailure }.first
+    }
+
+    private func ended(patience: Duration) async -> Bool {
+        var written = -1
+        while true {
+            if await outcome.wait(for: patience), pipeline.hasEnded { return true }
+            let now = branches.values.reduce(0) { $0 + $1.writtenBuffers }
+            if now == written || pipeline.failure != nil { return false }
+            written = now
+        }
+    }
+
+    /// Frames that displays dropped because they came too late.
+    var lateFrames: Int {
+        let final = finalLate.load(ordering: .relaxed)
+        return final >= 0 ? final : countLateFrames()
+    }
+
+    /// Elements forget it when they go to NULL.
+    private func countLateFrames() -> Int {
+        pipeline.elements.reduce(0) { sum, element in
+            guard element.pad("sink")?.caps?.mediaType.hasPrefix("video/") == true else {
+                return sum
+            }
+            return sum + (element.sinkStatistics?.dropped ?? 0)
+        }
+    }
+
+    /// Bytes in the files of this output, as far as its file sinks tell their names.
+    var writtenBytes: Int? {
+        let sizes = pipeline.elements.compactMap { element -> Int? in
+            guard element.factoryName == "filesink", let path = element.string("location") else {
+                return nil
+            }
+            return FileSize.of(path)
+        }
+        return sizes.isEmpty ? nil : sizes.reduce(0, +)
+    }
+}

@@ -1,0 +1,228 @@
+internal import Synchronization
+
+/// One appsrc of an output: its bounded queue, its times and its counts.
+final class OutputBranch: VideoFrameConsumer {
+    let name: String
+    private let source: AppSource
+    private let timeline: OutputTimeline
+    private let room: Room
+    private let depth: Int
+    private let whenFull: PipelineVideoSink.WhenFull
+
+    private let accepted = Atomic<Int>(0)
+    private let departed = Atomic<Int>(0)
+    private let written: Atomic<Int>
+    private let farEnd: Pad?
+
+    private struct Stream {
+        var isOpen = false
+        var caps: Caps?
+        var offset: MediaTime?
+        var last: MediaTime?
+        var dropsOldest: Bool?
+        var depth: Int
+        var drops = DropCounts()
+    }
+    /// Held through a push, so that two writers' buffers enter the queue in the order of their times.
+    private let stream: Mutex<Stream>
+    /// Present where the output encodes or muxes.
+    private let geometry: FixedGeometry?
+    private let failure = Mutex<PipelineError?>(nil)
+    private let wrapper = BufferWrapper()
+
+    init(
+        name: String, source: AppSource, timeline: OutputTimeline, keepsGeometry: Bool,
+        configuration: PipelineVideoSink.Configuration
+    ) {
+        self.name = name
+        self.source = source
+        self.timeline = timeline
+        geometry = keepsGeometry ? FixedGeometry() : nil
+        depth = max(1, configuration.depth)
+        whenFull = configuration.whenFull
+        room = Room(level: { source.queuedBuffers })
+        room.setDepth(depth)
+        written = Atomic(0)
+        stream = Mutex(Stream(depth: depth))
+        farEnd = source.farEnd
+        source.configure(depth: depth, dropsOldest: false)
+        // Not through self: the probes live as long as the pads, which the pipeline owns.
+        source.onDeparture { [weak self] in self?.bufferDeparted() }
+        farEnd?.onBuffer { [weak self] in
+            _ = self?.written.add(1, ordering: .relaxed)
+        }
+    }
+
+    /// Begins to take buffers; forgets an earlier run.
+    func open() {
+        accepted.store(0, ordering: .relaxed)
+        departed.store(0, ordering: .relaxed)
+        written.store(0, ordering: .relaxed)
+        let depth = self.depth
+        geometry?.reset()
+        stream.withLock { $0 = Stream(isOpen: true, depth: depth) }
+        room.reopen()
+    }
+
+    /// Takes no more, and lets go of writers that wait.
+    func close() {
+        stream.withLock { $0.isOpen = false }
+        room.close()
+    }
+
+    var isOpen: Bool { stream.withLock { $0.isOpen } }
+
+    func endOfStream() { source.endOfStream() }
+
+    // MARK: Counts
+
+    /// Buffers taken.
+    var acceptedBuffers: Int { accepted.load(ordering: .relaxed) }
+
+    /// Buffers that reached the muxer, the payloader or the sink.
+    var writtenBuffers: Int {
+        farEnd == nil
+            ? departed.load(ordering: .relaxed) : written.load(ordering: .relaxed)
+    }
+
+    /// Buffers not taken, and those that gave way in the queue: exact once the queue stands still.
+    var drops: DropCounts {
+        var drops = stream.withLock { $0.drops }
+        if stream.withLock({ $0.dropsOldest }) == true {
+            let waiting = source.queuedBuffers
+            drops[.evicted] += max(
+                0, acceptedBuffers - departed.load(ordering: .relaxed) - waiting)
+        }
+        return drops
+    }
+
+    /// Caps of what reaches the far end; `nil` before anything did.
+    var writtenCaps: Caps? { farEnd?.caps }
+
+    private func bufferDeparted() {
+        departed.add(1, ordering: .releasing)
+        room.departed()
+    }
+
+    // MARK: Writing
+
+    @discardableResult
+    func consume(_ frame: VideoFrame) -> FrameDisposition {
+        guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
+        return push(
+            wrapped.buffer.retained(), caps: wrapped.caps, time: frame.runningTime,
+            live: frame.liveTiming)
+    }
+
+    /// Hands a frame over, suspended while the queue is full.
+    ///
+    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format.
+    func write(_ frame: VideoFrame) async throws -> FrameDisposition {
+        guard await room.wait() else { return refuse(.closed) }
+        let wrapped = try wrapper.wrap(frame)
+        return enqueue(
+            wrapped.buffer.retained(), caps: wrapped.caps, time: frame.runningTime,
+            live: frame.liveTiming, evicts: false)
+    }
+
+    /// Hands a buffer over. From a live capture it never blocks: the oldest in the queue gives way.
+    /// Otherwise it blocks the calling thread while the queue is full.
+    func push(
+        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, live: LiveTiming?
+    ) -> FrameDisposition {
+        let evicts: Bool
+        switch whenFull {
+        case .automatic: evicts = live != nil
+        case .evictOldest: evicts = true
+        case .wait: evicts = false
+        }
+        if !evicts, !room.waitOnThread() { return refuse(.closed) }
+        return enqueue(buffer, caps: caps, time: time, live: live, evicts: evicts)
+    }
+
+    func refuse(_ cause: DropCause) -> FrameDisposition {
+        stream.withLock { $0.drops[cause] += 1 }
+        return .dropped(cause)
+    }
+
+    private func enqueue(
+        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, live: LiveTiming?, evicts: Bool
+    ) -> FrameDisposition {
+        guard let time else { return refuse(.noTime) }
+        var pending: Buffer? = buffer
+        return stream.withLock { stream in
+            func refuse(_ cause: DropCause) -> FrameDisposition {
+                stream.drops[cause] += 1
+                return .dropped(cause)
+            }
+            guard stream.isOpen else { return refuse(.closed) }
+            if stream.offset == nil { stream.offset = timeline.offset(first: time, live) }
+            guard let offset = stream.offset, let due = ClockTime(time + offset) else {
+                return refuse(.early)
+            }
+            if let last = stream.last, MediaTime(due) < last, !isEncoded(caps) {
+                return refuse(.backwards)
+            }
+            guard let taken = pending.take(), let fitted = fit(taken, caps) else {
+                return refuse(.badFormat)
+            }
+            if stream.caps?.identity != fitted.caps.identity { change(&stream, to: fitted.caps) }
+            if stream.dropsOldest != evicts {
+                stream.dropsOldest = evicts
+                source.configure(depth: stream.depth, dropsOldest: evicts)
+            }
+            guard source.push(fitted.buffer.due(at: due)) == .ok else { return refuse(.closed) }
+            stream.last = MediaTime(due)
+            accepted.add(1, ordering: .relaxed)
+            return .accepted
+        }
+    }
+
+    /// The buffer as the output takes it; `nil` where it takes none of its kind.
+    private func fit(_ buffer: consuming Buffer, _ caps: Caps) -> ElementChain.Output? {
+        do {
+            guard let converter = try geometry?.converter(for: caps) else {
+                return ElementChain.Output(buffer: buffer, caps: caps)
+            }
+            return try converter.process(buffer, caps: caps)
+        } catch {
+            failure.withLock { if $0 == nil { $0 = error } }
+            return nil
+        }
+    }
+
+    /// Why a buffer was refused for its format; the first.
+    var formatFailure: PipelineError? { failure.withLock { $0 } }
+
+    /// Pictures of an encoder with B-frames come in the order of decoding.
+    private func isEncoded(_ caps: Caps) -> Bool {
+        let type = caps.mediaType
+        return type != "video/x-raw" && type != "audio/x-raw"
+    }
+
+    private func change(_ stream: inout Stream, to caps: Caps) {
+        if caps.mediaType.hasPrefix("audio/") { stream.depth = max(stream.depth, 64) }
+        room.setDepth(stream.depth)
+        stream.dropsOldest = nil
+        stream.caps = caps
+        source.setCaps(caps)
+    }
+}
+
+extension Buffer {
+    /// The same bytes, due at `time`. The header is copied only where it says otherwise and is shared.
+    fileprivate consuming func due(at time: ClockTime) -> Buffer {
+        guard presentationTime != time else { return self }
+        let shift = presentationTime.map {
+            Int64(clamping: time.nanoseconds) - Int64(clamping: $0.nanoseconds)
+        }
+        var own = withOwnHeader()
+        own.decodingTime = own.decodingTime.flatMap { decoding in
+            shift.flatMap {
+                ClockTime(MediaTime(nanoseconds: Int64(clamping: decoding.nanoseconds) + $0))
+            }
+        }
+        own.presentationTime = time
+        return own
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import Yams
+
+/// A pipeline file: a bridge in YAML, with strings that paste to and from gst-launch unchanged.
+///
+/// ```yaml
+/// about: what it is for
+/// variables:
+///   file: {default: out.mkv, meaning: where to record}
+/// capture: |
+///   v4l2src ! videoconvert
+/// filters: [grayscale]
+/// outputs:
+///   file: |
+///     videoconvert ! x264enc ! matroskamux ! filesink location=${file}
+/// ```
+///
+/// Without `capture` it takes what there is (``DefaultCapture``). `capture` may also be a mapping of
+/// names to strings.
+public struct PipelineFile: Sendable {
+    /// A value that the file leaves open.
+    public struct Variable: Hashable, Sendable {
+        public var name: String
+        /// Taken where nobody sets another; `nil`: it must be set.
+        public var defaultValue: String?
+        public var meaning: String
+    }
+
+    /// What the file is for.
+    public let about: String
+    public let variables: [Variable]
+    /// Empty: what there is.
+    public let captures: [BridgePlan.Named]
+    public let filters: [String]
+    public let outputs: [BridgePlan.Named]
+    let path: String
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` that names file and line.
+    public init(path: String) throws(PipelineError) {
+        let text: String
+        do {
+            text = try String(contentsOfFile: path, encoding: .utf8)
+        } catch {
+            throw PipelineError(
+                .notFound, message: "\(path): cannot be read: \(error.localizedDescription)",
+                advice: "check the path")
+        }
+        try self.init(yaml: text, path: path)
+    }
+
+    /// Reads a file's text.
+    ///
+    /// - Parameter path: What errors call the file.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` that names file and line.
+    public init(yaml: String, path: String) throws(PipelineError) {
+        let reader = PipelineFileReader(path: path)
+        let root: Node?
+        do {
+            root = try Yams.compose(yaml: yaml)
+        } catch let error as YamlError {
+            throw reader.failure(of: error)
+        } catch {
+            throw reader.failure("not YAML: \(error)", line: nil)
+        }
+        guard let root else { throw reader.failure("the file is empty", line: 1) }
+        let keys = try reader.mapping(root, what: "the file")
+        try reader.check(keys, allowed: ["about", "variables", "capture", "filters", "outputs"])
+        self.path = path
+        about =
+            try keys["about"].map { node throws(PipelineError) in
+                try reader.string(node.value, what: "about")
+            } ?? ""
+        variables = try reader.variables(keys["variables"]?.value)
+        captures = try reader.strings(
+            keys["capture"]?.value, what: "capture", single: BridgePlan.defaultCapture, yaml)
+        outputs = try reader.strings(keys["outputs"]?.value, what: "outputs", single: nil, yaml)
+        filters = try reader.list(keys["filters"]?.value, what: "filters")
+        let known = Set(variables.map(\.name))
+        for named in captures + outputs {
+            for name in VariableText(named.text).names where !known.contains(name) {
+                throw named.origin!.locate(  // the reader gives every string its origin
+                    PipelineError(
+                        .badFile, message: "\"${\(name)}\" is not among the file's variables",
+                        advice: "add it under variables, with a default and a meaning"))
+            }
+        }
+    }
+
+    /// The bridge that the file describes.
+    ///
+    /// - Parameter values: Values of variables, by name.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` for a variable that is not the
+    ///   file's, has no value, or has one that cannot stand where it is put; and for a wrong filter.
+    public func plan(setting values: [String: String] = [:]) throws(PipelineError) -> BridgePlan {
+        var all: [String: String] = [:]
+        for variable in variables { all[variable.name] = variable.defaultValue }
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            guard variables.contains(where: { $0.name == name }) else {
+                let known = variables.map(\.name).joined(separator: ", ")
+                throw PipelineError(
+                    .badFile, message: "\(path): no variable \"\(name)\"",
+                    advice: known.isEmpty ? "the file has none" : "one of: \(known)")
+            }
+            all[name] = value
+        }
+        func filled(_ named: BridgePlan.Named) throws(PipelineError) -> BridgePlan.Named {
+            var result = named
+            result.text = try named.locating { text throws(PipelineError) in
+                try VariableText(text).filled(with: all)
+            }
+            return result
+        }
+        var plan = BridgePlan(captures: [])
+        for capture in captures { plan.captures.append(try filled(capture)) }
+        for output in outputs { plan.outputs.append(try filled(output)) }
+        for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
+        return plan
+    }
+}

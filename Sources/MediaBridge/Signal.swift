@@ -1,0 +1,39 @@
+internal import Synchronization
+
+/// Wakes one waiting task; a signal that nobody waits for is kept for the next.
+final class Signal: Sendable {
+    private struct State {
+        var isPending = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+    private let state = Mutex(State())
+
+    /// Any thread.
+    func signal() {
+        let waiter = state.withLock { state in
+            defer { state.waiter = nil }
+            if state.waiter == nil { state.isPending = true }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Suspends until the next signal, or until the task is cancelled. One waiter at a time.
+    func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let resumesNow = state.withLock { state in
+                    if state.isPending || Task.isCancelled {
+                        state.isPending = false
+                        return true
+                    }
+                    state.waiter = continuation
+                    return false
+                }
+                if resumesNow { continuation.resume() }
+            }
+        } onCancel: {
+            signal()
+        }
+    }
+}

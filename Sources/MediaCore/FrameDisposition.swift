@@ -1,0 +1,61 @@
+/// What became of a frame that was handed over.
+public enum FrameDisposition: Hashable, Sendable {
+    /// Taken. It may still be evicted by a newer frame where an output is slow.
+    case accepted
+    /// Not taken, and counted under its cause.
+    case dropped(DropCause)
+
+    public var isAccepted: Bool { self == .accepted }
+}
+
+/// Why a frame was not delivered.
+public enum DropCause: String, Hashable, Sendable, CaseIterable {
+    /// An old frame gave way to a newer one, because the receiver of a live stream was slow.
+    case evicted
+    /// Delivered outside of start and stop.
+    case notStarted
+    /// The frame carries no running time.
+    case noTime
+    /// Its running time lies before that of the frame before it.
+    case backwards
+    /// It was captured before the receiver's own time began.
+    case early
+    /// It reached the display after its time.
+    case late
+    /// Its format, size or layout is not one the receiver takes.
+    case badFormat
+    /// A processor returned nothing, or failed.
+    case processor
+    /// The receiver had ended or failed before.
+    case closed
+}
+
+/// Frames that were not delivered, by cause.
+public struct DropCounts: Hashable, Sendable {
+    private var counts: [DropCause: Int] = [:]
+
+    public init() {}
+
+    public subscript(cause: DropCause) -> Int {
+        get { counts[cause, default: 0] }
+        set { counts[cause] = newValue == 0 ? nil : newValue }
+    }
+
+    public var total: Int { counts.values.reduce(0, +) }
+
+    public static func + (a: DropCounts, b: DropCounts) -> DropCounts {
+        var sum = a
+        for (cause, count) in b.counts { sum[cause] += count }
+        return sum
+    }
+}
+
+extension DropCounts: CustomStringConvertible {
+    /// `3 evicted, 1 late`; `none`
+    public var description: String {
+        let parts = DropCause.allCases.compactMap { cause in
+            self[cause] == 0 ? nil : "\(self[cause]) \(cause.rawValue)"
+        }
+        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,110 @@
+/// Pixels in memory that the program brings: wrapped, never copied, and let go of when the last
+/// frame, and the last pipeline that was given it, is done.
+public final class MemoryFrameStorage: VideoFrameStorage {
+    public let format: VideoFormat
+    public let planes: [VideoPlaneLayout]
+    private let memory: Memory
+    private let release: @Sendable () -> Void
+
+    /// Plain numbers, so that the class is Sendable without an unchecked promise.
+    private struct Memory: Sendable {
+        let address: UInt
+        let count: Int
+        let writable: Bool
+    }
+
+    /// Wraps `memory`.
+    ///
+    /// - Parameters:
+    ///   - memory: Must stay valid until `release` is called, and unchanged unless `writable`.
+    ///   - planes: Where each plane lies; checked against the memory's size.
+    ///   - writable: Whether ``VideoFrame/withMutablePlanes(_:)`` may write here, rather than copy.
+    ///   - release: Called once, on any thread, when nothing reads the memory any more.
+    public init(
+        unsafeNoCopy memory: UnsafeMutableRawBufferPointer,
+        format: VideoFormat,
+        planes: [VideoPlaneLayout],
+        writable: Bool = false,
+        release: @escaping @Sendable () -> Void
+    ) throws(FrameError) {
+        try Self.check(planes, count: memory.count)
+        self.format = format
+        self.planes = planes
+        self.memory = Memory(
+            address: UInt(bitPattern: memory.baseAddress), count: memory.count, writable: writable)
+        self.release = release
+    }
+
+    /// Zeroed memory of its own.
+    public convenience init(format: VideoFormat, planes: [VideoPlaneLayout]) throws(FrameError) {
+        let size = planes.map { $0.offset + $0.stride * $0.rows }.max() ?? 0
+        try Self.check(planes, count: size)
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
+        memory.initializeMemory(as: UInt8.self, repeating: 0)
+        let address = UInt(bitPattern: memory.baseAddress)
+        try self.init(unsafeNoCopy: memory, format: format, planes: planes, writable: true) {
+            UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
+        }
+    }
+
+    deinit { release() }
+
+    private static func check(_ planes: [VideoPlaneLayout], count: Int) throws(FrameError) {
+        guard !planes.isEmpty else { throw FrameError(.badLayout, "a picture without planes") }
+        for (index, plane) in planes.enumerated() {
+            guard plane.offset >= 0, plane.rows > 0, plane.width > 0, plane.stride > 0,
+                plane.pixelStride >= 0
+            else {
+                throw FrameError(.badLayout, "plane \(index): a size that is not positive")
+            }
+            guard plane.pixelStride == 0 || plane.stride / plane.pixelStride >= plane.width else {
+                throw FrameError(
+                    .badLayout,
+                    "plane \(index): a stride of \(plane.stride) bytes is too small for a row of "
+                        + "\(plane.width) samples of \(plane.pixelStride) bytes")
+            }
+            let (body, overflow) = plane.stride.multipliedReportingOverflow(by: plane.rows - 1)
+            guard !overflow, plane.offset <= count, body <= count - plane.offset,
+                plane.rowBytes <= count - plane.offset - body
+            else {
+                throw FrameError(
+                    .badLayout,
+                    "plane \(index): \(plane.rows) rows of \(plane.stride) bytes at offset "
+                        + "\(plane.offset) end beyond the memory's \(count) bytes")
+            }
+        }
+    }
+
+    public var isWritable: Bool { memory.writable }
+
+    /// The wrapped memory. Valid while this object is held; written to by nobody but ``write(_:)``.
+    public var bytes: UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(
+            start: UnsafeMutableRawPointer(bitPattern: memory.address), count: memory.count)
+    }
+
+    private var mapped: [MappedPlane] {
+        planes.map { plane in
+            let end = min(memory.count, plane.offset + plane.stride * plane.rows)
+            return MappedPlane(
+                memory: UnsafeMutableRawBufferPointer(rebasing: bytes[plane.offset..<end]),
+                layout: plane)
+        }
+    }
+
+    public func read(_ body: (borrowing VideoPlanes) -> Void) throws(FrameError) {
+        body(VideoPlanes(unsafe: mapped, format: format))
+    }
+
+    public func write(_ body: (inout MutableVideoPlanes) -> Void) throws(FrameError) {
+        var planes = MutableVideoPlanes(unsafe: mapped, format: format)
+        body(&planes)
+    }
+
+    public func copy() throws(FrameError) -> any VideoFrameStorage {
+        let copy = try MemoryFrameStorage(format: format, planes: planes)
+        copy.bytes.copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: bytes.prefix(copy.bytes.count)))
+        return copy
+    }
+}

@@ -1,0 +1,91 @@
+/// One picture: a small, copyable handle on pixels that are counted and never copied on the way.
+///
+/// Passing a frame on, holding it, and giving it to any number of outputs costs no copy of pixels.
+/// Pixels are seen only inside ``withPlanes(_:)``; writing copies them only if someone else still
+/// holds them. A frame outlives the pipeline it came from.
+///
+/// May be used on any thread.
+public struct VideoFrame: Sendable {
+    /// When the picture is due, in the running time of what made it; `nil` where nobody said.
+    /// Outputs reject a frame without it.
+    public var runningTime: MediaTime?
+
+    /// How long the picture stays; `nil` where nobody said.
+    public var duration: MediaTime?
+
+    /// How far the picture must be turned clockwise to stand upright.
+    public var rotation: VideoRotation
+
+    /// The program's own notes, carried along inside the process; empty unless somebody wrote some.
+    public var metadata: [String: String]
+
+    /// Present on frames of a live capture: how running time relates to the shared clock.
+    public var liveTiming: LiveTiming?
+
+    private(set) public var storage: any VideoFrameStorage
+
+    public init(
+        _ storage: any VideoFrameStorage,
+        runningTime: MediaTime?,
+        duration: MediaTime? = nil,
+        rotation: VideoRotation = .none,
+        metadata: [String: String] = [:],
+        liveTiming: LiveTiming? = nil
+    ) {
+        self.storage = storage
+        self.runningTime = runningTime
+        self.duration = duration
+        self.rotation = rotation
+        self.metadata = metadata
+        self.liveTiming = liveTiming
+    }
+
+    public var format: VideoFormat { storage.format }
+    /// Pixels in a row.
+    public var width: Int { format.width }
+    /// Rows.
+    public var height: Int { format.height }
+
+    /// Maps the pixels for reading while `body` runs.
+    ///
+    /// - Throws: ``FrameError`` where the memory cannot be mapped, and whatever `body` throws.
+    public func withPlanes<R>(_ body: (borrowing VideoPlanes) throws -> R) throws -> R {
+        var result: Result<R, any Error>?
+        try storage.read { planes in
+            do { result = .success(try body(planes)) } catch { result = .failure(error) }
+        }
+        return try result!.get()  // a storage calls the body once, or throws
+    }
+
+    /// Maps the pixels for writing while `body` runs. Copies them first if another frame, or a
+    /// pipeline, still sees them.
+    ///
+    /// - Throws: ``FrameError`` where the memory cannot be mapped or copied, and whatever `body` throws.
+    public mutating func withMutablePlanes<R>(
+        _ body: (inout MutableVideoPlanes) throws -> R
+    ) throws -> R {
+        if !Self.isUnique(&storage) || !storage.isWritable { storage = try storage.copy() }
+        var result: Result<R, any Error>?
+        try storage.write { planes in
+            do { result = .success(try body(&planes)) } catch { result = .failure(error) }
+        }
+        return try result!.get()  // a storage calls the body once, or throws
+    }
+
+    /// The same frame with other pixels: what a converter returns.
+    public func replacingPixels(_ storage: any VideoFrameStorage) -> VideoFrame {
+        var frame = self
+        frame.storage = storage
+        return frame
+    }
+
+    private static func isUnique<Storage: VideoFrameStorage>(_ storage: inout Storage) -> Bool {
+        isKnownUniquelyReferenced(&storage)
+    }
+}
+
+extension VideoFrame: CustomStringConvertible {
+    public var description: String {
+        "\(format) at \(runningTime?.description ?? "no time")"
+    }
+}

@@ -1,0 +1,79 @@
+/// One plane of a picture, readable, inside the scope that mapped it.
+///
+/// A plane is bytes **and** stride: row `y` begins at `y * stride`, whatever the width is.
+public struct VideoPlane: ~Escapable {
+    private let memory: UnsafeRawBufferPointer
+    public let layout: VideoPlaneLayout
+
+    @_lifetime(immortal)
+    init(unsafe memory: UnsafeRawBufferPointer, layout: VideoPlaneLayout) {
+        self.memory = memory
+        self.layout = layout
+    }
+
+    /// Bytes from row to row.
+    public var stride: Int { layout.stride }
+    /// Rows.
+    public var rows: Int { layout.rows }
+    /// Samples in a row.
+    public var width: Int { layout.width }
+
+    /// The whole plane, padding included, as far as the memory reaches.
+    public var bytes: RawSpan {
+        @_lifetime(copy self)
+        get { unsafe _overrideLifetime(memory.bytes, copying: self) }
+    }
+
+    /// The bytes of row `y` that hold samples. Traps on a row that is not there.
+    @_lifetime(copy self)
+    public func row(_ y: Int) -> RawSpan {
+        precondition(y >= 0 && y < rows, "row \(y) of \(rows)")
+        let start = y * stride
+        let span = unsafe _overrideLifetime(memory.bytes, copying: self)
+        return span.extracting(start..<start + layout.rowBytes)
+    }
+
+    /// The plane's memory for C and SIMD code. The pointer must not leave `body`.
+    public func withUnsafeBytes<R, E: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        try unsafe body(memory)
+    }
+}
+
+/// One plane of a picture, writable, inside the scope that mapped it.
+public struct MutableVideoPlane: ~Copyable, ~Escapable {
+    private let memory: UnsafeMutableRawBufferPointer
+    public let layout: VideoPlaneLayout
+
+    @_lifetime(immortal)
+    init(unsafe memory: UnsafeMutableRawBufferPointer, layout: VideoPlaneLayout) {
+        self.memory = memory
+        self.layout = layout
+    }
+
+    /// Bytes from row to row.
+    public var stride: Int { layout.stride }
+    /// Rows.
+    public var rows: Int { layout.rows }
+    /// Samples in a row.
+    public var width: Int { layout.width }
+
+    /// The whole plane, padding included, as far as the memory reaches.
+    public var bytes: MutableRawSpan {
+        @_lifetime(&self)
+        mutating get { unsafe _overrideLifetime(memory.mutableBytes, mutating: &self) }
+    }
+
+    /// Sets every byte of the plane, padding included.
+    public mutating func fill(_ byte: UInt8) {
+        unsafe memory.initializeMemory(as: UInt8.self, repeating: byte)
+    }
+
+    /// The plane's memory for C and SIMD code. The pointer must not leave `body`.
+    public mutating func withUnsafeMutableBytes<R, E: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        try unsafe body(memory)
+    }
+}

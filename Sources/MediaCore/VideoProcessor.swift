@@ -1,0 +1,9 @@
+/// A step between capture and outputs: reads a frame, changes it in place, or replaces it.
+///
+/// Called on one thread at a time, in the order of the frames. May take as long as a frame lasts; what
+/// takes longer makes a live capture drop its oldest frames, and a file wait.
+public protocol VideoProcessor: Sendable {
+    /// - Returns: The frame to pass on; `nil` drops it, which is counted.
+    /// - Throws: Ends the bridge with this error; what was recorded is finished first.
+    func process(_ frame: consuming VideoFrame) throws -> VideoFrame?
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+
+/// `10s`, `500ms`, `2m`, `1h`; a bare number is seconds.
+struct DurationArgument: ExpressibleByArgument {
+    let value: Duration
+
+    init?(argument: String) {
+        let number = argument.prefix { $0.isNumber || $0 == "." }
+        guard let amount = Double(number), amount > 0, amount.isFinite else { return nil }
+        let scale: Double
+        switch argument.dropFirst(number.count) {
+        case "ms": scale = 0.001
+        case "s", "": scale = 1
+        case "m", "min": scale = 60
+        case "h": scale = 3600
+        default: return nil
+        }
+        guard amount * scale < 1e9 else { return nil }
+        value = .seconds(amount * scale)
+    }
+}

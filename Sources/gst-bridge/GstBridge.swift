@@ -1,0 +1,40 @@
+import ArgumentParser
+import Glibc
+import MediaBridge
+
+/// `gst-bridge`: gst-launch strings in, Swift in the middle, gst-launch strings out.
+@main
+struct GstBridge: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gst-bridge",
+        abstract: "Connects gst-launch strings through Swift.",
+        discussion: """
+            gst-bridge run --capture "v4l2src ! videoconvert" --output autovideosink
+            gst-bridge run pipelines/test-to-file.yaml
+            gst-bridge snapshot picture.png
+
+            Exit status: 0 done, also after Ctrl-C or SIGTERM (files are completed first); 1 a failure, \
+            told on standard error; 64 wrong usage; 130 a second Ctrl-C.
+            """,
+        version: "gst-bridge \(MediaBridgeVersion.text)",
+        subcommands: [RunCommand.self, SnapshotCommand.self, DoctorCommand.self])
+
+    static func main() async {
+        // Written to a closed pipe or past a size limit, a file sink must fail, not the process.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as PipelineError {
+            Terminal.complain(error)
+            Self.exit(withError: ExitCode(1))
+        } catch {
+            Self.exit(withError: error)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import MediaBridge
+
+/// `--output [NAME=]STRING`.
+enum OutputArgument {
+    /// A name is a word in front of the first equals sign, if nothing else stands in front of it:
+    /// `file=filesink location=a` has one, `filesink location=a` has none.
+    static func parse(_ text: String, among others: [BridgePlan.Named]) -> BridgePlan.Named {
+        if let equals = text.firstIndex(of: "="), let first = text.first, first.isLetter,
+            text[..<equals].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
+        {
+            return BridgePlan.Named(
+                name: String(text[..<equals]), text: String(text[text.index(after: equals)...]))
+        }
+        var index = 0
+        while others.contains(where: { $0.name == BridgePlan.outputName(index) }) { index += 1 }
+        return BridgePlan.Named(name: BridgePlan.outputName(index), text: text)
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import MediaBridge
+
+struct SnapshotCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "snapshot", abstract: "Writes one frame as a picture.",
+        discussion: "Without --capture it takes what there is: camera, screen, or a test picture.")
+
+    @Option(help: ArgumentHelp("Where the frame comes from.", valueName: "string"))
+    var capture: String?
+
+    @Argument(help: "The picture: a name that ends in .png or .jpg.", completion: .file())
+    var picture: String
+
+    func validate() throws {
+        let name = picture.lowercased()
+        guard [".png", ".jpg", ".jpeg"].contains(where: { name.hasSuffix($0) }) else {
+            throw ValidationError("the picture's name must end in .png or .jpg: \(picture)")
+        }
+    }
+
+    func run() async throws {
+        let text: String
+        if let capture {
+            text = capture
+        } else {
+            let found = try DefaultCapture.find()
+            Terminal.say("capturing the \(found.about)")
+            text = found.text
+        }
+        let reading = Task {
+            for try await frame in try PipelineVideoSource(text).frames() {
+                return frame as VideoFrame?
+            }
+            return nil
+        }
+        let interruption = Interruption { reading.cancel() }
+        defer { interruption.end() }
+        guard let frame = try await reading.value else {
+            throw PipelineError(
+                .noFrames, message: "the capture ended without a single frame",
+                advice: "run it alone: gst-launch-1.0 \(text) ! fakesink")
+        }
+        try await frame.writePicture(to: picture)
+    }
+}

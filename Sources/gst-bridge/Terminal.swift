@@ -1,0 +1,22 @@
+import Glibc
+import MediaBridge
+
+/// Standard error: progress and complaints. Standard output is for reports alone.
+enum Terminal {
+    static var isInteractive: Bool { isatty(STDERR_FILENO) != 0 }
+
+    static func write(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
+            }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    static func complain(_ error: PipelineError) { write("gst-bridge: \(error)\n") }
+
+    static func say(_ text: String) { write("gst-bridge: \(text)\n") }
+}
