@@ -109,4 +109,29 @@ public final class AppSink: Sendable {
         }
         return true
     }
+
+    /// Whether what feeds the sink is live, and how late its samples come at most. The sink itself is
+    /// not asked: one that does not pace says that nothing is live. Safe on a streaming thread.
+    public func upstreamLatency() -> (isLive: Bool, latency: ClockTime) {
+        let none = (isLive: false, latency: ClockTime(nanoseconds: 0))
+        guard let pad = element.pad("sink"), let query = gst_query_new_latency() else { return none }
+        defer { gst_query_unref(query) }
+        guard gst_pad_peer_query(pad.pointer, query) != 0 else { return none }
+        var live: gboolean = 0
+        var minimum: GstClockTime = 0
+        gst_query_parse_latency(query, &live, &minimum, nil)
+        return (live != 0, ClockTime(minimum) ?? none.latency)
+    }
+
+    /// What the elements in front of the sink could give; `nil` where nothing is linked yet.
+    public var offeredCaps: Caps? { element.pad("sink")?.peerCaps }
+
+    /// Narrows what the sink takes, unless the string does so itself.
+    public func narrow(to caps: Caps) {
+        if let own = gst_app_sink_get_caps(pointer) {
+            mb_caps_unref(own)
+        } else {
+            gst_app_sink_set_caps(pointer, caps.pointer)
+        }
+    }
 }

@@ -75,4 +75,13 @@ public final class AppSource: Sendable {
         }
         return false
     }
+
+    /// What the elements behind the source take; `nil` where nothing is linked.
+    public var acceptedCaps: Caps? { element.pad("src")?.peerCaps }
+
+    /// Whether the elements behind the source take `caps`.
+    public func accepts(_ caps: Caps) -> Bool {
+        guard let pad = element.pad("src") else { return false }
+        return gst_pad_peer_query_accept_caps(pad.pointer, caps.pointer) != 0
+    }
 }

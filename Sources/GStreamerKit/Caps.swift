@@ -33,7 +33,7 @@ public final class Caps: Sendable, CustomStringConvertible {
 
     /// The media type of the first structure: `video/x-raw`.
     public var mediaType: String {
-        guard let structure = gst_caps_get_structure(pointer, 0),
+        guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0),
             let name = gst_structure_get_name(structure)
         else { return "ANY" }
         return String(cString: name)
@@ -44,6 +44,17 @@ public final class Caps: Sendable, CustomStringConvertible {
 
     public func isEqual(to other: Caps) -> Bool {
         gst_caps_is_equal(pointer, other.pointer) != 0
+    }
+
+    public var isAny: Bool { gst_caps_is_any(pointer) != 0 }
+
+    public var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
+
+    /// What both allow, in the order of preference of this one.
+    public func intersection(_ other: Caps) -> Caps {
+        Caps(
+            adopting: gst_caps_intersect_full(
+                pointer, other.pointer, GST_CAPS_INTERSECT_FIRST))
     }
 
     public var description: String {

@@ -31,14 +31,22 @@ public final class ElementChain: Sendable {
         let slot = Mutex(Slot())
     }
 
-    /// - Parameter text: Elements with one open end on either side, as gst-launch writes them; from the
-    ///   program, never from a user.
+    /// - Parameters:
+    ///   - text: Elements with one open end on either side, as gst-launch writes them; from the program,
+    ///     never from a user.
+    ///   - caps: What must come out; `nil` for whatever the elements give.
     /// - Throws: ``PipelineError`` where an element is missing or the chain cannot be made.
-    public init(_ text: String) throws(PipelineError) {
+    public init(_ text: String, to caps: Caps? = nil) throws(PipelineError) {
         try GStreamer.initialize()
         var error: UnsafeMutablePointer<GError>?
-        guard let bin = gst_parse_bin_from_description(text, 1, &error), error == nil else {
+        let complete = caps == nil ? text : "\(text) ! capsfilter name=\(Self.filterName)"
+        guard let bin = gst_parse_bin_from_description(complete, 1, &error), error == nil else {
             throw PipelineError(adopting: error)
+        }
+        if let caps {
+            let holder = UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstBin.self)
+            let filter = gst_bin_get_by_name(holder, Self.filterName).map { Element(adopting: $0) }
+            filter?.set("caps", caps)
         }
         let element = UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstElement.self)
         gst_object_ref_sink(element)
@@ -49,7 +57,7 @@ public final class ElementChain: Sendable {
         gst_object_ref_sink(entry)
         gst_object_ref_sink(exit)
         let outlet = Outlet()
-        self.text = text
+        self.text = complete
         self.outlet = outlet
         state = Mutex(State(parts: Parts(bin: element, bus: bus, entry: entry, exit: exit)))
         mb_pad_set_functions(
@@ -76,6 +84,8 @@ public final class ElementChain: Sendable {
             throw PipelineError(.linkFailed, message: "not a chain of one in and one out: \(text)")
         }
     }
+
+    private static let filterName = "mediabridge-filter"
 
     private static func outlet(of pad: UnsafeMutablePointer<GstPad>) -> Outlet? {
         mb_pad_chain_context(pad).map { Unmanaged<Outlet>.fromOpaque($0).takeUnretainedValue() }

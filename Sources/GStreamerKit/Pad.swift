@@ -23,6 +23,12 @@ public final class Pad: @unchecked Sendable {
     /// The caps that were negotiated on it; `nil` before that.
     public var caps: Caps? { gst_pad_get_current_caps(pointer).map { Caps(adopting: $0) } }
 
+    /// What the peer could take or give; `nil` without a peer.
+    public var peerCaps: Caps? {
+        guard isLinked else { return nil }
+        return gst_pad_peer_query_caps(pointer, nil).map { Caps(adopting: $0) }
+    }
+
     /// Calls `body` for every buffer that passes, on the streaming thread: it must return at once.
     /// The probe stays as long as the pad.
     public func onBuffer(_ body: @escaping @Sendable () -> Void) {

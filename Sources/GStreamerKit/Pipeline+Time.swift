@@ -33,17 +33,4 @@ extension Pipeline {
     public func setLatency(_ latency: ClockTime) {
         gst_pipeline_set_latency(pointer, latency.raw)
     }
-
-    /// Whether the pipeline is live, and how late its frames come at most. Safe on a streaming thread.
-    public func queryLatency() -> (isLive: Bool, latency: ClockTime) {
-        guard let query = gst_query_new_latency() else { return (false, ClockTime(nanoseconds: 0)) }
-        defer { gst_query_unref(query) }
-        guard gst_element_query(element, query) != 0 else {
-            return (false, ClockTime(nanoseconds: 0))
-        }
-        var live: gboolean = 0
-        var minimum: GstClockTime = 0
-        gst_query_parse_latency(query, &live, &minimum, nil)
-        return (live != 0, ClockTime(minimum) ?? ClockTime(nanoseconds: 0))
-    }
 }

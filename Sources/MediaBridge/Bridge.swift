@@ -149,8 +149,10 @@ public final class Bridge: Sendable {
             // Captures open first: a file that is not there must not cost the one to be overwritten.
             for capture in captures {
                 capture.prepare()
-                try await capture.pipeline.setState(.paused)
+                try await capture.pipeline.setState(.ready)
             }
+            streams.forEach { $0.negotiate() }
+            for capture in captures { try await capture.pipeline.setState(.paused) }
             for stream in streams { stream.branch.push(to: stream) }
             for output in outputs {
                 output.output.prepare()

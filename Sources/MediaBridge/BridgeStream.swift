@@ -46,6 +46,16 @@ final class BridgeStream: CaptureReceiver {
 
     func open() { gate.open() }
 
+    /// Lets the capture choose a format that every output takes, as two linked elements would; where
+    /// there is none, outputs convert. With the capture at READY, when its devices are open.
+    func negotiate() {
+        let accepted = takers.compactMap(\.acceptedCaps)
+        guard let first = accepted.first else { return }
+        let common = accepted.dropFirst().reduce(first) { $0.intersection($1) }
+        guard !common.isEmpty, let offered = branch.sink.offeredCaps, !offered.isAny else { return }
+        if !common.intersection(offered).isEmpty { branch.sink.narrow(to: common) }
+    }
+
     /// Lets nothing more through.
     func close() { gate.close() }
 

@@ -67,7 +67,9 @@ final class Capture: Sendable {
         // Data flows, so every stream that there is has been linked by now: a branch that still hangs
         // in the air will never end by itself, and whoever waits for it would wait for ever.
         for other in branches where other !== branch && !other.sink.isFed { other.endUnfed() }
-        let (isLive, latency) = pipeline.queryLatency()
+        let upstream = branches.map { $0.sink.upstreamLatency() }.filter(\.isLive)
+        let isLive = !upstream.isEmpty
+        let latency = upstream.map(\.latency).max() ?? ClockTime(nanoseconds: 0)
         return timing.withLock { timing in
             timing.isKnown = true
             timing.live =

@@ -23,8 +23,7 @@ final class Output: Sendable {
         for (element, source) in pipeline.appSources {
             guard let name = bridged.branches[element] else { continue }
             branches[name] = OutputBranch(
-                name: name, source: source, timeline: timeline,
-                keepsGeometry: source.needsFixedFormat, configuration: configuration)
+                name: name, source: source, timeline: timeline, configuration: configuration)
         }
         self.branches = branches
         guard !branches.isEmpty else {

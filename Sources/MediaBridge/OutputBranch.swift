@@ -25,19 +25,18 @@ final class OutputBranch: VideoFrameConsumer {
     }
     /// Held through a push, so that two writers' buffers enter the queue in the order of their times.
     private let stream: Mutex<Stream>
-    /// Present where the output encodes or muxes.
-    private let geometry: FixedGeometry?
+    private let fitting: Fitting
     private let failure = Mutex<PipelineError?>(nil)
     private let wrapper = BufferWrapper()
 
     init(
-        name: String, source: AppSource, timeline: OutputTimeline, keepsGeometry: Bool,
+        name: String, source: AppSource, timeline: OutputTimeline,
         configuration: PipelineVideoSink.Configuration
     ) {
         self.name = name
         self.source = source
         self.timeline = timeline
-        geometry = keepsGeometry ? FixedGeometry() : nil
+        fitting = Fitting(source)
         depth = max(1, configuration.depth)
         whenFull = configuration.whenFull
         room = Room(level: { source.queuedBuffers })
@@ -59,7 +58,7 @@ final class OutputBranch: VideoFrameConsumer {
         departed.store(0, ordering: .relaxed)
         written.store(0, ordering: .relaxed)
         let depth = self.depth
-        geometry?.reset()
+        fitting.reset()
         stream.withLock { $0 = Stream(isOpen: true, depth: depth) }
         room.reopen()
     }
@@ -96,8 +95,8 @@ final class OutputBranch: VideoFrameConsumer {
         return drops
     }
 
-    /// Caps of what reaches the far end; `nil` before anything did.
-    var writtenCaps: Caps? { farEnd?.caps }
+    /// What the output takes; `nil` where it takes anything.
+    var acceptedCaps: Caps? { source.acceptedCaps.flatMap { $0.isAny ? nil : $0 } }
 
     private func bufferDeparted() {
         departed.add(1, ordering: .releasing)
@@ -163,7 +162,8 @@ final class OutputBranch: VideoFrameConsumer {
             if let last = stream.last, MediaTime(due) < last, !isEncoded(caps) {
                 return refuse(.backwards)
             }
-            guard let taken = pending.take(), let fitted = fit(taken, caps) else {
+            guard let taken = pending.take(), let fitted = fit(taken, caps, given: stream.caps)
+            else {
                 return refuse(.badFormat)
             }
             if stream.caps?.identity != fitted.caps.identity { change(&stream, to: fitted.caps) }
@@ -179,9 +179,11 @@ final class OutputBranch: VideoFrameConsumer {
     }
 
     /// The buffer as the output takes it; `nil` where it takes none of its kind.
-    private func fit(_ buffer: consuming Buffer, _ caps: Caps) -> ElementChain.Output? {
+    private func fit(
+        _ buffer: consuming Buffer, _ caps: Caps, given: Caps?
+    ) -> ElementChain.Output? {
         do {
-            guard let converter = try geometry?.converter(for: caps) else {
+            guard let converter = try fitting.converter(for: caps, given: given) else {
                 return ElementChain.Output(buffer: buffer, caps: caps)
             }
             return try converter.process(buffer, caps: caps)

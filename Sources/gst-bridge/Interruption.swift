@@ -5,12 +5,19 @@ import UnixSignals
 struct Interruption {
     private let task: Task<Void, Never>
 
+    /// Programs that run others (`timeout`, a shell at Ctrl-C) send a signal to the process and to its
+    /// group: what comes within this time of the first is the first, heard twice.
+    private static let echo = Duration.milliseconds(100)
+
     init(onFirst: @escaping @Sendable () -> Void) {
         task = Task {
-            var isSecond = false
+            var first: ContinuousClock.Instant?
             for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
-                if isSecond { _exit(130) }
-                isSecond = true
+                if let first {
+                    if ContinuousClock.now - first > Self.echo { _exit(130) }
+                    continue
+                }
+                first = .now
                 Terminal.write("\n")
                 Terminal.say("finishing; once more to give up at once")
                 onFirst()

@@ -1,0 +1,71 @@
+internal import Synchronization
+
+/// Makes what comes in one that the output takes.
+///
+/// A stream that the output takes as it is passes untouched; one that it does not take goes through
+/// GStreamer's converters first. And where an output encodes or muxes, it stays what it was at the
+/// beginning: encoders and muxers do not take a change (mp4 is damaged without a word, mkv fails), so
+/// pictures of another size or format are scaled to the first ones', with borders where the shape
+/// differs.
+final class Fitting: Sendable {
+    private struct State {
+        /// The caps that `converter` is for.
+        var current: Caps?
+        var converter: ElementChain?
+    }
+    private let state = Mutex(State())
+    private let source: AppSource
+
+    init(_ source: AppSource) { self.source = source }
+
+    /// Forgets an earlier run.
+    func reset() { state.withLock { $0 = State() } }
+
+    /// The converter that buffers with `caps` need; `nil` where they need none.
+    ///
+    /// - Parameter given: What the output has been given so far; `nil` at the beginning.
+    /// - Throws: ``PipelineError`` where no converter helps.
+    func converter(for caps: Caps, given: Caps?) throws(PipelineError) -> ElementChain? {
+        try state.withLock { state throws(PipelineError) -> ElementChain? in
+            if let current = state.current, current.identity == caps.identity {
+                return state.converter
+            }
+            state.converter = try choose(caps, given)
+            state.current = caps
+            return state.converter
+        }
+    }
+
+    private func choose(_ caps: Caps, _ given: Caps?) throws(PipelineError) -> ElementChain? {
+        if let given, source.needsFixedFormat {
+            guard let want = VideoInfo(given), let have = VideoInfo(caps) else {
+                if given.mediaType == caps.mediaType { return nil }
+                throw PipelineError(
+                    .streamFailed, message: "the stream changed from \(given) to \(caps)",
+                    advice: "record each into a file of its own")
+            }
+            let isSame =
+                want.format == have.format && want.width == have.width
+                && want.height == have.height && want.pixelAspectRatio == have.pixelAspectRatio
+            return isSame ? nil : try ElementChain(Self.video, to: pinned(want))
+        }
+        guard !source.accepts(caps), let accepted = source.acceptedCaps, !accepted.isEmpty else {
+            return nil
+        }
+        switch caps.mediaType {
+        case "video/x-raw": return try ElementChain(Self.video, to: accepted)
+        case "audio/x-raw": return try ElementChain(Self.audio, to: accepted)
+        default: return nil  // the element that refuses says why
+        }
+    }
+
+    private static let video = "videoconvert ! videoscale add-borders=true"
+    private static let audio = "audioconvert ! audioresample"
+
+    private func pinned(_ info: VideoInfo) throws(PipelineError) -> Caps {
+        let ratio = info.pixelAspectRatio
+        return try Caps(
+            "video/x-raw, format=\(info.format), width=\(info.width), height=\(info.height), "
+                + "pixel-aspect-ratio=\(ratio.numerator)/\(ratio.denominator)")
+    }
+}
