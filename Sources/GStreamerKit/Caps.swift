@@ -57,6 +57,16 @@ public final class Caps: Sendable, CustomStringConvertible {
                 pointer, other.pointer, GST_CAPS_INTERSECT_FIRST))
     }
 
+    /// The first format that raw caps name, and so prefer; `nil` where they name none.
+    public var preferredFormat: String? {
+        guard gst_caps_get_size(pointer) > 0, let first = gst_caps_get_structure(pointer, 0),
+            let structure = gst_structure_copy(first)
+        else { return nil }
+        defer { gst_structure_free(structure) }
+        gst_structure_fixate_field(structure, "format")
+        return mb_structure_string(structure, "format").map { String(cString: $0) }
+    }
+
     public var description: String {
         guard let text = gst_caps_to_string(pointer) else { return "" }
         defer { g_free(text) }

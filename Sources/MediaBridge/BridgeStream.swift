@@ -53,7 +53,13 @@ final class BridgeStream: CaptureReceiver {
         guard let first = accepted.first else { return }
         let common = accepted.dropFirst().reduce(first) { $0.intersection($1) }
         guard !common.isEmpty, let offered = branch.sink.offeredCaps, !offered.isAny else { return }
-        if !common.intersection(offered).isEmpty { branch.sink.narrow(to: common) }
+        let possible = common.intersection(offered)
+        guard !possible.isEmpty else { return }
+        // The receiver's favourite, as in a link: it is the receiver that knows what is good for it.
+        let favourite = possible.preferredFormat.flatMap { format in
+            try? Caps("\(possible.mediaType), format=\(format)")
+        }
+        branch.sink.narrow(to: favourite.map { common.intersection($0) } ?? common)
     }
 
     /// Lets nothing more through.
