@@ -29,6 +29,6 @@ public final class ConsumerGate: VideoFrameConsumer {
             discarded.add(1, ordering: .relaxed)
             return .dropped(.notStarted)
         }
-        return next.consume(frame)
+        return next.consume(consume frame)
     }
 }

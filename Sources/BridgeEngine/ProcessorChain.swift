@@ -21,19 +21,19 @@ public final class ProcessorChain: VideoFrameConsumer {
     @discardableResult
     public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         // Handed on, not kept: a processor that writes in place finds itself the only owner.
-        var current: VideoFrame? = frame
+        var current: VideoFrame? = consume frame
         for processor in processors {
             do {
-                guard let taken = current.take(), let result = try processor.process(taken) else {
-                    return .dropped(.processor)
-                }
-                current = result
+                guard let taken = current.take(),
+                    let result = try processor.process(consume taken)
+                else { return .dropped(.processor) }
+                current = consume result
             } catch {
                 onFailure(error)
                 return .dropped(.processor)
             }
         }
         guard let result = current.take() else { return .dropped(.processor) }
-        return next.consume(result)
+        return next.consume(consume result)
     }
 }

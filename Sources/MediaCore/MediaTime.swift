@@ -18,14 +18,14 @@ public struct MediaTime: Hashable, Comparable, Sendable {
     ///   (292 years) is clamped.
     public init(value: Int64, timescale: Int32) {
         precondition(timescale != 0, "a time scale of zero has no meaning")
-        let product = value.multipliedFullWidth(by: 1_000_000_000)
         let scale = Int64(timescale)
-        let limit = scale.magnitude
-        guard product.high.magnitude < limit / 2 else {
-            self.nanoseconds = (value < 0) == (timescale < 0) ? .max : .min
-            return
-        }
-        self.nanoseconds = scale.dividingFullWidth(product).quotient
+        let (whole, tooFar) = value.dividedReportingOverflow(by: scale)
+        let (scaled, overflow) = whole.multipliedReportingOverflow(by: 1_000_000_000)
+        // The rest is below the scale, so its nanoseconds fit; it has the sign of the whole.
+        let rest = tooFar ? 0 : value % scale * 1_000_000_000 / scale
+        let (sum, beyond) = scaled.addingReportingOverflow(rest)
+        let clamped: Int64 = (value < 0) == (timescale < 0) ? .max : .min
+        self.nanoseconds = tooFar || overflow || beyond ? clamped : sum
     }
 
     /// Seconds, rounded to the nanosecond. A value that is not finite or does not fit is clamped.
@@ -41,8 +41,8 @@ public struct MediaTime: Hashable, Comparable, Sendable {
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        self.nanoseconds =
-            overflow ? (seconds < 0 ? .min : .max) : scaled &+ attoseconds / 1_000_000_000
+        let (sum, beyond) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        self.nanoseconds = overflow || beyond ? (seconds < 0 ? .min : .max) : sum
     }
 
     public var seconds: Double { Double(nanoseconds) / 1e9 }

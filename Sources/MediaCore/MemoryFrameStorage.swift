@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Pixels in memory that the program brings: wrapped, never copied, and let go of when the last
 /// frame, and the last pipeline that was given it, is done.
 public final class MemoryFrameStorage: VideoFrameStorage {
@@ -19,7 +21,8 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     ///   - memory: Must stay valid until `release` is called, and unchanged unless `writable`.
     ///   - planes: Where each plane lies; checked against the memory's size.
     ///   - writable: Whether ``VideoFrame/withMutablePlanes(_:)`` may write here, rather than copy.
-    ///   - release: Called once, on any thread, when nothing reads the memory any more.
+    ///   - release: Called once, on any thread, when nothing reads the memory any more. Not called
+    ///     where this throws: the memory is the caller's still.
     public init(
         unsafeNoCopy memory: UnsafeMutableRawBufferPointer,
         format: VideoFormat,
@@ -37,14 +40,47 @@ public final class MemoryFrameStorage: VideoFrameStorage {
 
     /// Zeroed memory of its own.
     public convenience init(format: VideoFormat, planes: [VideoPlaneLayout]) throws(FrameError) {
-        let size = planes.map { $0.offset + $0.stride * $0.rows }.max() ?? 0
+        guard planes.allSatisfy({ Self.end(of: $0) != nil }) else {
+            throw FrameError(.badLayout, "planes that end beyond any memory")
+        }
+        let size = Self.reach(planes)
         try Self.check(planes, count: size)
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
+        let memory = try Self.allocate(size)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
+        try self.init(owning: memory, format: format, planes: planes)
+    }
+
+    /// Takes over memory that ``allocate(_:)`` made.
+    private convenience init(
+        owning memory: UnsafeMutableRawBufferPointer, format: VideoFormat,
+        planes: [VideoPlaneLayout]
+    ) throws(FrameError) {
         let address = UInt(bitPattern: memory.baseAddress)
         try self.init(unsafeNoCopy: memory, format: format, planes: planes, writable: true) {
-            UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
+            free(UnsafeMutableRawPointer(bitPattern: address))
         }
+    }
+
+    /// Where a plane ends, the padding of its last row included; `nil` where that does not fit.
+    private static func end(of plane: VideoPlaneLayout) -> Int? {
+        let (body, tooLong) = plane.stride.multipliedReportingOverflow(by: plane.rows)
+        let (end, tooFar) = body.addingReportingOverflow(plane.offset)
+        return tooLong || tooFar ? nil : end
+    }
+
+    private static func reach(_ planes: [VideoPlaneLayout]) -> Int {
+        planes.map { end(of: $0) ?? .max }.max() ?? 0
+    }
+
+    /// Uninitialised; Swift's own allocation would end the process where there is no memory.
+    private static func allocate(
+        _ size: Int
+    ) throws(FrameError) -> UnsafeMutableRawBufferPointer {
+        var memory: UnsafeMutableRawPointer?
+        guard posix_memalign(&memory, 64, size) == 0, let memory else {
+            throw FrameError(.outOfMemory, "no memory for a picture of \(size) bytes")
+        }
+        return UnsafeMutableRawBufferPointer(start: memory, count: size)
     }
 
     deinit { release() }
@@ -85,7 +121,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
 
     private var mapped: [MappedPlane] {
         planes.map { plane in
-            let end = min(memory.count, plane.offset + plane.stride * plane.rows)
+            let end = min(memory.count, Self.end(of: plane) ?? .max)
             return MappedPlane(
                 memory: UnsafeMutableRawBufferPointer(rebasing: bytes[plane.offset..<end]),
                 layout: plane)
@@ -102,9 +138,9 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     }
 
     public func copy() throws(FrameError) -> any VideoFrameStorage {
-        let copy = try MemoryFrameStorage(format: format, planes: planes)
-        copy.bytes.copyMemory(
-            from: UnsafeRawBufferPointer(rebasing: bytes.prefix(copy.bytes.count)))
-        return copy
+        let count = min(memory.count, Self.reach(planes))
+        let copy = try Self.allocate(count)
+        copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
+        return try MemoryFrameStorage(owning: copy, format: format, planes: planes)
     }
 }

@@ -79,8 +79,18 @@ public struct VideoFrame: Sendable {
         return frame
     }
 
-    private static func isUnique<Storage: VideoFrameStorage>(_ storage: inout Storage) -> Bool {
-        isKnownUniquelyReferenced(&storage)
+    /// Whether this frame alone holds the storage.
+    ///
+    /// Handed to a generic function, an existential is opened into a second reference, and the answer
+    /// would always be no. So the reference, the first word of a class existential, is asked where it
+    /// lies, through a function of one type.
+    private static func isUnique(_ storage: inout any VideoFrameStorage) -> Bool {
+        let ask: (inout AnyObject) -> Bool = isKnownUniquelyReferenced
+        return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            let reference = unsafe UnsafeMutableRawPointer(pointer)
+                .assumingMemoryBound(to: AnyObject.self)
+            return unsafe ask(&reference.pointee)
+        }
     }
 }
 

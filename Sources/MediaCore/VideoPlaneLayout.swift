@@ -26,6 +26,8 @@ public struct VideoPlaneLayout: Hashable, Sendable {
 
     /// Bytes of a row that hold samples; the rest up to `stride` is padding.
     public var rowBytes: Int {
-        pixelStride > 0 ? min(stride, width * pixelStride) : stride
+        guard pixelStride > 0 else { return stride }
+        let (bytes, overflow) = width.multipliedReportingOverflow(by: pixelStride)
+        return overflow ? stride : min(stride, bytes)
     }
 }
