@@ -52,5 +52,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "MediaBridgeTests", dependencies: ["MediaBridge", "TestSupport"],
+            swiftSettings: settings
+        ),
     ]
 )

@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The judges judged: what other tests rely on.
+@Suite(.timeLimit(.minutes(1))) struct TestSupportTests {
+    @Test(arguments: ["clip.mkv", "clip.mp4"])
+    func aClipIsExactToTheFrame(name: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let clip = Clip()
+            let path = try await clip.make(at: directory.file(name))
+            let probe = try await MediaProbe(of: path)
+            #expect(probe.video?.frames == clip.frames)
+            #expect(try await MediaProbe.videoTimes(of: path).count == clip.frames)
+            let samples = try await MediaProbe.audioSamples(of: path)
+            // AAC comes in whole blocks of 1024, and begins with one that only primes the decoder.
+            #expect((clip.samples...clip.samples + 2048).contains(samples))
+            #expect(directory.contents == [name])
+        }
+    }
+
+    @Test func anXClientIsOnTheScreenWhenShowReturns() async throws {
+        try await withVirtualDisplay { display in
+            try await display.show("xclock")
+            #expect(try await display.waitForWindow().contains("xclock"))
+        }
+    }
+
+    @Test func aProgramThatTakesTooLongIsKilled() async throws {
+        let child = try ChildProcess("sleep", ["3600"])
+        await #expect(throws: ChildProcess.Failure.self) {
+            try await child.end(within: .seconds(1))
+        }
+        #expect(try await child.end().status == 128 + SIGKILL)
+    }
+
+    @Test func aProgramHearsSignals() async throws {
+        #expect(try await ChildProcess("sleep", ["3600"]).stop().status == 128 + SIGTERM)
+    }
+
+    @Test func aMissingProgramIsNamed() async throws {
+        await #expect(throws: ChildProcess.Failure.self) { try await Tool.run("no-such-program") }
+    }
+
+    @Test func aTemporaryDirectoryIsGoneAfterwards() async throws {
+        let path = try await withTemporaryDirectory { directory in
+            _ = try directory.write("text", to: "file")
+            return directory.path
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}

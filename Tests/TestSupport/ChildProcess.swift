@@ -1,0 +1,203 @@
+import Foundation
+import Synchronization
+
+/// A program that runs beside the test: its output is collected, and every wait has a deadline.
+///
+/// It is not ended by being forgotten: call ``end(within:)``, or ``stop()``.
+public final class ChildProcess: Sendable {
+    /// What a program left behind.
+    public struct Result: Sendable {
+        /// The exit status, or 128 plus the signal that ended it, as in a shell.
+        public var status: Int32
+        public var output: String
+        public var errors: String
+    }
+
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    private struct State {
+        var output = Data()
+        var errors = Data()
+        var openPipes = 2
+        var status: Int32?
+        var waiters: [Int: Waiter] = [:]
+        var lastWaiter = 0
+
+        var isOver: Bool { status != nil && openPipes == 0 }
+        var result: Result {
+            Result(
+                status: status ?? -1, output: String(decoding: output, as: UTF8.self),
+                errors: String(decoding: errors, as: UTF8.self))
+        }
+    }
+    private struct Waiter {
+        let isMet: @Sendable (State) -> Bool
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    public let pid: Int32
+    private let name: String
+    private let state = Mutex(State())
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - tool: A path, or a name to be looked for in `PATH`.
+    ///   - environment: Added to the test's own.
+    /// - Throws: ``Failure`` that names the Debian package, where there is no such program.
+    public init(
+        _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:]
+    ) throws {
+        name = ([tool] + arguments).joined(separator: " ")
+        let path = try Tool.path(of: tool)
+        let merged = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        let output = Pipe()
+        let errors = Pipe()
+        pid = try Self.spawn(
+            path, [tool] + arguments, merged.map { "\($0)=\($1)" },
+            output: output.fileHandleForWriting.fileDescriptor,
+            errors: errors.fileHandleForWriting.fileDescriptor)
+        try? output.fileHandleForWriting.close()
+        try? errors.fileHandleForWriting.close()
+        read(output) { $0.output.append($1) }
+        read(errors) { $0.errors.append($1) }
+        Thread.detachNewThread { [self] in
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            let signal = status & 0x7f
+            change { $0.status = signal == 0 ? (status >> 8) & 0xff : 128 + signal }
+        }
+    }
+
+    /// Not Foundation's Process: what that starts inherits the caller's signal mask, and a program
+    /// started from a task would be deaf to SIGTERM.
+    private static func spawn(
+        _ path: String, _ arguments: [String], _ environment: [String], output: Int32, errors: Int32
+    ) throws -> Int32 {
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        let argv = arguments.map { strdup($0) } + [nil]
+        let envp = environment.map { strdup($0) } + [nil]
+        defer { (argv + envp).forEach { free($0) } }
+        var pid: Int32 = 0
+        let error = posix_spawn(&pid, path, &actions, &attributes, argv, envp)
+        guard error == 0 else {
+            throw Failure(description: "\(path): \(String(cString: strerror(error)))")
+        }
+        return pid
+    }
+
+    /// What it has written to standard output so far.
+    public var output: String { state.withLock { $0.result.output } }
+
+    /// Sends a signal. Nothing happens where the program is over.
+    public func send(signal number: Int32) {
+        state.withLock { if $0.status == nil { kill(pid, number) } }
+    }
+
+    /// Waits until the program has written `text` to standard output.
+    ///
+    /// - Throws: ``Failure`` where it ends, or the deadline comes, before that.
+    public func waitForOutput(_ text: String, within deadline: Duration = .seconds(20)) async throws
+    {
+        try await wait("write \"\(text)\"", within: deadline) {
+            $0.isOver || $0.result.output.contains(text)
+        }
+        guard output.contains(text) else { throw failure("ended without writing \"\(text)\"") }
+    }
+
+    /// Waits until the program is over; kills it at the deadline.
+    ///
+    /// - Throws: ``Failure`` at the deadline, with what the program had said.
+    public func end(within deadline: Duration = .seconds(40)) async throws -> Result {
+        do {
+            try await wait("end", within: deadline) { $0.isOver }
+        } catch {
+            send(signal: SIGKILL)
+            throw error
+        }
+        return state.withLock { $0.result }
+    }
+
+    /// Asks the program to end (SIGTERM), and waits until it is over.
+    @discardableResult
+    public func stop(within deadline: Duration = .seconds(10)) async throws -> Result {
+        send(signal: SIGTERM)
+        return try await end(within: deadline)
+    }
+
+    // MARK: Inside
+
+    private func wait(
+        _ what: String, within deadline: Duration, until isMet: @escaping @Sendable (State) -> Bool
+    ) async throws {
+        let inTime = await withCheckedContinuation { continuation in
+            let id: Int? = state.withLock { state in
+                guard !isMet(state) else { return nil }
+                state.lastWaiter += 1
+                state.waiters[state.lastWaiter] = Waiter(isMet: isMet, continuation: continuation)
+                return state.lastWaiter
+            }
+            guard let id else { return continuation.resume(returning: true) }
+            let seconds = Double(deadline.components.seconds)
+            DispatchQueue.global().asyncAfter(deadline: .now() + max(1, seconds)) { [weak self] in
+                self?.state.withLock { $0.waiters.removeValue(forKey: id) }?
+                    .continuation.resume(returning: false)
+            }
+        }
+        guard inTime else { throw failure("did not \(what) within \(deadline)") }
+    }
+
+    private func failure(_ what: String) -> Failure {
+        let said = state.withLock { $0.result }
+        return Failure(description: "\(name) \(what)\n\(said.output)\n\(said.errors)")
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let met = state.withLock { state in
+            body(&state)
+            let met = state.waiters.filter { $0.value.isMet(state) }
+            for id in met.keys { state.waiters[id] = nil }
+            return Array(met.values)
+        }
+        for waiter in met { waiter.continuation.resume(returning: true) }
+    }
+
+    private func read(_ pipe: Pipe, into append: @escaping @Sendable (inout State, Data) -> Void) {
+        let handle = pipe.fileHandleForReading
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let data = handle.availableData
+                if data.isEmpty { break }
+                self?.change { append(&$0, data) }
+            }
+            self?.change { $0.openPipes -= 1 }
+        }
+    }
+}
+
+/// Runs `body` beside a program, and kills the program if it still runs afterwards.
+public func withChildProcess<R>(
+    _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
+    _ body: (ChildProcess) async throws -> R
+) async throws -> R {
+    let child = try ChildProcess(tool, arguments, environment: environment)
+    defer { child.send(signal: SIGKILL) }
+    return try await body(child)
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// What ffprobe finds in a file: a judge that shares no code with GStreamer.
+public struct MediaProbe: Sendable {
+    public struct Stream: Sendable {
+        /// `video` or `audio`.
+        public var kind: String
+        /// `h264`, `vp8`, `opus` ….
+        public var codec: String
+        public var width: Int?
+        public var height: Int?
+        /// Samples of sound a second.
+        public var sampleRate: Int?
+        public var channels: Int?
+        /// Frames that were decoded, one by one. Of sound these are blocks, not samples.
+        public var frames: Int
+    }
+
+    /// `matroska,webm`, `mov,mp4,m4a,3gp,3g2,mj2` ….
+    public var container: String
+    /// Seconds; `nil` where the file does not say.
+    public var duration: Double?
+    public var streams: [Stream]
+
+    public var video: Stream? { streams.first { $0.kind == "video" } }
+    public var audio: Stream? { streams.first { $0.kind == "audio" } }
+
+    /// Decodes the whole file and counts.
+    ///
+    /// - Throws: Where ffprobe cannot read it, or complains of any of it.
+    public init(of path: String) async throws {
+        let result = try await Tool.run(
+            "ffprobe",
+            ["-v", "error", "-count_frames", "-show_streams", "-show_format", "-of", "json", path])
+        guard result.status == 0, result.errors.isEmpty else {
+            throw ChildProcess.Failure(description: "ffprobe \(path): \(result.errors)")
+        }
+        let answer = try JSONDecoder().decode(Answer.self, from: Data(result.output.utf8))
+        container = answer.format.format_name
+        duration = answer.format.duration.flatMap { Double($0) }
+        streams = answer.streams.map {
+            Stream(
+                kind: $0.codec_type, codec: $0.codec_name ?? "", width: $0.width, height: $0.height,
+                sampleRate: $0.sample_rate.flatMap { Int($0) }, channels: $0.channels,
+                frames: $0.nb_read_frames.flatMap { Int($0) } ?? 0)
+        }
+    }
+
+    /// The times of all frames of video, in seconds, in the order of showing.
+    public static func videoTimes(of path: String) async throws -> [Double] {
+        try await Tool.check(
+            "ffprobe",
+            [
+                "-v", "error", "-select_streams", "v:0", "-show_entries", "frame=pts_time", "-of",
+                "csv=p=0", path,
+            ]
+        ).split(separator: "\n").compactMap { Double($0.trimmingCharacters(in: [","])) }
+    }
+
+    /// How many samples of sound there are, by channel, once decoded.
+    public static func audioSamples(of path: String) async throws -> Int {
+        let raw = path + ".samples.raw"
+        defer { try? FileManager.default.removeItem(atPath: raw) }
+        try await Tool.check(
+            "ffmpeg",
+            ["-v", "error", "-y", "-i", path, "-map", "0:a:0", "-ac", "1", "-f", "s16le", raw])
+        let size = try FileManager.default.attributesOfItem(atPath: raw)[.size] as? Int
+        return (size ?? 0) / 2
+    }
+
+    /// The luma of each frame of video, averaged over `columns` × `rows` fields: enough to tell pictures
+    /// apart.
+    public static func luma(of path: String, columns: Int = 1, rows: Int = 1) async throws
+        -> [[UInt8]]
+    {
+        let raw = path + ".luma.raw"
+        defer { try? FileManager.default.removeItem(atPath: raw) }
+        try await Tool.check(
+            "ffmpeg",
+            [
+                "-v", "error", "-y", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-vf",
+                "scale=\(columns):\(rows):flags=area,format=gray", "-f", "rawvideo", raw,
+            ])
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: raw)))
+        let size = columns * rows
+        return stride(from: 0, to: bytes.count - bytes.count % size, by: size).map {
+            Array(bytes[$0..<$0 + size])
+        }
+    }
+
+    // The names are ffprobe's.
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    private struct Answer: Decodable {
+        struct Stream: Decodable {
+            var codec_type: String
+            var codec_name: String?
+            var width: Int?
+            var height: Int?
+            var sample_rate: String?
+            var channels: Int?
+            var nb_read_frames: String?
+        }
+        struct Format: Decodable {
+            var format_name: String
+            var duration: String?
+        }
+        var streams: [Stream]
+        var format: Format
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// A directory of a test's own, which is gone when the test is.
+public struct TemporaryDirectory: Sendable {
+    public let path: String
+
+    /// The path of a file in it.
+    public func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes a text file in it.
+    ///
+    /// - Returns: Its path.
+    public func write(_ text: String, to name: String) throws -> String {
+        try text.write(toFile: file(name), atomically: false, encoding: .utf8)
+        return file(name)
+    }
+
+    /// The names of what is in it, sorted.
+    public var contents: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+}
+
+/// Runs `body` with a new, empty directory, and removes it afterwards, whatever happened.
+public func withTemporaryDirectory<R>(
+    _ body: (TemporaryDirectory) async throws -> R
+) async throws -> R {
+    var template = Array("\(NSTemporaryDirectory())/mediabridge-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
+    let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(TemporaryDirectory(path: path))
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// Programs that tests hold this library's work against.
+public enum Tool {
+    /// The Debian packages of those that are not everywhere.
+    private static let packages = [
+        "ffprobe": "ffmpeg", "ffmpeg": "ffmpeg", "Xvfb": "xvfb", "xclock": "x11-apps",
+        "xeyes": "x11-apps", "xev": "x11-utils", "xwininfo": "x11-utils",
+        "gst-launch-1.0": "gstreamer1.0-tools",
+    ]
+
+    /// Runs a program to its end.
+    ///
+    /// - Parameter deadline: After it the program is killed, and the call throws.
+    /// - Throws: ``ChildProcess/Failure`` where it is not there, or takes too long. A status that is
+    ///   not 0 is for the caller to judge.
+    public static func run(
+        _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
+        within deadline: Duration = .seconds(40)
+    ) async throws -> ChildProcess.Result {
+        try await ChildProcess(tool, arguments, environment: environment).end(within: deadline)
+    }
+
+    /// The same, where anything but success is an error.
+    ///
+    /// - Returns: What it wrote to standard output.
+    @discardableResult
+    public static func check(
+        _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
+        within deadline: Duration = .seconds(40)
+    ) async throws -> String {
+        let result = try await run(tool, arguments, environment: environment, within: deadline)
+        guard result.status == 0 else {
+            throw ChildProcess.Failure(
+                description: "\(tool) \(arguments) ended with \(result.status): \(result.errors)")
+        }
+        return result.output
+    }
+
+    /// The `gst-bridge` that was built with the tests.
+    public static var gstBridge: String {
+        get throws {
+            let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            // Swift Testing may run in a helper program elsewhere; the arguments name the bundle.
+            let places = CommandLine.arguments.filter { $0.hasSuffix(".xctest") } + [tests]
+            for place in places {
+                let path = (place as NSString).deletingLastPathComponent + "/gst-bridge"
+                if FileManager.default.isExecutableFile(atPath: path) { return path }
+            }
+            throw ChildProcess.Failure(description: "no gst-bridge beside \(places)")
+        }
+    }
+
+    static func path(of tool: String) throws -> String {
+        if tool.contains("/") { return tool }
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        for directory in path.split(separator: ":") {
+            let candidate = "\(directory)/\(tool)"
+            if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+        }
+        let package = packages[tool].map { ": apt install \($0)" } ?? ""
+        throw ChildProcess.Failure(description: "\(tool) is not installed\(package)")
+    }
+}
