@@ -55,7 +55,12 @@ let package = Package(
         // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "MediaBridgeTests", dependencies: ["MediaBridge", "TestSupport"],
+            name: "MediaBridgeTests", dependencies: ["MediaBridge", "CMediaBridge", "TestSupport"],
+            swiftSettings: settings
+        ),
+        // The README's examples, as they stand there.
+        .testTarget(
+            name: "ReadmeTests", dependencies: ["MediaBridge", "gst-bridge", "TestSupport"],
             swiftSettings: settings
         ),
     ]

@@ -114,7 +114,9 @@ public final class AppSink: Sendable {
     /// not asked: one that does not pace says that nothing is live. Safe on a streaming thread.
     public func upstreamLatency() -> (isLive: Bool, latency: ClockTime) {
         let none = (isLive: false, latency: ClockTime(nanoseconds: 0))
-        guard let pad = element.pad("sink"), let query = gst_query_new_latency() else { return none }
+        guard let pad = element.pad("sink"), let query = gst_query_new_latency() else {
+            return none
+        }
         defer { gst_query_unref(query) }
         guard gst_pad_peer_query(pad.pointer, query) != 0 else { return none }
         var live: gboolean = 0

@@ -5,18 +5,40 @@ internal import CMediaBridge
 /// Thread: any. The buffer is immutable while it has more than one owner.
 public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atomically; see above
     private(set) var pointer: UnsafeMutablePointer<GstBuffer>
+    /// The sample whose one reference this owner shares, instead of having a reference of its own.
+    private let sample: OpaquePointer?
 
-    init(adopting pointer: UnsafeMutablePointer<GstBuffer>) { self.pointer = pointer }
+    init(adopting pointer: UnsafeMutablePointer<GstBuffer>) {
+        self.pointer = pointer
+        sample = nil
+    }
 
     init(retaining pointer: UnsafeMutablePointer<GstBuffer>) {
         self.pointer = mb_buffer_ref(pointer)
+        sample = nil
     }
 
-    deinit { mb_buffer_unref(pointer) }
+    /// Owns the buffer through `sample`, which is adopted.
+    ///
+    /// An appsink keeps the sample that it gave last, and with it a reference to the buffer; with one
+    /// of our own besides, no frame that was just pulled could ever be written in place. Through the
+    /// sample both of us hold the same one reference. The appsink never touches the bytes.
+    init(_ pointer: UnsafeMutablePointer<GstBuffer>, adopting sample: OpaquePointer) {
+        self.pointer = pointer
+        self.sample = sample
+    }
+
+    deinit {
+        if let sample { mb_sample_unref(sample) } else { mb_buffer_unref(pointer) }
+    }
 
     /// Gives the reference away, to a C function that takes it.
     consuming func release() -> UnsafeMutablePointer<GstBuffer> {
         let pointer = self.pointer
+        if let sample {
+            _ = mb_buffer_ref(pointer)
+            mb_sample_unref(sample)
+        }
         discard self
         return pointer
     }

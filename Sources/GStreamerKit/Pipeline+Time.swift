@@ -14,6 +14,11 @@ extension Pipeline {
         gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
     }
 
+    /// The shared clock's time at running time zero, as it is set now.
+    public var baseTime: ClockTime {
+        ClockTime(nanoseconds: UInt64(gst_element_get_base_time(element)))
+    }
+
     /// Sets running time zero, whatever state the pipeline is in. Safe on a streaming thread.
     public func setBaseTime(_ baseTime: ClockTime) {
         gst_element_set_start_time(element, ClockTime.none)

@@ -14,6 +14,17 @@ public struct Sample: ~Copyable {
         gst_sample_get_buffer(pointer).map { Buffer(retaining: $0) }
     }
 
+    /// The sample's buffer, in its place; `nil` for a sample without one.
+    public consuming func takeBuffer() -> Buffer? {
+        let sample = pointer
+        discard self
+        guard let buffer = gst_sample_get_buffer(sample) else {
+            mb_sample_unref(sample)
+            return nil
+        }
+        return Buffer(buffer, adopting: sample)
+    }
+
     public var caps: Caps? { gst_sample_get_caps(pointer).map { Caps(retaining: $0) } }
 
     /// Whether the sample's caps are the very `caps`; the cheap question, asked for every frame.

@@ -65,6 +65,16 @@ public struct MutableVideoPlane: ~Copyable, ~Escapable {
         mutating get { unsafe _overrideLifetime(memory.mutableBytes, mutating: &self) }
     }
 
+    /// The bytes of row `y` that hold samples. Traps on a row that is not there.
+    @_lifetime(&self)
+    public mutating func row(_ y: Int) -> MutableRawSpan {
+        precondition(y >= 0 && y < rows, "row \(y) of \(rows)")
+        let start = y * stride
+        let row = UnsafeMutableRawBufferPointer(
+            rebasing: memory[start..<start + layout.rowBytes])
+        return unsafe _overrideLifetime(row.mutableBytes, mutating: &self)
+    }
+
     /// Sets every byte of the plane, padding included.
     public mutating func fill(_ byte: UInt8) {
         unsafe memory.initializeMemory(as: UInt8.self, repeating: byte)

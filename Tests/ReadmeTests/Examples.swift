@@ -1,0 +1,46 @@
+import MediaBridge
+
+// The README's examples, to the letter: between the marks stands what stands there.
+
+enum Example {
+    static func oneCall() async throws {
+        // README
+        let report = try await Bridge.run(
+            capture: "videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=640,height=360",
+            outputs: ["x264enc ! matroskamux ! filesink location=two.mkv"]
+        ) { frame in
+            print(frame)  // I420 640×360 30/1 at 0:00:00.033333333
+        }
+        print("\(report.outputs["output"]!.frames) frames in two.mkv")
+        // end
+    }
+
+    static func sequence() async throws {
+        // README
+        let source = try PipelineVideoSource(
+            "videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=640,height=360")
+        let sink = try PipelineVideoSink("x264enc ! matroskamux ! filesink location=three.mkv")
+        for try await var frame in source.frames() {
+            try frame.withMutablePlanes { planes in
+                var luma = planes.plane(0)
+                let (middle, width) = (luma.rows / 2, luma.width)
+                var row = luma.row(middle)  // a white line
+                for x in 0..<width { row.storeBytes(of: 235, toByteOffset: x, as: UInt8.self) }
+            }
+            try await sink.write(frame)
+        }
+        let report = try await sink.finish()
+        print("\(report.written) frames written, dropped: \(report.dropped)")
+        // end
+    }
+
+    static func planes(_ frame: VideoFrame) throws {
+        // README
+        try frame.withPlanes { planes in
+            let chroma = planes[1]  // width, rows, stride, pixelStride, depth
+            let first = chroma.row(0).unsafeLoad(fromByteOffset: 0, as: UInt8.self)
+            print(chroma.layout, first)
+        }
+        // end
+    }
+}

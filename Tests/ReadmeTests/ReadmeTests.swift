@@ -1,0 +1,97 @@
+import Foundation
+import MediaBridge
+import TestSupport
+import Testing
+
+/// What the README shows is what is compiled and run here.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct ReadmeTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private var readme: String {
+        get throws {
+            try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+        }
+    }
+
+    @Test func everyExampleStandsInTheReadmeToTheLetter() throws {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Examples.swift")
+        let examples = try String(contentsOf: path, encoding: .utf8)
+            .components(separatedBy: "        // README\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "        // end\n").first }
+        #expect(examples.count == 3)
+        let text = try readme
+        for example in examples {
+            let lines = example.split(separator: "\n", omittingEmptySubsequences: false)
+            let shown = lines.map { $0.hasPrefix("        ") ? $0.dropFirst(8) : $0 }
+                .joined(separator: "\n")
+            #expect(text.contains(shown), "not in the README:\n\(shown)")
+        }
+    }
+
+    @Test func theCommandOfTheFirstRungRecordsItsFrames() async throws {
+        let text = try readme
+        let block = try #require(
+            text.components(separatedBy: "<!-- run -->\n```sh\n").dropFirst().first?
+                .components(separatedBy: "```").first)
+        try await withTemporaryDirectory { directory in
+            let command = block.replacingOccurrences(of: "gst-bridge", with: "\"\(Self.command)\"")
+            try await Tool.check("bash", ["-c", "cd \"\(directory.path)\" && \(command)"])
+            let video = try await MediaProbe(of: directory.file("one.mkv")).video
+            #expect(video?.frames == 90)
+        }
+    }
+
+    @Test func theCallOfTheSecondRungRecordsItsFrames() async throws {
+        try await inDirectory { directory in
+            try await Example.oneCall()
+            #expect(try await MediaProbe(of: directory.file("two.mkv")).video?.frames == 90)
+        }
+    }
+
+    @Test func theLoopOfTheThirdRungRecordsItsFramesWithTheLine() async throws {
+        try await inDirectory { directory in
+            try await Example.sequence()
+            let path = directory.file("three.mkv")
+            #expect(try await MediaProbe(of: path).video?.frames == 90)
+            let luma = try await MediaProbe.luma(of: path, columns: 1, rows: 360)
+            #expect(luma.allSatisfy { $0[180] > 200 })
+        }
+    }
+
+    @Test func planesAreSeenInAScope() async throws {
+        for try await frame in try PipelineVideoSource(
+            "videotestsrc num-buffers=1 ! video/x-raw,format=I420"
+        ).frames() {
+            try Example.planes(frame)
+        }
+    }
+
+    /// The examples write to where they are run.
+    private func inDirectory(_ body: (TemporaryDirectory) async throws -> Void) async throws {
+        let before = FileManager.default.currentDirectoryPath
+        try await withTemporaryDirectory { directory in
+            #expect(FileManager.default.changeCurrentDirectoryPath(directory.path))
+            defer { _ = FileManager.default.changeCurrentDirectoryPath(before) }
+            try await body(directory)
+        }
+    }
+
+    /// The command stands beside the test bundle.
+    private static var command: String {
+        var directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        for bundle in Bundle.allBundles where bundle.bundlePath.contains(".build") {
+            directory = bundle.bundleURL
+        }
+        while directory.path.count > 1 {
+            let candidate = directory.appendingPathComponent("gst-bridge")
+            if FileManager.default.isExecutableFile(atPath: candidate.path) {
+                return candidate.path
+            }
+            directory.deleteLastPathComponent()
+        }
+        return "gst-bridge"
+    }
+}
