@@ -53,7 +53,8 @@ public final class AppSink: Sendable {
         gst_app_sink_try_pull_sample(pointer, 0).map { Sample(adopting: $0) }
     }
 
-    /// Sets what is told of each sample, and of the end; replaces what was set before.
+    /// Sets what is told of each sample, and of the end; replaces what was set before. The element
+    /// holds the handlers until ``removeHandlers()``.
     ///
     /// - Parameters:
     ///   - onSample: Called on the streaming thread once for each sample, when it is there to be
@@ -67,21 +68,23 @@ public final class AppSink: Sendable {
             pointer,
             { _, context in
                 guard let context else { return GST_FLOW_ERROR }
-                return Unmanaged<Handlers>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                    switch $0.onSample() {
-                    case .ok: GST_FLOW_OK
-                    case .endOfStream: GST_FLOW_EOS
-                    case .flushing: GST_FLOW_FLUSHING
-                    case .error: GST_FLOW_ERROR
-                    }
+                switch Unmanaged<Handlers>.fromOpaque(context).takeUnretainedValue().onSample() {
+                case .ok: return GST_FLOW_OK
+                case .endOfStream: return GST_FLOW_EOS
+                case .flushing: return GST_FLOW_FLUSHING
+                case .error: return GST_FLOW_ERROR
                 }
             },
             { _, context in
                 guard let context else { return }
-                Unmanaged<Handlers>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.onEnd() }
+                Unmanaged<Handlers>.fromOpaque(context).takeUnretainedValue().onEnd()
             }, context,
             { if let context = $0 { Unmanaged<Handlers>.fromOpaque(context).release() } })
     }
+
+    /// Tells nobody any more. What the handlers hold is let go of, at the latest when a call that is
+    /// under way returns.
+    public func removeHandlers() { mb_app_sink_set_callbacks(pointer, nil, nil, nil, nil) }
 
     private final class Handlers: Sendable {
         let onSample: @Sendable () -> FlowResult

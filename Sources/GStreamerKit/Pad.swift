@@ -30,7 +30,7 @@ public final class Pad: @unchecked Sendable {
     }
 
     /// Calls `body` for every buffer that passes, on the streaming thread: it must return at once.
-    /// The probe stays as long as the pad.
+    /// The probe, and what `body` holds, stays as long as the pad.
     public func onBuffer(_ body: @escaping @Sendable () -> Void) {
         final class Probe: Sendable {
             let body: @Sendable () -> Void
@@ -42,7 +42,7 @@ public final class Pad: @unchecked Sendable {
             pointer, GstPadProbeType(rawValue: mask),
             { _, info, context in
                 guard let context, let info else { return GST_PAD_PROBE_OK }
-                let probe = Unmanaged<Probe>.fromOpaque(context)._withUnsafeGuaranteedRef { $0 }
+                let probe = Unmanaged<Probe>.fromOpaque(context).takeUnretainedValue()
                 if info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0 {
                     let list = gst_pad_probe_info_get_buffer_list(info)
                     for _ in 0..<(list.map { gst_buffer_list_length($0) } ?? 0) { probe.body() }

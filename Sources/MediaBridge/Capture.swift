@@ -36,12 +36,11 @@ final class Capture: Sendable {
             if case .error = message { self?.branches.forEach { $0.wake() } }
         }
         for branch in branches {
-            branch.connect(onFirstSample: { [weak self, weak branch] in
-                guard let self, let branch else { return nil }
-                return firstSample(of: branch)
-            })
+            branch.connect(onFirstSample: { [weak self] in self?.firstSample(of: $0) })
         }
     }
+
+    deinit { branches.forEach { $0.sever() } }
 
     /// Gets ready for a run. Before the pipeline leaves READY.
     func prepare() {

@@ -11,7 +11,6 @@ final class CaptureBranch: Sendable {
     private let taken = Atomic<Int>(0)
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
-    private let isLive = Atomic<Bool>(false)
     private let queue: DispatchQueue
     private let loan = PoolLoan()
 
@@ -19,6 +18,7 @@ final class CaptureBranch: Sendable {
     private struct Stream {
         var caps: Caps?
         var layout: FrameLayout?
+        var live: LiveTiming?
     }
     private let stream = Mutex(Stream())
 
@@ -28,7 +28,8 @@ final class CaptureBranch: Sendable {
         case pull(@Sendable () -> Void)
     }
     private let mode = Mutex<Mode>(.idle)
-    private let timing = Mutex<LiveTiming?>(nil)
+    /// Whether ``Stream/live`` is set.
+    private let isLive = Atomic<Bool>(false)
 
     init(name: String, sink: AppSink, depth: Int, isPaced: Bool) {
         self.name = name
@@ -49,15 +50,19 @@ final class CaptureBranch: Sendable {
     }
 
     /// Connects the branch to its appsink. `onFirstSample` runs on the streaming thread, before the
-    /// first sample of the branch is delivered, and says whether the capture is live.
-    func connect(onFirstSample: @escaping @Sendable () -> LiveTiming?) {
+    /// first sample of the branch is delivered, and says whether the capture is live. From here on
+    /// appsink and branch hold each other, until ``sever()``: a weak reference would cost every frame.
+    func connect(onFirstSample: @escaping @Sendable (CaptureBranch) -> LiveTiming?) {
         sink.setHandlers(
-            onSample: { [weak self] in
-                self?.sampleArrived(onFirstSample)
+            onSample: { [self] in
+                sampleArrived(onFirstSample)
                 return .ok
             },
-            onEnd: { [weak self] in self?.end() })
+            onEnd: { [self] in end() })
     }
+
+    /// Takes the branch off its appsink.
+    func sever() { sink.removeHandlers() }
 
     /// Forgets an earlier run.
     func reset() {
@@ -96,10 +101,10 @@ final class CaptureBranch: Sendable {
 
     // MARK: Streaming zone
 
-    private func sampleArrived(_ onFirstSample: () -> LiveTiming?) {
+    private func sampleArrived(_ onFirstSample: (CaptureBranch) -> LiveTiming?) {
         if arrived.add(1, ordering: .acquiringAndReleasing).newValue == 1 {
-            let live = onFirstSample()
-            timing.withLock { $0 = live }
+            let live = onFirstSample(self)
+            stream.withLock { $0.live = live }
             sink.dropsOldest = live != nil
             isLive.store(live != nil, ordering: .releasing)
         }
@@ -110,7 +115,7 @@ final class CaptureBranch: Sendable {
             if isLive.load(ordering: .acquiring) {
                 scheduleDrain(receiver)
             } else {
-                drain(to: receiver)
+                deliverArrived(to: receiver)
             }
         }
     }
@@ -137,11 +142,21 @@ final class CaptureBranch: Sendable {
     }
 
     private func drain(to receiver: any CaptureReceiver) {
-        while let item = tryPull() {
-            switch item {
-            case .frame(let frame): receiver.receive(frame)
-            case .sample(let sample): receiver.receive(sample)
-            }
+        while let sample = pullSample() { deliver(sample, to: receiver) }
+    }
+
+    /// A file's appsink drops nothing, so the counts tell how many wait: no need to ask for one more.
+    private func deliverArrived(to receiver: any CaptureReceiver) {
+        while takenSamples < arrivedSamples, let sample = pullSample() {
+            deliver(sample, to: receiver)
+        }
+    }
+
+    private func deliver(_ sample: borrowing Sample, to receiver: any CaptureReceiver) {
+        switch translate(sample) {
+        case .frame(let frame): receiver.receive(frame)
+        case .sample(let sample): receiver.receive(sample)
+        case nil: break
         }
     }
 
@@ -154,11 +169,16 @@ final class CaptureBranch: Sendable {
 
     /// The next frame or sample if one waits; never blocks. One caller at a time.
     func tryPull() -> Item? {
-        while let sample = sink.tryPull() {
-            taken.add(1, ordering: .relaxed)
+        while let sample = pullSample() {
             if let item = translate(sample) { return item }
         }
         return nil
+    }
+
+    private func pullSample() -> Sample? {
+        guard let sample = sink.tryPull() else { return nil }
+        taken.add(1, ordering: .relaxed)
+        return sample
     }
 
     private func translate(_ sample: borrowing Sample) -> Item? {
@@ -168,12 +188,16 @@ final class CaptureBranch: Sendable {
         if !isKnown {
             let caps = sample.caps
             let layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
-            known = Stream(caps: caps, layout: layout)
-            stream.withLock { [known] in $0 = known }
+            known.caps = caps
+            known.layout = layout
+            stream.withLock { [known] in
+                $0.caps = known.caps
+                $0.layout = known.layout
+            }
             if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
         }
         guard let caps = known.caps else { return nil }
-        let live = timing.withLock { $0 }
+        let live = known.live
         let running = buffer.presentationTime.flatMap { sample.runningTime(of: $0) }.map {
             MediaTime(nanoseconds: $0)
         }

@@ -9,9 +9,7 @@ final class OutputBranch: VideoFrameConsumer {
     private let depth: Int
     private let whenFull: PipelineVideoSink.WhenFull
 
-    private let accepted = Atomic<Int>(0)
-    private let departed = Atomic<Int>(0)
-    private let written: Atomic<Int>
+    private let written = Tally()
     private let farEnd: Pad?
 
     private struct Stream {
@@ -39,24 +37,18 @@ final class OutputBranch: VideoFrameConsumer {
         fitting = Fitting(source)
         depth = max(1, configuration.depth)
         whenFull = configuration.whenFull
-        room = Room(level: { source.queuedBuffers })
-        room.setDepth(depth)
-        written = Atomic(0)
+        room = Room(depth: depth)
         stream = Mutex(Stream(depth: depth))
         farEnd = source.farEnd
         source.configure(depth: depth, dropsOldest: false)
-        // Not through self: the probes live as long as the pads, which the pipeline owns.
-        source.onDeparture { [weak self] in self?.bufferDeparted() }
-        farEnd?.onBuffer { [weak self] in
-            _ = self?.written.add(1, ordering: .relaxed)
-        }
+        // Not through self, which holds the pipeline: the probes live as long as its pads.
+        source.onDeparture { [room] in room.departed() }
+        farEnd?.onBuffer { [written] in written.count() }
     }
 
     /// Begins to take buffers; forgets an earlier run.
     func open() {
-        accepted.store(0, ordering: .relaxed)
-        departed.store(0, ordering: .relaxed)
-        written.store(0, ordering: .relaxed)
+        written.reset()
         let depth = self.depth
         fitting.reset()
         stream.withLock { $0 = Stream(isOpen: true, depth: depth) }
@@ -76,12 +68,11 @@ final class OutputBranch: VideoFrameConsumer {
     // MARK: Counts
 
     /// Buffers taken.
-    var acceptedBuffers: Int { accepted.load(ordering: .relaxed) }
+    var acceptedBuffers: Int { room.enteredElements }
 
     /// Buffers that reached the muxer, the payloader or the sink.
     var writtenBuffers: Int {
-        farEnd == nil
-            ? departed.load(ordering: .relaxed) : written.load(ordering: .relaxed)
+        farEnd == nil ? room.departedElements : written.value
     }
 
     /// Buffers not taken, and those that gave way in the queue: exact once the queue stands still.
@@ -89,8 +80,7 @@ final class OutputBranch: VideoFrameConsumer {
         var drops = stream.withLock { $0.drops }
         if stream.withLock({ $0.dropsOldest }) == true {
             let waiting = source.queuedBuffers
-            drops[.evicted] += max(
-                0, acceptedBuffers - departed.load(ordering: .relaxed) - waiting)
+            drops[.evicted] += max(0, acceptedBuffers - room.departedElements - waiting)
         }
         return drops
     }
@@ -98,30 +88,28 @@ final class OutputBranch: VideoFrameConsumer {
     /// What the output takes; `nil` where it takes anything.
     var acceptedCaps: Caps? { source.acceptedCaps.flatMap { $0.isAny ? nil : $0 } }
 
-    private func bufferDeparted() {
-        departed.add(1, ordering: .releasing)
-        room.departed()
-    }
-
     // MARK: Writing
 
     @discardableResult
     func consume(_ frame: VideoFrame) -> FrameDisposition {
         guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
+        let caps = wrapped.caps
         return push(
-            wrapped.buffer.retained(), caps: wrapped.caps, time: frame.runningTime,
-            live: frame.liveTiming)
+            wrapped.buffer, caps: caps, time: frame.runningTime, live: frame.liveTiming)
     }
 
     /// Hands a frame over, suspended while the queue is full.
     ///
     /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format.
     func write(_ frame: VideoFrame) async throws -> FrameDisposition {
-        guard await room.wait() else { return refuse(.closed) }
+        guard await room.wait(level: { [source] in source.queuedBuffers }) else {
+            return refuse(.closed)
+        }
         let wrapped = try wrapper.wrap(frame)
+        let caps = wrapped.caps
         return enqueue(
-            wrapped.buffer.retained(), caps: wrapped.caps, time: frame.runningTime,
-            live: frame.liveTiming, evicts: false)
+            wrapped.buffer, caps: caps, time: frame.runningTime, live: frame.liveTiming,
+            evicts: false)
     }
 
     /// Hands a buffer over. From a live capture it never blocks: the oldest in the queue gives way.
@@ -135,7 +123,9 @@ final class OutputBranch: VideoFrameConsumer {
         case .evictOldest: evicts = true
         case .wait: evicts = false
         }
-        if !evicts, !room.waitOnThread() { return refuse(.closed) }
+        if !evicts, !room.waitOnThread(level: { source.queuedBuffers }) {
+            return refuse(.closed)
+        }
         return enqueue(buffer, caps: caps, time: time, live: live, evicts: evicts)
     }
 
@@ -173,7 +163,7 @@ final class OutputBranch: VideoFrameConsumer {
             }
             guard source.push(fitted.buffer.due(at: due)) == .ok else { return refuse(.closed) }
             stream.last = MediaTime(due)
-            accepted.add(1, ordering: .relaxed)
+            room.entered()
             return .accepted
         }
     }

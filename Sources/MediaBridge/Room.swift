@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// Where writers wait for room in a bounded queue: tasks suspended, streaming threads blocked.
 ///
-/// The queue's reader calls ``departed()`` for each element that it took; that costs one atomic load
-/// while nobody waits.
+/// The queue's writer calls ``entered()`` for each element that it put in, its reader ``departed()``
+/// for each that it took; that costs an atomic addition while nobody waits. It knows the queue by these
+/// counts alone, and holds nothing: the reader may hold it for ever.
 final class Room: Sendable {
     private enum Waiter: Sendable {
         case task(CheckedContinuation<Void, Never>)
@@ -20,85 +21,140 @@ final class Room: Sendable {
     private struct State {
         var waiters: [Waiter] = []
         var isClosed = false
+        /// Signalled as often as waited for, so that the next to wait may have it.
+        var spare: DispatchSemaphore?
     }
     private let state = Mutex(State())
-    private let hasWaiters = Atomic<Bool>(false)
-    private let level: @Sendable () -> Int
-    private let depth = Atomic<Int>(1)
+    private let entries = Atomic<Int>(0)
+    private let departures = Atomic<Int>(0)
+    /// The departure that wakes the waiters.
+    private let wakingDeparture = Atomic<Int>(.max)
+    private let depth: Atomic<Int>
 
-    /// - Parameter level: How many elements are in the queue now.
-    init(level: @escaping @Sendable () -> Int) { self.level = level }
+    /// - Parameter depth: How many elements may be in the queue.
+    init(depth: Int) { self.depth = Atomic(max(1, depth)) }
 
-    /// How many elements may be in the queue.
     func setDepth(_ depth: Int) { self.depth.store(max(1, depth), ordering: .relaxed) }
+
+    /// Elements that were put in.
+    var enteredElements: Int { entries.load(ordering: .relaxed) }
+
+    /// Elements that were taken out by the reader. Less than those that entered where the queue itself
+    /// drops some.
+    var departedElements: Int { departures.load(ordering: .relaxed) }
 
     /// Ends all waiting, now and later.
     func close() {
         let waiters = state.withLock { state in
             state.isClosed = true
-            defer { state.waiters = [] }
-            return state.waiters
+            return takeWaiters(&state)
         }
         waiters.forEach { $0.wake() }
     }
 
-    /// Lets waiting begin anew.
-    func reopen() { state.withLock { $0.isClosed = false } }
+    /// Lets waiting begin anew, with an empty queue that nobody reads yet.
+    func reopen() {
+        state.withLock { $0.isClosed = false }
+        entries.store(0, ordering: .relaxed)
+        departures.store(0, ordering: .relaxed)
+    }
+
+    /// Tells that an element is in the queue. Any thread.
+    func entered() { entries.add(1, ordering: .relaxed) }
 
     /// Tells that an element left the queue. Any thread.
     func departed() {
-        guard hasWaiters.load(ordering: .sequentiallyConsistent) else { return }
-        // Half empty, so that a fast writer is not woken for every single element.
-        guard level() <= depth.load(ordering: .relaxed) / 2 else { return }
-        let waiters = state.withLock { state in
-            hasWaiters.store(false, ordering: .sequentiallyConsistent)
-            defer { state.waiters = [] }
-            return state.waiters
-        }
+        let count = departures.add(1, ordering: .sequentiallyConsistent).newValue
+        guard count >= wakingDeparture.load(ordering: .sequentiallyConsistent) else { return }
+        let waiters = state.withLock { takeWaiters(&$0) }
         waiters.forEach { $0.wake() }
     }
 
     /// Suspends until there is room.
     ///
+    /// - Parameter level: How many elements are in the queue now.
     /// - Returns: False where the room was closed.
-    func wait() async -> Bool {
-        while !hasRoom {
+    func wait(level: @Sendable () -> Int) async -> Bool {
+        while !hasRoom(level) {
+            var isClosed = false
             await withCheckedContinuation { continuation in
-                if !join(.task(continuation)) { continuation.resume() }
+                switch join(level, { _ in .task(continuation) }) {
+                case .joined: return
+                case .room: break
+                case .closed: isClosed = true
+                }
+                continuation.resume()
             }
             if isClosed { return false }
         }
-        return !isClosed
+        return true
     }
 
     /// Blocks the calling streaming thread until there is room.
     ///
+    /// - Parameter level: How many elements are in the queue now.
     /// - Returns: False where the room was closed.
-    func waitOnThread() -> Bool {
-        while !hasRoom {
-            let semaphore = DispatchSemaphore(value: 0)
-            if join(.thread(semaphore)) { semaphore.wait() }
-            if isClosed { return false }
+    func waitOnThread(level: () -> Int) -> Bool {
+        while !hasRoom(level) {
+            var semaphore: DispatchSemaphore?
+            let result = join(level) { state in
+                let own = state.spare.take() ?? DispatchSemaphore(value: 0)
+                semaphore = own
+                return .thread(own)
+            }
+            switch result {
+            case .room: continue
+            case .closed: return false
+            case .joined:
+                semaphore?.wait()
+                state.withLock { [semaphore] in $0.spare = semaphore }
+            }
         }
-        return !isClosed
+        return true
     }
 
-    private var hasRoom: Bool { level() < depth.load(ordering: .relaxed) }
-
-    private var isClosed: Bool { state.withLock { $0.isClosed } }
-
-    /// Queues a waiter, unless there is room by now or the room is closed. The flag goes up before the
-    /// level is read, and ``departed()`` reads it after the level fell: one of the two sees the other.
-    private func join(_ waiter: Waiter) -> Bool {
-        state.withLock { state in
-            guard !state.isClosed else { return false }
-            hasWaiters.store(true, ordering: .sequentiallyConsistent)
-            guard !hasRoom else {
-                hasWaiters.store(!state.waiters.isEmpty, ordering: .sequentiallyConsistent)
-                return false
-            }
-            state.waiters.append(waiter)
+    private func hasRoom(_ level: () -> Int) -> Bool {
+        let depth = depth.load(ordering: .relaxed)
+        // Counts an element that the queue itself dropped as there, so it never says too few.
+        if entries.load(ordering: .relaxed) - departures.load(ordering: .relaxed) < depth {
             return true
         }
+        return level() < depth
+    }
+
+    private enum Joining { case joined, room, closed }
+
+    /// Queues a waiter, unless there is room by now or the room is closed.
+    ///
+    /// Nobody is forgotten: the waking departure is set before the departures are read again, and
+    /// ``departed()`` counts before it reads the waking departure: one of the two sees the other. And
+    /// it comes: no more departures are waited for than there are elements to depart.
+    private func join(_ level: () -> Int, _ waiter: (inout State) -> Waiter) -> Joining {
+        state.withLock { state in
+            guard !state.isClosed else { return .closed }
+            let before = departures.load(ordering: .sequentiallyConsistent)
+            let depth = depth.load(ordering: .relaxed)
+            let level = level()
+            guard level >= depth else { return .room }
+            // Who waits already is to be woken, and takes this one along.
+            if state.waiters.isEmpty {
+                // Half empty, so that a fast writer is not woken for every single element.
+                let target = before + min(depth, max(1, level - depth / 2))
+                wakingDeparture.store(target, ordering: .sequentiallyConsistent)
+                guard departures.load(ordering: .sequentiallyConsistent) < target else {
+                    wakingDeparture.store(.max, ordering: .sequentiallyConsistent)
+                    return .room
+                }
+            }
+            state.waiters.append(waiter(&state))
+            return .joined
+        }
+    }
+
+    private func takeWaiters(_ state: inout State) -> [Waiter] {
+        wakingDeparture.store(.max, ordering: .sequentiallyConsistent)
+        let waiters = state.waiters
+        state.waiters.removeAll(keepingCapacity: true)
+        return waiters
     }
 }
