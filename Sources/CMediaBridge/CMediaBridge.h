@@ -15,6 +15,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/base/gstbasesink.h>
 #include <gst/video/video.h>
+#include <string.h>
 
 #define MB_SENDABLE __attribute__((swift_attr("@Sendable")))
 
@@ -83,6 +84,16 @@ static inline GLogFunc mb_log_set_default_handler(MBLogHandler handler MB_SENDAB
 // Reason: macro (gst_buffer_is_writable).
 static inline gboolean mb_buffer_is_writable(GstBuffer *buffer) {
     return gst_mini_object_is_writable(GST_MINI_OBJECT_CAST(buffer)) && gst_buffer_is_all_memory_writable(buffer);
+}
+
+// Whether nobody but the caller and the appsink that gave the sample, which keeps its last one, can reach
+// the buffer. GStreamer counts it as shared then; but the appsink only lets go of it, and never reads.
+// Reason: macros (the reference counts).
+static inline gboolean mb_buffer_is_sole(GstBuffer *buffer, GstSample *sample) {
+    return GST_MINI_OBJECT_REFCOUNT_VALUE(buffer) == 1 && GST_MINI_OBJECT_REFCOUNT_VALUE(sample) <= 2 &&
+           gst_buffer_n_memory(buffer) == 1 &&
+           GST_MINI_OBJECT_REFCOUNT_VALUE(gst_buffer_peek_memory(buffer, 0)) == 1 &&
+           !GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, 0));
 }
 
 // Reason: macro (gst_buffer_make_writable). Takes the reference it is given.
@@ -166,6 +177,33 @@ static inline MBPlane mb_video_frame_plane(const GstVideoFrame *frame, guint pla
         }
     }
     return out;
+}
+
+// Maps for writing a buffer that mb_buffer_is_sole. Its one memory is mapped itself, because
+// gst_video_frame_map refuses what it counts as shared. Ends with mb_video_frame_unmap_sole.
+// Reason: macros (GST_VIDEO_INFO_*), and pointer arithmetic on the map.
+static inline gboolean mb_video_frame_map_sole(GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer) {
+    memset(frame, 0, sizeof *frame);
+    frame->info = *info;
+    frame->buffer = buffer;
+    const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+    gsize needed = meta ? 0 : info->size;
+    for (guint i = 0; meta && i < meta->n_planes; i++) {
+        frame->info.offset[i] = meta->offset[i];
+        frame->info.stride[i] = meta->stride[i];
+        needed = MAX(needed, meta->offset[i] + 1);
+    }
+    if (!gst_memory_map(gst_buffer_peek_memory(buffer, 0), &frame->map[0], GST_MAP_READWRITE)) return FALSE;
+    if (frame->map[0].size < needed) {
+        gst_memory_unmap(frame->map[0].memory, &frame->map[0]);
+        return FALSE;
+    }
+    for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES(info); i++)
+        frame->data[i] = frame->map[0].data + frame->info.offset[i];
+    return TRUE;
+}
+static inline void mb_video_frame_unmap_sole(GstVideoFrame *frame) {
+    gst_memory_unmap(frame->map[0].memory, &frame->map[0]);
 }
 
 // Reason: macros (GST_VIDEO_FORMAT_INFO_FLAGS and its bits).

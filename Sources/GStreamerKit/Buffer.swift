@@ -22,7 +22,7 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
     ///
     /// An appsink keeps the sample that it gave last, and with it a reference to the buffer; with one
     /// of our own besides, no frame that was just pulled could ever be written in place. Through the
-    /// sample both of us hold the same one reference. The appsink never touches the bytes.
+    /// sample both of us hold the same one reference, and the appsink never touches the bytes.
     init(_ pointer: UnsafeMutablePointer<GstBuffer>, adopting sample: OpaquePointer) {
         self.pointer = pointer
         self.sample = sample
@@ -103,7 +103,13 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
     }
 
     /// Whether header and bytes have this one owner, so that they may be written.
-    public var isWritable: Bool { mb_buffer_is_writable(pointer) != 0 }
+    public var isWritable: Bool {
+        guard let sample else { return mb_buffer_is_writable(pointer) != 0 }
+        return mb_buffer_is_sole(pointer, sample) != 0
+    }
+
+    /// Whether it is held through a sample; GStreamer then counts it as shared, though it is not.
+    var isHeldBySample: Bool { sample != nil }
 
     /// The most buffers that the pool this one came from will ever hand out; `nil` for a buffer
     /// without a pool, or from one without a limit.

@@ -4,6 +4,8 @@ internal import CMediaBridge
 /// gives (or, without one, those of the default layout).
 public struct MappedVideoFrame: ~Copyable {
     private var frame: GstVideoFrame
+    /// Whether the buffer's memory was mapped itself (``Buffer/isHeldBySample``).
+    private let isSole: Bool
 
     public enum Access: Sendable { case read, write }
 
@@ -12,17 +14,26 @@ public struct MappedVideoFrame: ~Copyable {
     public init?(_ buffer: borrowing Buffer, _ info: VideoInfo, _ access: Access) {
         var frame = GstVideoFrame()
         var layout = info.info
-        let flags =
-            access == .read ? GST_MAP_READ.rawValue : GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue
-        guard
-            gst_video_frame_map(&frame, &layout, buffer.pointer, GstMapFlags(rawValue: flags)) != 0
-        else { return nil }
+        let isSole = access == .write && buffer.isHeldBySample
+        let isMapped: gboolean
+        if isSole {
+            guard buffer.isWritable else { return nil }
+            isMapped = mb_video_frame_map_sole(&frame, &layout, buffer.pointer)
+        } else {
+            let flags =
+                access == .read
+                ? GST_MAP_READ.rawValue : GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue
+            isMapped = gst_video_frame_map(
+                &frame, &layout, buffer.pointer, GstMapFlags(rawValue: flags))
+        }
+        guard isMapped != 0 else { return nil }
         self.frame = frame
+        self.isSole = isSole
     }
 
     deinit {
         var frame = self.frame
-        gst_video_frame_unmap(&frame)
+        if isSole { mb_video_frame_unmap_sole(&frame) } else { gst_video_frame_unmap(&frame) }
     }
 
     public struct Plane {

@@ -30,15 +30,16 @@ public struct Sample: ~Copyable {
     /// Whether the sample's caps are the very `caps`; the cheap question, asked for every frame.
     public func hasCaps(_ caps: Caps) -> Bool { gst_sample_get_caps(pointer) == caps.pointer }
 
-    /// Where `time` in the sample's segment lies in running time; negative before the segment's start,
-    /// `nil` where the segment is not one of time.
-    public func runningTime(of time: ClockTime) -> Int64? {
-        guard let segment = gst_sample_get_segment(pointer),
+    /// When the sample is due, in running time; negative before the segment's start, `nil` where the
+    /// buffer has no time or the segment is not one of time.
+    public var runningTime: Int64? {
+        guard let buffer = gst_sample_get_buffer(pointer), buffer.pointee.pts != ClockTime.none,
+            let segment = gst_sample_get_segment(pointer),
             segment.pointee.format == GST_FORMAT_TIME
         else { return nil }
         var running: guint64 = 0
         let sign = gst_segment_to_running_time_full(
-            segment, GST_FORMAT_TIME, time.raw, &running)
+            segment, GST_FORMAT_TIME, buffer.pointee.pts, &running)
         guard sign != 0, running <= guint64(Int64.max) else { return nil }
         return sign < 0 ? -Int64(running) : Int64(running)
     }

@@ -93,7 +93,7 @@ final class BridgeStream: CaptureReceiver {
         for taker in takers {
             let disposition = taker.push(
                 sample.buffer.retained(), caps: sample.caps, time: sample.runningTime,
-                live: sample.liveTiming)
+                duration: nil, live: sample.liveTiming)
             if !result.isAccepted { result = disposition }
         }
         count(result)

@@ -152,7 +152,7 @@ final class CaptureBranch: Sendable {
         }
     }
 
-    private func deliver(_ sample: borrowing Sample, to receiver: any CaptureReceiver) {
+    private func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
         switch translate(sample) {
         case .frame(let frame): receiver.receive(frame)
         case .sample(let sample): receiver.receive(sample)
@@ -181,8 +181,7 @@ final class CaptureBranch: Sendable {
         return sample
     }
 
-    private func translate(_ sample: borrowing Sample) -> Item? {
-        guard let buffer = sample.buffer else { return nil }
+    private func translate(_ sample: consuming Sample) -> Item? {
         var known = stream.withLock { $0 }
         let isKnown = if let caps = known.caps { sample.hasCaps(caps) } else { false }
         if !isKnown {
@@ -196,11 +195,9 @@ final class CaptureBranch: Sendable {
             }
             if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
         }
-        guard let caps = known.caps else { return nil }
         let live = known.live
-        let running = buffer.presentationTime.flatMap { sample.runningTime(of: $0) }.map {
-            MediaTime(nanoseconds: $0)
-        }
+        let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
+        guard let caps = known.caps, let buffer = sample.takeBuffer() else { return nil }
         guard let layout = known.layout else {
             return .sample(MediaSample(buffer, caps: caps, runningTime: running, liveTiming: live))
         }

@@ -95,7 +95,8 @@ final class OutputBranch: VideoFrameConsumer {
         guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
         let caps = wrapped.caps
         return push(
-            wrapped.buffer, caps: caps, time: frame.runningTime, live: frame.liveTiming)
+            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
+            live: frame.liveTiming)
     }
 
     /// Hands a frame over, suspended while the queue is full.
@@ -108,14 +109,15 @@ final class OutputBranch: VideoFrameConsumer {
         let wrapped = try wrapper.wrap(frame)
         let caps = wrapped.caps
         return enqueue(
-            wrapped.buffer, caps: caps, time: frame.runningTime, live: frame.liveTiming,
-            evicts: false)
+            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
+            live: frame.liveTiming, evicts: false)
     }
 
     /// Hands a buffer over. From a live capture it never blocks: the oldest in the queue gives way.
     /// Otherwise it blocks the calling thread while the queue is full.
     func push(
-        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, live: LiveTiming?
+        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
+        live: LiveTiming?
     ) -> FrameDisposition {
         let evicts: Bool
         switch whenFull {
@@ -126,7 +128,8 @@ final class OutputBranch: VideoFrameConsumer {
         if !evicts, !room.waitOnThread(level: { source.queuedBuffers }) {
             return refuse(.closed)
         }
-        return enqueue(buffer, caps: caps, time: time, live: live, evicts: evicts)
+        return enqueue(
+            buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts)
     }
 
     func refuse(_ cause: DropCause) -> FrameDisposition {
@@ -135,7 +138,8 @@ final class OutputBranch: VideoFrameConsumer {
     }
 
     private func enqueue(
-        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, live: LiveTiming?, evicts: Bool
+        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
+        live: LiveTiming?, evicts: Bool
     ) -> FrameDisposition {
         guard let time else { return refuse(.noTime) }
         var pending: Buffer? = buffer
@@ -161,7 +165,12 @@ final class OutputBranch: VideoFrameConsumer {
                 stream.dropsOldest = evicts
                 source.configure(depth: stream.depth, dropsOldest: evicts)
             }
-            guard source.push(fitted.buffer.due(at: due)) == .ok else { return refuse(.closed) }
+            // Muxers take the last picture of a stream for nothing where they know no duration.
+            let interval = stream.last.map { MediaTime(due) - $0 }
+            let stays = (duration ?? interval).flatMap { ClockTime($0) }
+            guard source.push(fitted.buffer.due(at: due, for: stays)) == .ok else {
+                return refuse(.closed)
+            }
             stream.last = MediaTime(due)
             room.entered()
             return .accepted
@@ -202,9 +211,11 @@ final class OutputBranch: VideoFrameConsumer {
 }
 
 extension Buffer {
-    /// The same bytes, due at `time`. The header is copied only where it says otherwise and is shared.
-    fileprivate consuming func due(at time: ClockTime) -> Buffer {
-        guard presentationTime != time else { return self }
+    /// The same bytes, due at `time`, and for `duration` where they say no duration themselves. The
+    /// header is copied only where it says otherwise and is shared.
+    fileprivate consuming func due(at time: ClockTime, for duration: ClockTime?) -> Buffer {
+        let lacksDuration = self.duration == nil && duration != nil
+        guard presentationTime != time || lacksDuration else { return self }
         let shift = presentationTime.map {
             Int64(clamping: time.nanoseconds) - Int64(clamping: $0.nanoseconds)
         }
@@ -215,6 +226,7 @@ extension Buffer {
             }
         }
         own.presentationTime = time
+        if lacksDuration { own.duration = duration }
         return own
     }
 }

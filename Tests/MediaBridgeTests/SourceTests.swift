@@ -47,7 +47,9 @@ struct SourceTests {
         #expect(source.isLive == true)
         #expect(statistics.captured == 60)
         #expect(frames.count + statistics.dropped[.evicted] == 60)
-        #expect(frames.count == 1 + PipelineVideoSource.Configuration().depth)
+        // The queue's, and one that the reader may have taken before it was slow.
+        let depth = PipelineVideoSource.Configuration().depth
+        #expect((depth...depth + 1).contains(frames.count))
         #expect(frames.last?.runningTime ?? .zero > frames.first?.runningTime ?? .zero)
         #expect(frames.allSatisfy { $0.liveTiming != nil })
     }
