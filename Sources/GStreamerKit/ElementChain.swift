@@ -129,14 +129,17 @@ public final class ElementChain: Sendable {
         _ buffer: consuming Buffer, caps: Caps
     ) throws(PipelineError) -> Output {
         var pending: Buffer? = buffer
-        let flow = state.withLock { state -> GstFlowReturn in
+        var flow = GST_FLOW_ERROR
+        // The result is taken under the same lock, or another caller's would be.
+        let result = state.withLock { state -> Output? in
             if state.caps?.identity != caps.identity { start(&state, caps) }
-            guard let taken = pending.take() else { return GST_FLOW_ERROR }
-            return gst_pad_push(state.parts.entry, taken.release())
-        }
-        let result = outlet.slot.withLock { slot -> Output? in
-            guard let buffer = slot.buffer.take(), let caps = slot.caps else { return nil }
-            return Output(buffer: buffer, caps: caps)
+            if let taken = pending.take() {
+                flow = gst_pad_push(state.parts.entry, taken.release())
+            }
+            return outlet.slot.withLock { slot -> Output? in
+                guard let buffer = slot.buffer.take(), let caps = slot.caps else { return nil }
+                return Output(buffer: buffer, caps: caps)
+            }
         }
         guard flow == GST_FLOW_OK, let result else { throw failure(caps, flow) }
         return result
