@@ -110,6 +110,15 @@ static inline gboolean mb_has_property(gpointer object, const gchar *name) {
     return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL;
 }
 
+// Reason: macro (G_PARAM_SPEC_VALUE_TYPE). A property read as another type overwrites the stack.
+static inline gboolean mb_property_is(gpointer object, const gchar *name, GType type) {
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
+    return spec && (spec->flags & G_PARAM_READABLE) && G_PARAM_SPEC_VALUE_TYPE(spec) == type;
+}
+static inline gboolean mb_property_is_string(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_STRING); }
+static inline gboolean mb_property_is_bool(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_BOOLEAN); }
+static inline gboolean mb_property_is_uint(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_UINT); }
+
 // Reason: variadic (g_object_set, g_object_get).
 static inline void mb_set_int(gpointer object, const gchar *name, gint value) { g_object_set(object, name, value, NULL); }
 static inline void mb_set_uint64(gpointer object, const gchar *name, guint64 value) { g_object_set(object, name, value, NULL); }
