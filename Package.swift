@@ -52,5 +52,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "MediaCoreTests", dependencies: ["MediaCore"], swiftSettings: settings),
+        .testTarget(
+            name: "BridgeEngineTests", dependencies: ["BridgeEngine", "MediaCore"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: settings),
     ]
 )
