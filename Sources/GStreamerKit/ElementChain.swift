@@ -45,7 +45,11 @@ public final class ElementChain: Sendable {
         let bus = gst_bus_new()!
         gst_element_set_bus(element, bus)
         let entry = gst_pad_new("entry", GST_PAD_SRC)!
-        let exit = gst_pad_new("exit", GST_PAD_SINK)!
+        // A pad without a template takes nothing but the caps that it has already.
+        let template = gst_pad_template_new(
+            "exit", GST_PAD_SINK, GST_PAD_ALWAYS, gst_caps_new_any())!
+        let exit = gst_pad_new_from_template(template, "exit")!
+        gst_object_unref(template)
         gst_object_ref_sink(entry)
         gst_object_ref_sink(exit)
         let outlet = Outlet()
