@@ -80,9 +80,14 @@ static inline GLogFunc mb_log_set_default_handler(MBLogHandler handler MB_SENDAB
 
 // MARK: Mini objects
 
-// Reason: macro (gst_buffer_is_writable).
+// Reason: macros (gst_buffer_is_writable, GST_MEMORY_IS_READONLY). Memory counts as writable in GStreamer
+// as long as it has one owner, read-only or not.
 static inline gboolean mb_buffer_is_writable(GstBuffer *buffer) {
-    return gst_mini_object_is_writable(GST_MINI_OBJECT_CAST(buffer)) && gst_buffer_is_all_memory_writable(buffer);
+    if (!gst_buffer_is_writable(buffer) || !gst_buffer_is_all_memory_writable(buffer)) return FALSE;
+    for (guint i = 0; i < gst_buffer_n_memory(buffer); i++) {
+        if (GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, i))) return FALSE;
+    }
+    return TRUE;
 }
 
 // Reason: macro (gst_buffer_make_writable). Takes the reference it is given.
@@ -166,6 +171,13 @@ static inline MBPlane mb_video_frame_plane(const GstVideoFrame *frame, guint pla
     out.rows = GST_VIDEO_FRAME_COMP_HEIGHT(frame, component);
     out.pixel_stride = GST_VIDEO_FORMAT_INFO_PSTRIDE(format, component);
     out.depth = GST_VIDEO_FORMAT_INFO_DEPTH(format, component);
+    // The palette of RGB8P is a plane by name alone: 256 colours, one to a row.
+    if (GST_VIDEO_FORMAT_INFO_HAS_PALETTE(format) && plane == GST_VIDEO_COMP_PALETTE) {
+        out.width = 1;
+        out.rows = 256;
+        out.pixel_stride = 4;
+        out.depth = 8;
+    }
     // With a GstVideoMeta each plane is a mapping of its own; without, all planes lie in the first.
     for (guint i = 0; i < GST_VIDEO_MAX_PLANES; i++) {
         const GstMapInfo *map = &frame->map[i];
