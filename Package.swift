@@ -63,5 +63,12 @@ let package = Package(
             name: "ReadmeTests", dependencies: ["MediaBridge", "gst-bridge", "TestSupport"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "MediaCoreTests", dependencies: ["MediaCore"], swiftSettings: settings),
+        .testTarget(
+            name: "BridgeEngineTests", dependencies: ["BridgeEngine", "MediaCore"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: settings),
     ]
 )

@@ -81,9 +81,14 @@ static inline GLogFunc mb_log_set_default_handler(MBLogHandler handler MB_SENDAB
 
 // MARK: Mini objects
 
-// Reason: macro (gst_buffer_is_writable).
+// Reason: macros (gst_buffer_is_writable, GST_MEMORY_IS_READONLY). Memory counts as writable in GStreamer
+// as long as it has one owner, read-only or not.
 static inline gboolean mb_buffer_is_writable(GstBuffer *buffer) {
-    return gst_mini_object_is_writable(GST_MINI_OBJECT_CAST(buffer)) && gst_buffer_is_all_memory_writable(buffer);
+    if (!gst_buffer_is_writable(buffer) || !gst_buffer_is_all_memory_writable(buffer)) return FALSE;
+    for (guint i = 0; i < gst_buffer_n_memory(buffer); i++) {
+        if (GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, i))) return FALSE;
+    }
+    return TRUE;
 }
 
 // Whether nobody but the caller and the appsink that gave the sample, which keeps its last one, can reach
@@ -120,6 +125,15 @@ static inline gboolean mb_is_a(gconstpointer instance, GType type) {
 static inline gboolean mb_has_property(gpointer object, const gchar *name) {
     return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL;
 }
+
+// Reason: macro (G_PARAM_SPEC_VALUE_TYPE). A property read as another type overwrites the stack.
+static inline gboolean mb_property_is(gpointer object, const gchar *name, GType type) {
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
+    return spec && (spec->flags & G_PARAM_READABLE) && G_PARAM_SPEC_VALUE_TYPE(spec) == type;
+}
+static inline gboolean mb_property_is_string(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_STRING); }
+static inline gboolean mb_property_is_bool(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_BOOLEAN); }
+static inline gboolean mb_property_is_uint(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_UINT); }
 
 // Reason: variadic (g_object_set, g_object_get).
 static inline void mb_set_int(gpointer object, const gchar *name, gint value) { g_object_set(object, name, value, NULL); }
@@ -168,6 +182,13 @@ static inline MBPlane mb_video_frame_plane(const GstVideoFrame *frame, guint pla
     out.rows = GST_VIDEO_FRAME_COMP_HEIGHT(frame, component);
     out.pixel_stride = GST_VIDEO_FORMAT_INFO_PSTRIDE(format, component);
     out.depth = GST_VIDEO_FORMAT_INFO_DEPTH(format, component);
+    // The palette of RGB8P is a plane by name alone: 256 colours, one to a row.
+    if (GST_VIDEO_FORMAT_INFO_HAS_PALETTE(format) && plane == GST_VIDEO_COMP_PALETTE) {
+        out.width = 1;
+        out.rows = 256;
+        out.pixel_stride = 4;
+        out.depth = 8;
+    }
     // With a GstVideoMeta each plane is a mapping of its own; without, all planes lie in the first.
     for (guint i = 0; i < GST_VIDEO_MAX_PLANES; i++) {
         const GstMapInfo *map = &frame->map[i];

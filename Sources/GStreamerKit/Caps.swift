@@ -31,7 +31,7 @@ public final class Caps: Sendable, CustomStringConvertible {
 
     deinit { mb_caps_unref(pointer) }
 
-    /// The media type of the first structure: `video/x-raw`.
+    /// The media type of the first structure: `video/x-raw`; `ANY` for caps without one.
     public var mediaType: String {
         guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0),
             let name = gst_structure_get_name(structure)

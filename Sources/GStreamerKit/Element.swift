@@ -49,16 +49,24 @@ public final class Element: @unchecked Sendable {
 
     func set(_ property: String, _ caps: Caps) { mb_set_caps(pointer, property, caps.pointer) }
 
-    /// `nil` where there is no such property, or it holds none.
+    /// `nil` where there is no such property, it holds none, or its value is not a string.
     public func string(_ property: String) -> String? {
-        guard hasProperty(property), let text = mb_get_string(pointer, property) else { return nil }
+        guard mb_property_is_string(pointer, property) != 0,
+            let text = mb_get_string(pointer, property)
+        else { return nil }
         defer { g_free(text) }
         return String(cString: text)
     }
 
-    public func bool(_ property: String) -> Bool { mb_get_bool(pointer, property) != 0 }
+    /// False where there is no such property, or its value is not a boolean.
+    public func bool(_ property: String) -> Bool {
+        mb_property_is_bool(pointer, property) != 0 && mb_get_bool(pointer, property) != 0
+    }
 
-    public func uint(_ property: String) -> Int { Int(mb_get_uint(pointer, property)) }
+    /// Zero where there is no such property, or its value is not an unsigned integer of 32 bits.
+    public func uint(_ property: String) -> Int {
+        mb_property_is_uint(pointer, property) != 0 ? Int(mb_get_uint(pointer, property)) : 0
+    }
 
     /// A static pad; `nil` where there is none of that name.
     public func pad(_ name: String) -> Pad? {

@@ -53,7 +53,11 @@ public final class ElementChain: Sendable {
         let bus = gst_bus_new()!
         gst_element_set_bus(element, bus)
         let entry = gst_pad_new("entry", GST_PAD_SRC)!
-        let exit = gst_pad_new("exit", GST_PAD_SINK)!
+        // A pad without a template takes nothing but the caps that it has already.
+        let template = gst_pad_template_new(
+            "exit", GST_PAD_SINK, GST_PAD_ALWAYS, gst_caps_new_any())!
+        let exit = gst_pad_new_from_template(template, "exit")!
+        gst_object_unref(template)
         gst_object_ref_sink(entry)
         gst_object_ref_sink(exit)
         let outlet = Outlet()
@@ -139,14 +143,17 @@ public final class ElementChain: Sendable {
         _ buffer: consuming Buffer, caps: Caps
     ) throws(PipelineError) -> Output {
         var pending: Buffer? = buffer
-        let flow = state.withLock { state -> GstFlowReturn in
+        var flow = GST_FLOW_ERROR
+        // The result is taken under the same lock, or another caller's would be.
+        let result = state.withLock { state -> Output? in
             if state.caps?.identity != caps.identity { start(&state, caps) }
-            guard let taken = pending.take() else { return GST_FLOW_ERROR }
-            return gst_pad_push(state.parts.entry, taken.release())
-        }
-        let result = outlet.slot.withLock { slot -> Output? in
-            guard let buffer = slot.buffer.take(), let caps = slot.caps else { return nil }
-            return Output(buffer: buffer, caps: caps)
+            if let taken = pending.take() {
+                flow = gst_pad_push(state.parts.entry, taken.release())
+            }
+            return outlet.slot.withLock { slot -> Output? in
+                guard let buffer = slot.buffer.take(), let caps = slot.caps else { return nil }
+                return Output(buffer: buffer, caps: caps)
+            }
         }
         guard flow == GST_FLOW_OK, let result else { throw failure(caps, flow) }
         return result

@@ -12,6 +12,7 @@ public struct MappedVideoFrame: ~Copyable {
     /// `nil` where the memory cannot be mapped so: too small for the format, not reachable by the CPU,
     /// or shared and to be written.
     public init?(_ buffer: borrowing Buffer, _ info: VideoInfo, _ access: Access) {
+        guard access == .read || buffer.isWritable else { return nil }
         var frame = GstVideoFrame()
         var layout = info.info
         let isSole = access == .write && buffer.isHeldBySample

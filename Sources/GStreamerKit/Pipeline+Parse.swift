@@ -39,7 +39,8 @@ extension Pipeline {
         }
         guard let parsed, let pipeline = removeGuard(parsed) else {
             if let parsed { discard(parsed) }
-            throw PipelineError(.syntax, message: "not a pipeline: \(text)")
+            throw PipelineError(
+                .syntax, message: "not a pipeline, or one that begins in a link: \(text)")
         }
         return pipeline
     }
@@ -49,10 +50,11 @@ extension Pipeline {
         _ parsed: UnsafeMutablePointer<GstElement>
     ) -> UnsafeMutablePointer<GstPipeline>? {
         guard mb_is_a(parsed, gst_pipeline_get_type()) != 0 else { return nil }
-        gst_object_ref_sink(parsed)
         let bin = UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GstBin.self)
         guard let identity = gst_bin_get_by_name(bin, guardName) else { return nil }
         defer { gst_object_unref(identity) }
+        // A string that begins with a link (`! fakesink`) was linked to the guard.
+        guard !isLinked(identity) else { return nil }
         let object = UnsafeMutableRawPointer(identity).assumingMemoryBound(to: GstObject.self)
         guard let holder = gst_object_get_parent(object) else { return nil }
         defer { gst_object_unref(holder) }
@@ -62,7 +64,17 @@ extension Pipeline {
         guard gst_bin_remove(bin, outer.assumingMemoryBound(to: GstElement.self)) != 0 else {
             return nil
         }
+        // Not before: where this gives nil, `discard` takes the one reference there is.
+        gst_object_ref_sink(parsed)
         return UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GstPipeline.self)
+    }
+
+    private static func isLinked(_ element: UnsafeMutablePointer<GstElement>) -> Bool {
+        ["sink", "src"].contains { name in
+            guard let pad = gst_element_get_static_pad(element, name) else { return false }
+            defer { gst_object_unref(pad) }
+            return gst_pad_is_linked(pad) != 0
+        }
     }
 
     private static func discard(_ parsed: UnsafeMutablePointer<GstElement>) {
@@ -78,8 +90,15 @@ extension Pipeline {
         var failure =
             error.map { PipelineError(adopting: $0) }
             ?? PipelineError(.syntax, message: "GStreamer cannot make a pipeline of this")
-        if failure.code == .missingElement, let name = missingElements(context).first {
-            failure.advice = MissingPlugin(kind: .element, name: name).advice
+        if failure.code == .missingElement {
+            if let name = missingElements(context).first {
+                failure.advice = MissingPlugin(kind: .element, name: name).advice
+            } else {
+                // GStreamer has one code for an element it lacks and for a reference (`t.`) to a name
+                // that the string gives to none.
+                failure.code = .linkFailed
+                failure.advice = "a word with a dot refers to an element by its name: write name=…"
+            }
         }
         if !critical.isEmpty {
             let said = critical.joined(separator: "; ")

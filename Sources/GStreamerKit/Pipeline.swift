@@ -1,5 +1,6 @@
 internal import CMediaBridge
 internal import Dispatch
+internal import Synchronization
 
 /// A pipeline made from a gst-launch string.
 ///
@@ -14,6 +15,9 @@ public final class Pipeline: Sendable {
     let handle: Handle
     let control: ControlQueue
     let bus: Bus
+    /// Set and read on the control queue alone, once the C object may be gone.
+    private let ended = Ended()
+    private final class Ended: Sendable { let flag = Atomic<Bool>(false) }
     /// The string as it was parsed.
     public let text: String
 
@@ -36,8 +40,11 @@ public final class Pipeline: Sendable {
         self.handle = handle
         self.control = control
         self.text = text
+        let ended = ended
         self.bus = Bus(latencyChanged: {
             control.post {
+                // An element may say so while the pipeline is on its way to its end.
+                guard !ended.flag.load(ordering: .relaxed) else { return }
                 gst_bin_recalculate_latency(
                     UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstBin.self))
             }
@@ -47,6 +54,7 @@ public final class Pipeline: Sendable {
 
     deinit {
         let handle = self.handle
+        let ended = self.ended
         GStreamer.teardown.enter()
         control.post {
             let element = UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(
@@ -56,6 +64,7 @@ public final class Pipeline: Sendable {
             gst_bus_set_sync_handler(bus, nil, nil, nil)
             gst_object_unref(bus)
             gst_object_unref(handle.pointer)
+            ended.flag.store(true, ordering: .relaxed)
             GStreamer.teardown.leave()
         }
     }

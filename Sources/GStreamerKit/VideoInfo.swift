@@ -7,11 +7,16 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     let info: GstVideoInfo
     public let caps: Caps
 
-    /// `nil` for caps that are not raw video.
+    /// Pixels in a row, or rows, that GStreamer's own elements take.
+    private static let sizes = 1...32768
+
+    /// `nil` for caps that are not raw video of one format and size.
     public init?(_ caps: Caps) {
         var info = GstVideoInfo()
         gst_video_info_init(&info)
-        guard caps.mediaType == "video/x-raw", gst_video_info_from_caps(&info, caps.pointer) != 0
+        guard caps.mediaType == "video/x-raw", gst_caps_is_fixed(caps.pointer) != 0,
+            gst_video_info_from_caps(&info, caps.pointer) != 0,
+            Self.sizes.contains(Int(info.width)), Self.sizes.contains(Int(info.height))
         else { return nil }
         self.info = info
         self.caps = caps
@@ -20,7 +25,7 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     /// The layout that GStreamer gives a format by default.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a name that GStreamer does
-    ///   not know, or a size it does not take.
+    ///   not know, or a size, rate or pixel shape it does not take.
     public convenience init(
         format: String, width: Int, height: Int, frameRate: (Int, Int)? = nil,
         pixelAspectRatio: (Int, Int) = (1, 1), colorimetry: String? = nil
@@ -31,8 +36,18 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
             advice: "gst-inspect-1.0 videoconvert lists the formats")
         let raw = gst_video_format_from_string(format)
         guard raw != GST_VIDEO_FORMAT_UNKNOWN, raw != GST_VIDEO_FORMAT_ENCODED,
-            (1...32768).contains(width), (1...32768).contains(height)
+            Self.sizes.contains(width), Self.sizes.contains(height)
         else { throw bad }
+        let limit = Int(gint.max)
+        guard (1...limit).contains(pixelAspectRatio.0), (1...limit).contains(pixelAspectRatio.1),
+            (0...limit).contains(frameRate?.0 ?? 0), (1...limit).contains(frameRate?.1 ?? 1)
+        else {
+            throw PipelineError(
+                .badValue,
+                message: "not a frame rate, or not a shape of pixels: "
+                    + "\(frameRate.map { "\($0.0)/\($0.1)" } ?? "none"), "
+                    + "\(pixelAspectRatio.0)/\(pixelAspectRatio.1)")
+        }
         var info = GstVideoInfo()
         gst_video_info_init(&info)
         guard gst_video_info_set_format(&info, raw, guint(width), guint(height)) != 0 else {

@@ -1,0 +1,19 @@
+import MediaCore
+import Synchronization
+
+/// Keeps every frame it is given, and answers what it is told to answer.
+final class Collector: VideoFrameConsumer {
+    private let kept = Mutex<[VideoFrame]>([])
+    private let answer: FrameDisposition
+
+    init(answering answer: FrameDisposition = .accepted) { self.answer = answer }
+
+    var frames: [VideoFrame] { kept.withLock { $0 } }
+
+    @discardableResult
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+        let frame = copy frame
+        kept.withLock { $0.append(frame) }
+        return answer
+    }
+}

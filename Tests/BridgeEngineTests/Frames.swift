@@ -1,0 +1,29 @@
+import MediaCore
+
+/// A grey picture, marked by its running time in milliseconds.
+func frame(_ milliseconds: Int = 0) throws -> VideoFrame {
+    let storage = try MemoryFrameStorage(
+        format: VideoFormat(.gray8, width: 4, height: 2),
+        planes: [VideoPlaneLayout(offset: 0, stride: 4, rows: 2, width: 4)])
+    return VideoFrame(storage, runningTime: MediaTime(.milliseconds(milliseconds)))
+}
+
+extension VideoFrame {
+    /// Where the first plane lies in memory.
+    func address() throws -> UInt {
+        try withPlanes { planes in
+            let plane = planes[0]
+            return plane.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+        }
+    }
+
+    /// Fills the first plane.
+    mutating func fill(_ byte: UInt8) throws {
+        try withMutablePlanes { planes in
+            var plane = planes.plane(0)
+            plane.fill(byte)
+        }
+    }
+
+    var milliseconds: Int64 { (runningTime?.nanoseconds ?? -1_000_000) / 1_000_000 }
+}

@@ -1,0 +1,39 @@
+import GStreamerKit
+
+extension Pipeline {
+    /// Plays until the end of the stream or the first error, and goes back to NULL.
+    func playToTheEnd() async throws {
+        // Subscribed before it plays, so that no message is missed.
+        let messages = self.messages
+        do {
+            try await setState(.playing)
+            for await message in messages {
+                if case .endOfStream = message { break }
+                if case .error(let error) = message { throw error }
+            }
+        } catch {
+            _ = try? await setState(.null)
+            throw error
+        }
+        try await setState(.null)
+    }
+}
+
+extension AsyncStream<BusMessage> {
+    /// Everything up to and with the first message that `isLast`.
+    func collect(until isLast: (BusMessage) -> Bool) async -> [BusMessage] {
+        var all: [BusMessage] = []
+        for await message in self {
+            all.append(message)
+            if isLast(message) { break }
+        }
+        return all
+    }
+}
+
+extension BusMessage {
+    var isEnd: Bool { if case .endOfStream = self { true } else { false } }
+    var error: PipelineError? { if case .error(let error) = self { error } else { nil } }
+    /// A word for it, for comparison.
+    var kind: String { String(String(describing: self).prefix { $0 != "(" }) }
+}

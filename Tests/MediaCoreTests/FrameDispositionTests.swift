@@ -1,0 +1,48 @@
+import MediaCore
+import Testing
+
+@Suite struct FrameDispositionTests {
+    @Test func onlyAnAcceptedFrameIsAccepted() {
+        #expect(FrameDisposition.accepted.isAccepted)
+        for cause in DropCause.allCases { #expect(!FrameDisposition.dropped(cause).isAccepted) }
+    }
+}
+
+@Suite struct DropCountsTests {
+    @Test func countsAreKeptByCause() {
+        var counts = DropCounts()
+        #expect(counts.total == 0)
+        counts[.late] += 1
+        counts[.evicted] += 3
+        #expect(counts[.evicted] == 3 && counts[.late] == 1 && counts[.closed] == 0)
+        #expect(counts.total == 4)
+    }
+
+    @Test func aSumHoldsBothSides() {
+        var a = DropCounts()
+        var b = DropCounts()
+        a[.late] = 1
+        b[.late] = 2
+        b[.early] = 5
+        let sum = a + b
+        #expect(sum[.late] == 3 && sum[.early] == 5 && sum.total == 8)
+        #expect(a.total == 1 && b.total == 7)
+        #expect(a + DropCounts() == a)
+    }
+
+    @Test func aCountBackAtZeroIsAsIfItHadNeverBeen() {
+        var counts = DropCounts()
+        counts[.late] = 2
+        counts[.late] -= 2
+        #expect(counts == DropCounts())
+        #expect(counts.hashValue == DropCounts().hashValue)
+    }
+
+    @Test func countsAreToldInAFixedOrder() {
+        var counts = DropCounts()
+        #expect(counts.description == "none")
+        counts[.late] = 1
+        counts[.evicted] = 3
+        #expect(counts.description == "3 evicted, 1 late")
+    }
+}
