@@ -100,4 +100,63 @@ import Testing
             }
         }
     }
+
+    @Test func aCameraAndAMicrophoneGoToOneFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("call.webm")
+            var plan = try PipelineFolder.plan(
+                "microphone-and-camera-to-webm.yaml", setting: ["file": path], frames: 30)
+            #expect(plan.captures.map(\.name) == ["video", "audio"])
+            // Everything but the two devices.
+            plan.captures[0].text = """
+                videotestsrc is-live=true
+                ! video/x-raw,format=I420,width=320,height=240,framerate=30/1
+                """
+            plan.captures[1].text = """
+                audiotestsrc is-live=true samplesperbuffer=480 ! audioconvert
+                ! audio/x-raw,rate=48000
+                """
+            let report = try await Bridge(plan).run().get()
+            #expect(report.captures["video"]?.frames == 30)
+            let probe = try await MediaProbe(of: path)
+            #expect(probe.video?.codec == "vp8" && probe.audio?.codec == "opus")
+            #expect(probe.video?.frames == report.outputs["file"]?.frames)
+            // How much sound there is by the thirtieth frame is the devices' affair.
+            #expect(try await MediaProbe.audioSamples(of: path) > 0)
+        }
+    }
+
+    @Test func theStringsPasteToGstLaunch() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            let plan = try PipelineFolder.plan("test-to-file.yaml", setting: ["file": path])
+            let text = "\(plan.captures[0].text) ! \(plan.outputs[0].text)"
+                .replacing("videotestsrc", with: "videotestsrc num-buffers=20", maxReplacements: 1)
+            try await Tool.check("gst-launch-1.0", ["-q"] + PipelineText(text).words)
+            #expect(try await MediaProbe(of: path).video?.frames == 20)
+        }
+    }
+
+    @Test func aRecordingThatIsKilledPlays() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("demo.mkv")
+            let result = try await withChildProcess(
+                Tool.gstBridge,
+                [
+                    "run", "\(PipelineFolder.path)/demo.yaml", "--set", "file=\(path)", "--capture",
+                    "videotestsrc is-live=true ! video/x-raw,width=320,height=240,framerate=30/1 "
+                        + "! progressreport update-freq=1",
+                ]
+            ) { child in
+                // Two seconds of media have gone by when the report says so.
+                try await child.waitForOutput("00:00:02")
+                child.send(signal: SIGKILL)
+                return try await child.end()
+            }
+            #expect(result.status == 128 + SIGKILL)
+            // How many there were in two seconds is the machine's affair; most of them are there.
+            let frames = try await MediaProbe.videoTimes(of: path).count
+            #expect(frames >= 10, "\(frames)")
+        }
+    }
 }
