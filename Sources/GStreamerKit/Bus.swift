@@ -12,6 +12,8 @@ final class Bus: Sendable {
         var missing: MissingPlugin?
         var failure: PipelineError?
         var ended = false
+        /// By element, which lives as long as the pipeline.
+        var skipped: [UInt: Int] = [:]
     }
     private let state = Mutex(State())
     /// Asked to spread a changed latency, away from the posting thread.
@@ -25,12 +27,17 @@ final class Bus: Sendable {
     /// Whether the end of the stream has been posted since ``reset()``.
     var hasEnded: Bool { state.withLock { $0.ended } }
 
+    /// How many buffers elements in front of the sinks left out, since ``reset()``, because they would
+    /// have come too late: converters do so once a sink has told them that it is behind.
+    var skippedBuffers: Int { state.withLock { $0.skipped.values.reduce(0, +) } }
+
     /// Forgets what an earlier run said.
     func reset() {
         state.withLock {
             $0.failure = nil
             $0.ended = false
             $0.missing = nil
+            $0.skipped = [:]
         }
     }
 
@@ -93,11 +100,25 @@ final class Bus: Sendable {
             gst_message_parse_state_changed(message, nil, &new, nil)
             return PipelineState(rawValue: Int(new.rawValue)).map { .stateChanged($0) }
         case GST_MESSAGE_ELEMENT: return element(message)
+        case GST_MESSAGE_QOS:
+            noteSkipped(message)
+            return .other("qos")
         default:
             return gst_message_type_get_name(message.pointee.type).map {
                 .other(String(cString: $0))
             }
         }
+    }
+
+    /// Sinks keep their own count.
+    private func noteSkipped(_ message: UnsafeMutablePointer<GstMessage>) {
+        guard let source = message.pointee.src, mb_is_a(source, gst_base_sink_get_type()) == 0
+        else { return }
+        var dropped: guint64 = 0
+        gst_message_parse_qos_stats(message, nil, nil, &dropped)
+        // All ones: the element does not count.
+        guard dropped != .max else { return }
+        state.withLock { $0.skipped[UInt(bitPattern: source)] = Int(clamping: dropped) }
     }
 
     private func error(

@@ -80,6 +80,9 @@ extension Pipeline {
     /// Whether the end of the stream has reached every sink.
     public var hasEnded: Bool { bus.hasEnded }
 
+    /// Buffers that converters and decoders of this run left out because they would have come too late.
+    public var skippedBuffers: Int { bus.skippedBuffers }
+
     /// Forgets errors and the end of an earlier run, before the next.
     public func forgetOutcome() { bus.reset() }
 }

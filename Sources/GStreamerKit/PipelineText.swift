@@ -1,7 +1,8 @@
 /// A gst-launch string as words, for the few questions that must be asked before it is parsed.
 ///
 /// GStreamer's own parser decides what a string means; this only splits it the way that parser does:
-/// at white space outside of quotes, with a backslash taking the next character as it is.
+/// at white space (of ASCII alone) outside of quotes, with a backslash taking the next character as it
+/// is. Quotes count where a word or a property's value begins, and nowhere else: `text=it's` has none.
 public struct PipelineText: Sendable {
     public let text: String
     /// The words, quotes and all.
@@ -15,27 +16,25 @@ public struct PipelineText: Sendable {
     private static func split(_ text: String) -> [String] {
         var words: [String] = []
         var word = ""
-        var quote: Character?
+        var quote: Unicode.Scalar?
         var escaped = false
-        for character in text {
-            if escaped {
-                word.append(character)
-                escaped = false
-            } else if character == "\\" {
-                word.append(character)
-                escaped = true
-            } else if let open = quote {
-                word.append(character)
-                if character == open { quote = nil }
-            } else if character == "\"" || character == "'" {
-                word.append(character)
-                quote = character
-            } else if character.isWhitespace {
+        // By code points, as GStreamer reads: a space with an accent on it is still a space.
+        for scalar in text.unicodeScalars {
+            if !escaped, quote == nil, scalar == " " || ("\t"..."\r").contains(scalar) {
                 if !word.isEmpty { words.append(word) }
                 word = ""
-            } else {
-                word.append(character)
+                continue
             }
+            if escaped {
+                escaped = false
+            } else if scalar == "\\" {
+                escaped = true
+            } else if let open = quote {
+                if scalar == open { quote = nil }
+            } else if scalar == "\"" || scalar == "'", word.isEmpty || word.hasSuffix("=") {
+                quote = scalar
+            }
+            word.unicodeScalars.append(scalar)
         }
         if !word.isEmpty { words.append(word) }
         return words

@@ -226,7 +226,7 @@ extension BridgeOutput {
         var drops = main?.drops ?? DropCounts()
         // Refused after the end, by the end itself: not lost.
         drops[.closed] = 0
-        drops[.late] += output.lateFrames
+        drops[.late] += output.lateFrames + output.pipeline.skippedBuffers
         return BridgeReport.Counts(
             frames: max(0, (main?.writtenBuffers ?? 0) - output.lateFrames), dropped: drops,
             bytes: output.writtenBytes)

@@ -133,7 +133,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
     /// The counts so far.
     public var statistics: Report {
         var drops = branch.drops
-        drops[.late] += output.lateFrames
+        drops[.late] += output.lateFrames + pipeline.skippedBuffers
         return Report(
             accepted: branch.acceptedBuffers, written: branch.writtenBuffers, dropped: drops,
             bytes: output.writtenBytes)

@@ -1,50 +1,26 @@
-internal import Foundation
-
 /// A pipeline string with `${name}` in it.
 struct VariableText {
     private enum Piece {
         case text(Substring)
-        /// A variable, and the quote it stands in.
-        case variable(String, quote: Character?)
+        case variable(String)
     }
     private var pieces: [Piece] = []
 
     init(_ text: String) {
         var rest = text[...]
-        var quote: Character?
-        while let start = rest.range(of: "${"),
+        while let start = rest.firstRange(of: "${"),
             let end = rest[start.upperBound...].firstIndex(of: "}")
         {
-            let before = rest[..<start.lowerBound]
-            quote = Self.quote(after: before, in: quote)
-            pieces.append(.text(before))
-            pieces.append(.variable(String(rest[start.upperBound..<end]), quote: quote))
+            pieces.append(.text(rest[..<start.lowerBound]))
+            pieces.append(.variable(String(rest[start.upperBound..<end])))
             rest = rest[rest.index(after: end)...]
         }
         pieces.append(.text(rest))
     }
 
-    /// The quote that is open behind `text`, if `open` was open before it.
-    private static func quote(after text: Substring, in open: Character?) -> Character? {
-        var open = open
-        var isEscaped = false
-        for character in text {
-            if isEscaped {
-                isEscaped = false
-            } else if character == "\\" {
-                isEscaped = true
-            } else if let quote = open {
-                if character == quote { open = nil }
-            } else if character == "\"" || character == "'" {
-                open = character
-            }
-        }
-        return open
-    }
-
     var names: [String] {
         pieces.compactMap { piece in
-            if case .variable(let name, _) = piece { name } else { nil }
+            if case .variable(let name) = piece { name } else { nil }
         }
     }
 
@@ -55,39 +31,113 @@ struct VariableText {
     ///   and for a value that cannot stand where it is put.
     func filled(with values: [String: String]) throws(PipelineError) -> String {
         var result = ""
-        for piece in pieces {
+        var place = PlaceInText()
+        for (index, piece) in pieces.enumerated() {
+            let text: String
             switch piece {
-            case .text(let text): result += text
-            case .variable(let name, let quote):
+            case .text(let literal): text = String(literal)
+            case .variable(let name):
                 guard let value = values[name] else {
                     throw PipelineError(
                         .badFile, message: "variable \"${\(name)}\" has no value",
                         advice: "--set \(name)=VALUE")
                 }
-                result += try Self.inert(value, of: name, in: quote)
+                let endsWord = wordEnds(after: index, values)
+                text = try Self.inert(value, of: name, at: place, endsWord: endsWord)
             }
+            result += text
+            place.advance(over: text)
         }
         return result
     }
 
+    /// Whether white space, or nothing, follows a piece.
+    private func wordEnds(after index: Int, _ values: [String: String]) -> Bool {
+        for piece in pieces[(index + 1)...] {
+            switch piece {
+            case .text(let text):
+                if let first = text.unicodeScalars.first { return first.isASCIISpace }
+            case .variable(let name):
+                if values[name]?.isEmpty == false { return false }
+            }
+        }
+        return true
+    }
+
     private static func inert(
-        _ value: String, of name: String, in quote: Character?
+        _ value: String, of name: String, at place: PlaceInText, endsWord: Bool
     ) throws(PipelineError) -> String {
-        let isControl = value.unicodeScalars.contains { $0.value < 32 || $0.value == 127 }
-        // Inside quotes a backslash is no escape for GStreamer, so nothing may end the quotes.
-        let endsQuote = quote != nil && value.contains { $0 == quote || $0 == "\\" }
-        guard !isControl, !endsQuote else {
-            throw PipelineError(
-                .badFile,
-                message: "the value of \"${\(name)}\" has a character that cannot stand there",
-                advice: "no line breaks, and no quotes or backslashes where the string has quotes")
+        // By code points, as GStreamer reads: a quote with an accent on it is still a quote.
+        let scalars = value.unicodeScalars
+        guard !scalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
+            throw refusal(of: name, "may hold no line breaks or control characters")
         }
-        if quote != nil { return value }
+        switch place.kind {
+        case .valueStart, .value:
+            if endsWord, place.kind == .valueStart, let text = wrapped(value) { return text }
+            let text = escaped(value)
+            // A backslash would take the space behind it for a part of the word.
+            guard !endsWord || !text.hasSuffix("\\") else {
+                throw refusal(of: name, "may not end in a backslash there")
+            }
+            guard !place.isInStrayQuotes || text == value else {
+                throw refusal(of: name, "may hold only letters, digits and -_./:,@%+~ there")
+            }
+            return text
+        case .quoted(let quote):
+            // A backslash there is no escape that could be relied on.
+            guard !scalars.contains(where: { $0 == quote || $0 == "\\" }) else {
+                throw refusal(of: name, "may hold no \(quote) and no backslash inside of quotes")
+            }
+            return value
+        case .caps:
+            guard !value.isEmpty, scalars.allSatisfy({ $0.isPlain(or: "-_./+") }) else {
+                throw refusal(of: name, "may hold only letters, digits and -_./+ in caps")
+            }
+            return value
+        case .word:
+            guard !value.isEmpty, scalars.allSatisfy({ $0.isPlain(or: "-_") }) else {
+                throw refusal(of: name, "may hold only letters, digits and -_ where no property is")
+            }
+            return value
+        }
+    }
+
+    /// A value that GStreamer would read as something else, in a notation of GStreamer's own for it: an
+    /// empty one, `NULL`, one in quotes, and one that ends in a backslash. `nil` for any other.
+    private static func wrapped(_ value: String) -> String? {
         if value.isEmpty { return "\"\"" }
-        let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@%+~"
-        return value.reduce(into: "") { text, character in
-            if character.isASCII, !plain.contains(character) { text.append("\\") }
-            text.append(character)
+        let scalars = value.unicodeScalars
+        let isInQuotes = scalars.first == "\"" && scalars.last == "\""
+        guard isInQuotes || scalars.last == "\\" || value == "NULL" else { return nil }
+        let bytes = value.utf8.map { byte in
+            let scalar = Unicode.Scalar(byte)
+            return scalar.isPlain(or: "-_./:+")
+                ? String(scalar) : "\\" + String(512 + Int(byte), radix: 8).dropFirst()
         }
+        return escaped("\"\(bytes.joined())\"")
+    }
+
+    private static func escaped(_ value: String) -> String {
+        var text = String.UnicodeScalarView()
+        for scalar in value.unicodeScalars {
+            if scalar.isASCII, !scalar.isPlain(or: "-_./:,@%+~") { text.append("\\") }
+            text.append(scalar)
+        }
+        return String(text)
+    }
+
+    private static func refusal(of name: String, _ why: String) -> PipelineError {
+        PipelineError(
+            .badFile, message: "the value of \"${\(name)}\" \(why)",
+            advice: "an unquoted property (location=${\(name)}) takes any file name")
+    }
+}
+
+extension Unicode.Scalar {
+    /// An ASCII letter or digit, or one of `others`.
+    fileprivate func isPlain(or others: String) -> Bool {
+        isASCII && (properties.isAlphabetic || ("0"..."9").contains(self))
+            || others.unicodeScalars.contains(self)
     }
 }

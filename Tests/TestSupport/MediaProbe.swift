@@ -88,6 +88,25 @@ public struct MediaProbe: Sendable {
         }
     }
 
+    /// The colour of the first frame of video, averaged, each part from 0 to 255.
+    public static func colour(
+        of path: String
+    ) async throws -> (red: Int, green: Int, blue: Int) {
+        let raw = path + ".colour.raw"
+        defer { try? FileManager.default.removeItem(atPath: raw) }
+        try await Tool.check(
+            "ffmpeg",
+            [
+                "-v", "error", "-y", "-i", path, "-frames:v", "1", "-vf",
+                "scale=1:1:flags=area,format=rgb24", "-f", "rawvideo", raw,
+            ])
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: raw))).map(Int.init)
+        guard bytes.count == 3 else {
+            throw ChildProcess.Failure(description: "\(path) has no picture")
+        }
+        return (bytes[0], bytes[1], bytes[2])
+    }
+
     // The names are ffprobe's.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     private struct Answer: Decodable {

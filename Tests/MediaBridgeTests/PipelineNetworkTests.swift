@@ -1,0 +1,35 @@
+import Foundation
+import MediaBridge
+import TestSupport
+import Testing
+
+/// The network pipeline, with gst-launch-1.0 at the other end, as its comment tells users to type.
+@Suite("Pipeline files on a network", .timeLimit(.minutes(1))) struct PipelineNetworkTests {
+    @Test func h264OverRTPIsDecodedByGstLaunch() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.udp()
+            let received = directory.file("received.i420")
+            let receiver =
+                "udpsrc port=\(port) address=127.0.0.1 "
+                + "caps=application/x-rtp,media=video,clock-rate=90000,encoding-name=H264,payload=96 "
+                + "! rtpjitterbuffer ! rtph264depay ! h264parse ! avdec_h264 ! videoconvert "
+                + "! video/x-raw,format=I420 ! identity eos-after=31 "
+                + "! filesink sync=false location=\(received)"
+            try await withChildProcess(
+                "gst-launch-1.0", receiver.split(separator: " ").map(String.init)
+            ) { child in
+                // udpsrc has bound its port when the pipeline goes to PLAYING.
+                try await child.waitForOutput("Setting pipeline to PLAYING")
+                let plan = try PipelineFolder.plan(
+                    "h264-over-rtp.yaml", setting: ["port": "\(port)"], frames: 90)
+                let report = try await Bridge(plan).run().get()
+                #expect(report.outputs["network"]?.frames == 90)
+                let result = try await child.end()
+                #expect(result.status == 0, "\(result.errors)")
+            }
+            // The receiver ends by itself after thirty decoded frames.
+            let size = try FileManager.default.attributesOfItem(atPath: received)[.size] as? Int
+            #expect(size == 30 * 1280 * 720 * 3 / 2)
+        }
+    }
+}
