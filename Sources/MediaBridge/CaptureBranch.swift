@@ -17,6 +17,8 @@ final class CaptureBranch: Sendable {
     /// What is known of the stream; used by the one thread that takes samples.
     private struct Stream {
         var caps: Caps?
+        /// That of ``caps``, which is held so that no other caps can have it.
+        var capsIdentity: UInt?
         var layout: FrameLayout?
         var live: LiveTiming?
     }
@@ -153,9 +155,12 @@ final class CaptureBranch: Sendable {
     }
 
     private func deliver(_ sample: borrowing Sample, to receiver: any CaptureReceiver) {
-        switch translate(sample) {
-        case .frame(let frame): receiver.receive(frame)
-        case .sample(let sample): receiver.receive(sample)
+        guard let buffer = sample.buffer else { return }
+        switch kind(of: sample) {
+        case .video(let layout, let live):
+            receiver.receive(frame(buffer, of: sample, layout, live))
+        case .other(let caps, let live):
+            receiver.receive(self.sample(buffer, of: sample, caps, live))
         case nil: break
         }
     }
@@ -183,31 +188,57 @@ final class CaptureBranch: Sendable {
 
     private func translate(_ sample: borrowing Sample) -> Item? {
         guard let buffer = sample.buffer else { return nil }
-        var known = stream.withLock { $0 }
-        let isKnown = if let caps = known.caps { sample.hasCaps(caps) } else { false }
-        if !isKnown {
-            let caps = sample.caps
-            let layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
-            known.caps = caps
-            known.layout = layout
-            stream.withLock { [known] in
-                $0.caps = known.caps
-                $0.layout = known.layout
-            }
-            if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
+        return switch kind(of: sample) {
+        case .video(let layout, let live): .frame(frame(buffer, of: sample, layout, live))
+        case .other(let caps, let live): .sample(self.sample(buffer, of: sample, caps, live))
+        case nil: nil
         }
-        guard let caps = known.caps else { return nil }
-        let live = known.live
-        let running = buffer.presentationTime.flatMap { sample.runningTime(of: $0) }.map {
+    }
+
+    private enum Kind {
+        case video(FrameLayout, LiveTiming?)
+        case other(Caps, LiveTiming?)
+    }
+
+    private func kind(of sample: borrowing Sample) -> Kind? {
+        stream.withLock { stream in
+            if stream.capsIdentity != sample.capsIdentity { change(&stream, to: sample.caps) }
+            if let layout = stream.layout { return .video(layout, stream.live) }
+            return stream.caps.map { .other($0, stream.live) }
+        }
+    }
+
+    private func change(_ stream: inout Stream, to caps: Caps?) {
+        stream.caps = caps
+        stream.capsIdentity = caps?.identity
+        stream.layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
+        if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
+    }
+
+    private func frame(
+        _ buffer: consuming Buffer, of sample: borrowing Sample, _ layout: FrameLayout,
+        _ live: LiveTiming?
+    ) -> VideoFrame {
+        let running = runningTime(buffer, of: sample)
+        let duration = buffer.duration.map { MediaTime($0) }
+        return VideoFrame(
+            BufferFrameStorage(loan.lend(buffer), layout), runningTime: running,
+            duration: duration, liveTiming: live)
+    }
+
+    private func sample(
+        _ buffer: consuming Buffer, of sample: borrowing Sample, _ caps: Caps, _ live: LiveTiming?
+    ) -> MediaSample {
+        let running = runningTime(buffer, of: sample)
+        return MediaSample(buffer, caps: caps, runningTime: running, liveTiming: live)
+    }
+
+    private func runningTime(
+        _ buffer: borrowing Buffer, of sample: borrowing Sample
+    ) -> MediaTime? {
+        buffer.presentationTime.flatMap { sample.runningTime(of: $0) }.map {
             MediaTime(nanoseconds: $0)
         }
-        guard let layout = known.layout else {
-            return .sample(MediaSample(buffer, caps: caps, runningTime: running, liveTiming: live))
-        }
-        let duration = buffer.duration.map { MediaTime($0) }
-        let storage = BufferFrameStorage(loan.lend(buffer), layout)
-        return .frame(
-            VideoFrame(storage, runningTime: running, duration: duration, liveTiming: live))
     }
 
     /// Audio comes in small pieces: a queue of a few would be a few milliseconds.

@@ -15,6 +15,8 @@ final class OutputBranch: VideoFrameConsumer {
     private struct Stream {
         var isOpen = false
         var caps: Caps?
+        /// That of ``caps``, which is held so that no other caps can have it.
+        var capsIdentity: UInt?
         var offset: MediaTime?
         var last: MediaTime?
         var dropsOldest: Bool?
@@ -93,10 +95,14 @@ final class OutputBranch: VideoFrameConsumer {
 
     @discardableResult
     func consume(_ frame: VideoFrame) -> FrameDisposition {
+        let (time, live) = (frame.runningTime, frame.liveTiming)
+        if let storage = frame.storage as? BufferFrameStorage {
+            return push(
+                storage.buffer.retained(), caps: storage.layout.caps, time: time, live: live)
+        }
         guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
         let caps = wrapped.caps
-        return push(
-            wrapped.buffer, caps: caps, time: frame.runningTime, live: frame.liveTiming)
+        return push(wrapped.buffer, caps: caps, time: time, live: live)
     }
 
     /// Hands a frame over, suspended while the queue is full.
@@ -153,15 +159,21 @@ final class OutputBranch: VideoFrameConsumer {
             if let last = stream.last, MediaTime(due) < last, !isEncoded(caps) {
                 return refuse(.backwards)
             }
-            guard let taken = pending.take(), let fitted = fit(taken, caps) else {
-                return refuse(.badFormat)
+            guard let taken = pending.take() else { return refuse(.badFormat) }
+            let fitted: Buffer
+            if let geometry {
+                guard let result = fit(taken, caps, to: geometry) else { return refuse(.badFormat) }
+                if stream.capsIdentity != result.caps.identity { change(&stream, to: result.caps) }
+                fitted = result.buffer
+            } else {
+                if stream.capsIdentity != caps.identity { change(&stream, to: caps) }
+                fitted = taken
             }
-            if stream.caps?.identity != fitted.caps.identity { change(&stream, to: fitted.caps) }
             if stream.dropsOldest != evicts {
                 stream.dropsOldest = evicts
                 source.configure(depth: stream.depth, dropsOldest: evicts)
             }
-            guard source.push(fitted.buffer.due(at: due)) == .ok else { return refuse(.closed) }
+            guard source.push(fitted.due(at: due)) == .ok else { return refuse(.closed) }
             stream.last = MediaTime(due)
             room.entered()
             return .accepted
@@ -169,9 +181,11 @@ final class OutputBranch: VideoFrameConsumer {
     }
 
     /// The buffer as the output takes it; `nil` where it takes none of its kind.
-    private func fit(_ buffer: consuming Buffer, _ caps: Caps) -> ElementChain.Output? {
+    private func fit(
+        _ buffer: consuming Buffer, _ caps: Caps, to geometry: FixedGeometry
+    ) -> ElementChain.Output? {
         do {
-            guard let converter = try geometry?.converter(for: caps) else {
+            guard let converter = try geometry.converter(for: caps) else {
                 return ElementChain.Output(buffer: buffer, caps: caps)
             }
             return try converter.process(buffer, caps: caps)
@@ -195,6 +209,7 @@ final class OutputBranch: VideoFrameConsumer {
         room.setDepth(stream.depth)
         stream.dropsOldest = nil
         stream.caps = caps
+        stream.capsIdentity = caps.identity
         source.setCaps(caps)
     }
 }
