@@ -18,7 +18,7 @@ public final class FanOut: VideoFrameConsumer {
         /// Frames it did not.
         public var dropped: DropCounts { drops.withLock { $0 } }
 
-        fileprivate func pass(_ frame: VideoFrame) -> FrameDisposition {
+        fileprivate func pass(_ frame: consuming VideoFrame) -> FrameDisposition {
             let disposition = receiver.consume(frame)
             switch disposition {
             case .accepted: pushedCount.add(1, ordering: .relaxed)
@@ -41,19 +41,21 @@ public final class FanOut: VideoFrameConsumer {
 
     public func remove(_ link: Link) { links.withLock { $0.removeAll { $0 === link } } }
 
-    /// Hands the frame to every receiver in turn.
+    /// Hands the frame to every receiver in turn; the last gets it for good.
     ///
     /// - Returns: Accepted where one of them accepted; otherwise what the last one said, and
     ///   ``DropCause/closed`` where there is none.
     @discardableResult
-    public func consume(_ frame: VideoFrame) -> FrameDisposition {
+    public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         // User code never runs under the lock: the list is taken out first.
         let links = self.links.withLock { $0 }
+        guard let last = links.last else { return .dropped(.closed) }
         var result = FrameDisposition.dropped(.closed)
-        for link in links {
-            let disposition = link.pass(frame)
+        for index in 0..<links.count - 1 {
+            let disposition = links[index].pass(copy frame)
             if !result.isAccepted { result = disposition }
         }
-        return result
+        let disposition = last.pass(frame)
+        return result.isAccepted ? result : disposition
     }
 }

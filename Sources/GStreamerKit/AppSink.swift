@@ -63,12 +63,15 @@ public final class AppSink: Sendable {
     public func setHandlers(
         onSample: @escaping @Sendable () -> FlowResult, onEnd: @escaping @Sendable () -> Void
     ) {
-        let context = Unmanaged.passRetained(Handlers(onSample, onEnd)).toOpaque()
+        let context = UnsafeMutablePointer<Handlers>.allocate(capacity: 1)
+        context.initialize(to: Handlers(onSample: onSample, onEnd: onEnd))
         mb_app_sink_set_callbacks(
             pointer,
             { _, context in
-                guard let context else { return GST_FLOW_ERROR }
-                switch Unmanaged<Handlers>.fromOpaque(context).takeUnretainedValue().onSample() {
+                guard let handlers = context?.assumingMemoryBound(to: Handlers.self) else {
+                    return GST_FLOW_ERROR
+                }
+                switch handlers.pointee.sample() {
                 case .ok: return GST_FLOW_OK
                 case .endOfStream: return GST_FLOW_EOS
                 case .flushing: return GST_FLOW_FLUSHING
@@ -76,26 +79,26 @@ public final class AppSink: Sendable {
                 }
             },
             { _, context in
-                guard let context else { return }
-                Unmanaged<Handlers>.fromOpaque(context).takeUnretainedValue().onEnd()
+                context?.assumingMemoryBound(to: Handlers.self).pointee.end()
             }, context,
-            { if let context = $0 { Unmanaged<Handlers>.fromOpaque(context).release() } })
+            {
+                let handlers = $0?.assumingMemoryBound(to: Handlers.self)
+                handlers?.deinitialize(count: 1)
+                handlers?.deallocate()
+            })
     }
 
     /// Tells nobody any more. What the handlers hold is let go of, at the latest when a call that is
     /// under way returns.
     public func removeHandlers() { mb_app_sink_set_callbacks(pointer, nil, nil, nil, nil) }
 
-    private final class Handlers: Sendable {
+    /// Lives in memory of its own, from registration to the destroy-notify. Not copyable, so that a
+    /// call borrows it where it lies and counts no references.
+    private struct Handlers: ~Copyable {
         let onSample: @Sendable () -> FlowResult
         let onEnd: @Sendable () -> Void
-        init(
-            _ onSample: @escaping @Sendable () -> FlowResult,
-            _ onEnd: @escaping @Sendable () -> Void
-        ) {
-            self.onSample = onSample
-            self.onEnd = onEnd
-        }
+        borrowing func sample() -> FlowResult { onSample() }
+        borrowing func end() { onEnd() }
     }
 
     /// Whether anything is linked to the sink, all the way up to an element that makes data. False for

@@ -12,10 +12,16 @@ public final class Caps: Sendable, CustomStringConvertible {
 
     var pointer: UnsafeMutablePointer<GstCaps> { handle.raw }
 
-    init(adopting pointer: UnsafeMutablePointer<GstCaps>) { handle = Pointer(raw: pointer) }
+    /// An identity for comparison: equal while both caps are held means the very same caps.
+    public let identity: UInt
 
-    init(retaining pointer: UnsafeMutablePointer<GstCaps>) {
-        handle = Pointer(raw: mb_caps_ref(pointer))
+    init(adopting pointer: UnsafeMutablePointer<GstCaps>) {
+        handle = Pointer(raw: pointer)
+        identity = UInt(bitPattern: pointer)
+    }
+
+    convenience init(retaining pointer: UnsafeMutablePointer<GstCaps>) {
+        self.init(adopting: mb_caps_ref(pointer))
     }
 
     /// Reads caps as gst-launch writes them.
@@ -38,9 +44,6 @@ public final class Caps: Sendable, CustomStringConvertible {
         else { return "ANY" }
         return String(cString: name)
     }
-
-    /// An identity for comparison: equal while both caps are held means the very same caps.
-    public var identity: UnsafeRawPointer { UnsafeRawPointer(pointer) }
 
     public func isEqual(to other: Caps) -> Bool {
         gst_caps_is_equal(pointer, other.pointer) != 0

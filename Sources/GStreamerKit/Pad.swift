@@ -32,24 +32,36 @@ public final class Pad: @unchecked Sendable {
     /// Calls `body` for every buffer that passes, on the streaming thread: it must return at once.
     /// The probe, and what `body` holds, stays as long as the pad.
     public func onBuffer(_ body: @escaping @Sendable () -> Void) {
-        final class Probe: Sendable {
-            let body: @Sendable () -> Void
-            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-        }
         let mask = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
-        let context = Unmanaged.passRetained(Probe(body)).toOpaque()
+        let context = UnsafeMutablePointer<Probe>.allocate(capacity: 1)
+        context.initialize(to: Probe(body: body))
         _ = mb_pad_add_probe(
             pointer, GstPadProbeType(rawValue: mask),
             { _, info, context in
-                guard let context, let info else { return GST_PAD_PROBE_OK }
-                let probe = Unmanaged<Probe>.fromOpaque(context).takeUnretainedValue()
+                guard let probe = context?.assumingMemoryBound(to: Probe.self), let info else {
+                    return GST_PAD_PROBE_OK
+                }
                 if info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0 {
                     let list = gst_pad_probe_info_get_buffer_list(info)
-                    for _ in 0..<(list.map { gst_buffer_list_length($0) } ?? 0) { probe.body() }
+                    for _ in 0..<(list.map { gst_buffer_list_length($0) } ?? 0) {
+                        probe.pointee.call()
+                    }
                 } else {
-                    probe.body()
+                    probe.pointee.call()
                 }
                 return GST_PAD_PROBE_OK
-            }, context, { if let context = $0 { Unmanaged<Probe>.fromOpaque(context).release() } })
+            }, context,
+            {
+                let probe = $0?.assumingMemoryBound(to: Probe.self)
+                probe?.deinitialize(count: 1)
+                probe?.deallocate()
+            })
+    }
+
+    /// Lives in memory of its own, from registration to the destroy-notify. Not copyable, so that a
+    /// call borrows it where it lies and counts no references.
+    private struct Probe: ~Copyable {
+        let body: @Sendable () -> Void
+        borrowing func call() { body() }
     }
 }

@@ -27,8 +27,10 @@ public struct Sample: ~Copyable {
 
     public var caps: Caps? { gst_sample_get_caps(pointer).map { Caps(retaining: $0) } }
 
-    /// Whether the sample's caps are the very `caps`; the cheap question, asked for every frame.
-    public func hasCaps(_ caps: Caps) -> Bool { gst_sample_get_caps(pointer) == caps.pointer }
+    /// ``Caps/identity`` of the sample's caps; the cheap question, asked for every frame.
+    public var capsIdentity: UInt? {
+        gst_sample_get_caps(pointer).map { UInt(bitPattern: $0) }
+    }
 
     /// When the sample is due, in running time; negative before the segment's start, `nil` where the
     /// buffer has no time or the segment is not one of time.

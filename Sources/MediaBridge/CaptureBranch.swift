@@ -17,6 +17,8 @@ final class CaptureBranch: Sendable {
     /// What is known of the stream; used by the one thread that takes samples.
     private struct Stream {
         var caps: Caps?
+        /// That of ``caps``, which is held so that no other caps can have it.
+        var capsIdentity: UInt?
         var layout: FrameLayout?
         var live: LiveTiming?
     }
@@ -182,29 +184,38 @@ final class CaptureBranch: Sendable {
     }
 
     private func translate(_ sample: consuming Sample) -> Item? {
-        var known = stream.withLock { $0 }
-        let isKnown = if let caps = known.caps { sample.hasCaps(caps) } else { false }
-        if !isKnown {
-            let caps = sample.caps
-            let layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
-            known.caps = caps
-            known.layout = layout
-            stream.withLock { [known] in
-                $0.caps = known.caps
-                $0.layout = known.layout
-            }
-            if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
-        }
-        let live = known.live
+        let kind = kind(of: sample)
         let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
-        guard let caps = known.caps, let buffer = sample.takeBuffer() else { return nil }
-        guard let layout = known.layout else {
+        guard let kind, let buffer = sample.takeBuffer() else { return nil }
+        switch kind {
+        case .video(let layout, let live):
+            let duration = buffer.duration.map { MediaTime($0) }
+            let storage = BufferFrameStorage(loan.lend(buffer), layout)
+            return .frame(
+                VideoFrame(storage, runningTime: running, duration: duration, liveTiming: live))
+        case .other(let caps, let live):
             return .sample(MediaSample(buffer, caps: caps, runningTime: running, liveTiming: live))
         }
-        let duration = buffer.duration.map { MediaTime($0) }
-        let storage = BufferFrameStorage(loan.lend(buffer), layout)
-        return .frame(
-            VideoFrame(storage, runningTime: running, duration: duration, liveTiming: live))
+    }
+
+    private enum Kind {
+        case video(FrameLayout, LiveTiming?)
+        case other(Caps, LiveTiming?)
+    }
+
+    private func kind(of sample: borrowing Sample) -> Kind? {
+        stream.withLock { stream in
+            if stream.capsIdentity != sample.capsIdentity { change(&stream, to: sample.caps) }
+            if let layout = stream.layout { return .video(layout, stream.live) }
+            return stream.caps.map { .other($0, stream.live) }
+        }
+    }
+
+    private func change(_ stream: inout Stream, to caps: Caps?) {
+        stream.caps = caps
+        stream.capsIdentity = caps?.identity
+        stream.layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
+        if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
     }
 
     /// Audio comes in small pieces: a queue of a few would be a few milliseconds.

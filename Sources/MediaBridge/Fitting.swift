@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Makes what comes in one that the output takes.
 ///
 /// A stream that the output takes as it is passes untouched; one that it does not take goes through
@@ -7,36 +5,14 @@ internal import Synchronization
 /// beginning: encoders and muxers do not take a change (mp4 is damaged without a word, mkv fails), so
 /// pictures of another size or format are scaled to the first ones', with borders where the shape
 /// differs.
-final class Fitting: Sendable {
-    private struct State {
-        /// The caps that `converter` is for.
-        var current: Caps?
-        var converter: ElementChain?
-    }
-    private let state = Mutex(State())
-    private let source: AppSource
-
-    init(_ source: AppSource) { self.source = source }
-
-    /// Forgets an earlier run.
-    func reset() { state.withLock { $0 = State() } }
+struct Fitting: Sendable {
+    let source: AppSource
 
     /// The converter that buffers with `caps` need; `nil` where they need none.
     ///
     /// - Parameter given: What the output has been given so far; `nil` at the beginning.
     /// - Throws: ``PipelineError`` where no converter helps.
     func converter(for caps: Caps, given: Caps?) throws(PipelineError) -> ElementChain? {
-        try state.withLock { state throws(PipelineError) -> ElementChain? in
-            if let current = state.current, current.identity == caps.identity {
-                return state.converter
-            }
-            state.converter = try choose(caps, given)
-            state.current = caps
-            return state.converter
-        }
-    }
-
-    private func choose(_ caps: Caps, _ given: Caps?) throws(PipelineError) -> ElementChain? {
         if let given, source.needsFixedFormat {
             guard let want = VideoInfo(given), let have = VideoInfo(caps) else {
                 if given.mediaType == caps.mediaType { return nil }

@@ -2,10 +2,12 @@
 /// all frames that have them.
 final class FrameLayout: Sendable {
     let info: VideoInfo
+    let caps: Caps
     let format: VideoFormat
 
     init(_ info: VideoInfo) {
         self.info = info
+        self.caps = info.caps
         self.format = VideoFormat(info)
     }
 

@@ -14,6 +14,12 @@ final class OutputBranch: VideoFrameConsumer {
 
     private struct Stream {
         var isOpen = false
+        /// What comes in, and its identity: held, so that no other caps can have it.
+        var input: Caps?
+        var inputIdentity: UInt?
+        /// What makes it one that the output takes; `nil` where it is.
+        var converter: ElementChain?
+        /// What the appsrc was told last.
         var caps: Caps?
         var offset: MediaTime?
         var last: MediaTime?
@@ -34,7 +40,7 @@ final class OutputBranch: VideoFrameConsumer {
         self.name = name
         self.source = source
         self.timeline = timeline
-        fitting = Fitting(source)
+        fitting = Fitting(source: source)
         depth = max(1, configuration.depth)
         whenFull = configuration.whenFull
         room = Room(depth: depth)
@@ -50,7 +56,6 @@ final class OutputBranch: VideoFrameConsumer {
     func open() {
         written.reset()
         let depth = self.depth
-        fitting.reset()
         stream.withLock { $0 = Stream(isOpen: true, depth: depth) }
         room.reopen()
     }
@@ -92,6 +97,11 @@ final class OutputBranch: VideoFrameConsumer {
 
     @discardableResult
     func consume(_ frame: VideoFrame) -> FrameDisposition {
+        if let storage = frame.storage as? BufferFrameStorage {
+            return push(
+                storage.buffer.retained(), caps: storage.layout.caps, time: frame.runningTime,
+                duration: frame.duration, live: frame.liveTiming)
+        }
         guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
         let caps = wrapped.caps
         return push(
@@ -156,11 +166,12 @@ final class OutputBranch: VideoFrameConsumer {
             if let last = stream.last, MediaTime(due) < last, !isEncoded(caps) {
                 return refuse(.backwards)
             }
-            guard let taken = pending.take(), let fitted = fit(taken, caps, given: stream.caps)
-            else {
+            if stream.inputIdentity != caps.identity {
+                guard choose(&stream, for: caps) else { return refuse(.badFormat) }
+            }
+            guard let taken = pending.take(), let fitted = fit(taken, &stream) else {
                 return refuse(.badFormat)
             }
-            if stream.caps?.identity != fitted.caps.identity { change(&stream, to: fitted.caps) }
             if stream.dropsOldest != evicts {
                 stream.dropsOldest = evicts
                 source.configure(depth: stream.depth, dropsOldest: evicts)
@@ -168,7 +179,7 @@ final class OutputBranch: VideoFrameConsumer {
             // Muxers take the last picture of a stream for nothing where they know no duration.
             let interval = stream.last.map { MediaTime(due) - $0 }
             let stays = (duration ?? interval).flatMap { ClockTime($0) }
-            guard source.push(fitted.buffer.due(at: due, for: stays)) == .ok else {
+            guard source.push(fitted.due(at: due, for: stays)) == .ok else {
                 return refuse(.closed)
             }
             stream.last = MediaTime(due)
@@ -177,19 +188,37 @@ final class OutputBranch: VideoFrameConsumer {
         }
     }
 
-    /// The buffer as the output takes it; `nil` where it takes none of its kind.
-    private func fit(
-        _ buffer: consuming Buffer, _ caps: Caps, given: Caps?
-    ) -> ElementChain.Output? {
-        do {
-            guard let converter = try fitting.converter(for: caps, given: given) else {
-                return ElementChain.Output(buffer: buffer, caps: caps)
-            }
-            return try converter.process(buffer, caps: caps)
+    /// Finds out what buffers with `caps` need, when the first of them comes.
+    ///
+    /// - Returns: False where nothing makes them fit.
+    private func choose(_ stream: inout Stream, for caps: Caps) -> Bool {
+        do throws(PipelineError) {
+            stream.converter = try fitting.converter(for: caps, given: stream.caps)
         } catch {
-            failure.withLock { if $0 == nil { $0 = error } }
+            note(error)
+            return false
+        }
+        if stream.converter == nil { change(&stream, to: caps) }
+        stream.input = caps
+        stream.inputIdentity = caps.identity
+        return true
+    }
+
+    /// The buffer as the output takes it; `nil` where the converter fails.
+    private func fit(_ buffer: consuming Buffer, _ stream: inout Stream) -> Buffer? {
+        guard let converter = stream.converter, let caps = stream.input else { return buffer }
+        do throws(PipelineError) {
+            let output = try converter.process(buffer, caps: caps)
+            if stream.caps?.identity != output.caps.identity { change(&stream, to: output.caps) }
+            return output.buffer.retained()
+        } catch {
+            note(error)
             return nil
         }
+    }
+
+    private func note(_ error: PipelineError) {
+        failure.withLock { if $0 == nil { $0 = error } }
     }
 
     /// Why a buffer was refused for its format; the first.

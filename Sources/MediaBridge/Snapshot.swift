@@ -14,9 +14,9 @@ extension VideoFrame {
                 .badValue, message: "not a picture's name: \(path)",
                 advice: "a name that ends in .png or .jpg")
         }
-        let location = try VariableText("${path}").filled(with: ["path": path])
+        let file = try VariableText("filesink location=${path}").filled(with: ["path": path])
         let sink = try PipelineVideoSink(
-            "videoconvert ! \(encoder) ! filesink location=\(location)")
+            "videoconvert ! \(encoder) ! \(file)")
         var frame = self
         frame.liveTiming = nil
         frame.runningTime = .zero

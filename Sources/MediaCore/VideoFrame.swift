@@ -17,7 +17,12 @@ public struct VideoFrame: Sendable {
     public var rotation: VideoRotation
 
     /// The program's own notes, carried along inside the process; empty unless somebody wrote some.
-    public var metadata: [String: String]
+    public var metadata: [String: String] {
+        get { notes ?? [:] }
+        set { notes = newValue.isEmpty ? nil : newValue }
+    }
+    /// Nothing to count where nobody wrote anything.
+    private var notes: [String: String]?
 
     /// Present on frames of a live capture: how running time relates to the shared clock.
     public var liveTiming: LiveTiming?
@@ -36,7 +41,7 @@ public struct VideoFrame: Sendable {
         self.runningTime = runningTime
         self.duration = duration
         self.rotation = rotation
-        self.metadata = metadata
+        self.notes = metadata.isEmpty ? nil : metadata
         self.liveTiming = liveTiming
     }
 

@@ -42,7 +42,7 @@ import Testing
         sink.setHandlers(
             onSample: {
                 guard let sample = sink.tryPull(), let buffer = sample.buffer,
-                    let time = buffer.presentationTime, let running = sample.runningTime(of: time)
+                    buffer.presentationTime != nil, let running = sample.runningTime
                 else { return .error }
                 times.withLock { $0.append(running) }
                 return .ok

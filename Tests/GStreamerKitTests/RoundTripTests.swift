@@ -35,7 +35,7 @@ import Testing
             onSample: {
                 guard let sample = sink.tryPull(), let buffer = sample.buffer else { return .error }
                 let known = caps.withLock { known in
-                    if let known, sample.hasCaps(known) { return true }
+                    if let known, sample.capsIdentity == known.identity { return true }
                     known = sample.caps
                     return false
                 }

@@ -23,7 +23,10 @@ import Testing
                 let plan = try PipelineFolder.plan(
                     "h264-over-rtp.yaml", setting: ["port": "\(port)"], frames: 90)
                 let report = try await Bridge(plan).run().get()
-                #expect(report.outputs["network"]?.frames == 90)
+                // A busy machine may drop some of a live capture; none is lost without being counted.
+                let network = try #require(report.outputs["network"])
+                #expect(network.frames + network.dropped.total == 90)
+                #expect(report.captures["video"]?.frames == 90)
                 let result = try await child.end()
                 #expect(result.status == 0, "\(result.errors)")
             }
