@@ -55,7 +55,12 @@ let package = Package(
         // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "MediaBridgeTests", dependencies: ["MediaBridge", "CMediaBridge", "TestSupport"],
+            name: "MediaBridgeTests", dependencies: ["MediaBridge", "CMediaBridge", "CycleProbe", "TestSupport"],
+            swiftSettings: settings
+        ),
+        // Starts and stops for the tests of what a process holds afterwards.
+        .executableTarget(
+            name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/CycleProbe",
             swiftSettings: settings
         ),
         // The README's examples, as they stand there.

@@ -16,9 +16,11 @@ final class ControlQueue: Sendable {
     ) async -> R? {
         await withCheckedContinuation { continuation in
             let once = Once(continuation)
-            queue.async { once.resume(body()) }
-            DispatchQueue.global().asyncAfter(deadline: .now() + deadline.dispatchInterval) {
-                once.resume(nil)
+            let limit = Deadline(after: deadline) { once.resume(nil) }
+            queue.async {
+                let result = body()
+                limit.cancel()
+                once.resume(result)
             }
         }
     }

@@ -22,8 +22,17 @@ public enum GStreamer {
     ///
     /// Call it, if at all, as the last thing a process does. Thread: any but a streaming thread.
     public static func shutDown(deadline: Duration = .seconds(10)) {
-        _ = teardown.wait(timeout: .now() + deadline.dispatchInterval)
+        waitForTeardown(deadline: deadline)
         gst_deinit()
+    }
+
+    /// Waits until every pipeline that was let go of is at NULL and freed. Blocks; never call it on a
+    /// streaming thread.
+    ///
+    /// - Returns: False where one is stuck.
+    @discardableResult
+    public static func waitForTeardown(deadline: Duration = .seconds(10)) -> Bool {
+        teardown.wait(timeout: .now() + deadline.dispatchInterval) == .success
     }
 
     /// Pipelines on their way to NULL after their last owner let go.

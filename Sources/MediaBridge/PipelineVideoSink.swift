@@ -83,7 +83,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
             try await pipeline.setState(.playing)
         } catch {
             output.close()
-            try? await pipeline.setState(.null)
+            do { try await pipeline.setState(.null) } catch {}  // the first error is the one to tell
             throw error
         }
     }

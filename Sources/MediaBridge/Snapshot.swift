@@ -23,7 +23,7 @@ extension VideoFrame {
         do {
             try await sink.write(frame)
         } catch {
-            _ = try? await sink.finish()
+            do { try await sink.finish() } catch {}  // the first error is the one to tell
             throw error
         }
         try await sink.finish()

@@ -1,0 +1,49 @@
+import Foundation
+import MediaBridge
+
+/// Starts and stops captures and outputs as often as it is told, and prints what the process holds after
+/// a tenth of them and after all: descriptors, threads, kilobytes. Run it under GStreamer's `leaks`
+/// tracer to see objects that were left.
+@main
+struct CycleProbe {
+    static func main() async throws {
+        let cycles = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 300
+        let path = CommandLine.arguments.dropFirst(2).first ?? "/dev/null"
+        for cycle in 1...cycles {
+            try await record(to: path, isLive: cycle % 2 == 0)
+            if cycle % 3 == 0 { try await leave() }
+            if cycle == cycles / 10 { await report("early") }
+        }
+        await report("late")
+        GStreamer.shutDown()
+    }
+
+    /// A whole recording.
+    private static func record(to path: String, isLive: Bool) async throws {
+        let source = try PipelineVideoSource(
+            "videotestsrc is-live=\(isLive) num-buffers=3 ! "
+                + "video/x-raw,format=I420,width=320,height=240,framerate=500/1")
+        let sink = try PipelineVideoSink("x264enc tune=zerolatency ! mp4mux ! filesink location=\(path)")
+        for try await frame in source.frames() { try await sink.write(frame) }
+        try await sink.finish()
+    }
+
+    /// A capture that is left in the middle, and an error.
+    private static func leave() async throws {
+        for try await _ in try PipelineVideoSource("videotestsrc is-live=true").frames() { break }
+        let broken = try PipelineVideoSource("filesrc location=/nowhere ! decodebin")
+        do { for try await _ in broken.frames() {} } catch is PipelineError {}
+    }
+
+    private static func report(_ name: String) async {
+        // What the last owner let go of is on its way down.
+        GStreamer.waitForTeardown()
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        func field(_ name: String) -> String {
+            status.split(separator: "\n").first { $0.hasPrefix(name) }?
+                .split(whereSeparator: \.isWhitespace).dropFirst().first.map(String.init) ?? "?"
+        }
+        print("\(name) fds \(descriptors ?? -1) threads \(field("Threads:")) rss \(field("VmRSS:"))")
+    }
+}
