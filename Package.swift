@@ -58,5 +58,10 @@ let package = Package(
             name: "MediaBridgeTests", dependencies: ["MediaBridge", "TestSupport"],
             swiftSettings: settings
         ),
+        // The command, run as its users run it: exit status, output and files.
+        .testTarget(
+            name: "CommandTests", dependencies: ["TestSupport", "gst-bridge"],
+            swiftSettings: settings
+        ),
     ]
 )
