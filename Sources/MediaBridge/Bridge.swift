@@ -153,12 +153,13 @@ public final class Bridge: Sendable {
             }
             streams.forEach { $0.negotiate() }
             for capture in captures { try await capture.pipeline.setState(.paused) }
-            for stream in streams { stream.branch.push(to: stream) }
             for output in outputs {
                 output.output.prepare()
                 try await output.output.pipeline.setState(.playing)
             }
             streams.forEach { $0.open() }
+            // An empty stream has ended by now; outputs hear of it once they can.
+            for stream in streams { stream.branch.push(to: stream) }
             run.startClock()
             for capture in captures {
                 capture.setTimeZero()
