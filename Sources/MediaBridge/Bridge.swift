@@ -69,6 +69,11 @@ public final class Bridge: Sendable {
         }
         var outputs: [BridgeOutput] = []
         for named in plan.outputs {
+            guard !outputs.contains(where: { $0.name == named.name }) else {
+                throw PipelineError(
+                    .duplicateName, message: "two outputs of the name \"\(named.name)\"",
+                    advice: "give each output a name of its own")
+            }
             let output = try named.locating { text throws(PipelineError) in
                 try Output(
                     Self.aligned(text, to: names), configuration: plan.outputConfiguration)
