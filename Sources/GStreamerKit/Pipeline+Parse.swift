@@ -18,7 +18,8 @@ extension Pipeline {
         }
         if let name = description.duplicateNames.first {
             throw PipelineError(
-                .duplicateName, message: "two elements of the name \"\(name)\" in: \(text)",
+                .duplicateName,
+                message: "two elements of the name \"\(name)\" in: \(text.onOneLine)",
                 advice: "give each element a name of its own")
         }
         guard let context = gst_parse_context_new() else {
@@ -39,7 +40,7 @@ extension Pipeline {
         }
         guard let parsed, let pipeline = removeGuard(parsed) else {
             if let parsed { discard(parsed) }
-            throw PipelineError(.syntax, message: "not a pipeline: \(text)")
+            throw PipelineError(.syntax, message: "not a pipeline: \(text.onOneLine)")
         }
         return pipeline
     }
@@ -85,7 +86,7 @@ extension Pipeline {
             let said = critical.joined(separator: "; ")
             failure.debug = failure.debug.map { "\($0); \(said)" } ?? said
         }
-        failure.message = failure.message.trimmingSuffix(".\n ") + ", in: \(text)"
+        failure.message = failure.message.trimmingSuffix(".\n ") + ", in: \(text.onOneLine)"
         return failure
     }
 

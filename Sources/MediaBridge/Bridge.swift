@@ -210,7 +210,8 @@ public final class Bridge: Sendable {
         run.fail(
             PipelineError(
                 .noFrames, message: "the capture ended without a single frame",
-                advice: "run it alone: gst-launch-1.0 \(plan.captures.first?.text ?? "") ! fakesink"
+                advice:
+                    "run it alone: gst-launch-1.0 \(plan.captures.first?.text.onOneLine ?? "") ! fakesink"
             ))
     }
 
