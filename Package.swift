@@ -75,5 +75,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: settings),
+        // The command, run as its users run it: exit status, output and files.
+        .testTarget(
+            name: "CommandTests", dependencies: ["TestSupport", "gst-bridge"],
+            swiftSettings: settings
+        ),
     ]
 )

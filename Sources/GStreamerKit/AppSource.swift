@@ -76,6 +76,9 @@ public final class AppSource: Sendable {
         return false
     }
 
+    /// The element right behind the source; `nil` where nothing is linked.
+    public var receiver: Element? { element.pad("src")?.peer?.element }
+
     /// What the elements behind the source take; `nil` where nothing is linked.
     public var acceptedCaps: Caps? { element.pad("src")?.peerCaps }
 

@@ -133,9 +133,23 @@ final class Bus: Sendable {
         var debug: UnsafeMutablePointer<gchar>?
         parse(message, &error, &debug)
         defer { g_free(debug) }
-        return PipelineError(
+        var failure = PipelineError(
             adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
             debug: debug.map { String(cString: $0) }, missing: state.withLock { $0.missing })
+        if let file = file(of: message.pointee.src), !failure.description.contains(file) {
+            failure.message = failure.message.trimmingSuffix(".\n ") + ": \"\(file)\""
+        }
+        return failure
+    }
+
+    /// Which file a file's source or sink is about. Only these: asked on a streaming thread, others
+    /// might wait for a lock of their own.
+    private func file(of source: UnsafeMutablePointer<GstObject>?) -> String? {
+        guard let source, mb_is_a(source, gst_element_get_type()) != 0 else { return nil }
+        let element = Element(
+            retaining: UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstElement.self))
+        guard ["filesink", "filesrc"].contains(element.factoryName) else { return nil }
+        return element.string("location")
     }
 
     private func element(_ message: UnsafeMutablePointer<GstMessage>) -> BusMessage? {

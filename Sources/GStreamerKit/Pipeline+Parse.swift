@@ -18,7 +18,8 @@ extension Pipeline {
         }
         if let name = description.duplicateNames.first {
             throw PipelineError(
-                .duplicateName, message: "two elements of the name \"\(name)\" in: \(text)",
+                .duplicateName,
+                message: "two elements of the name \"\(name)\" in: \(text.onOneLine)",
                 advice: "give each element a name of its own")
         }
         guard let context = gst_parse_context_new() else {
@@ -40,7 +41,7 @@ extension Pipeline {
         guard let parsed, let pipeline = removeGuard(parsed) else {
             if let parsed { discard(parsed) }
             throw PipelineError(
-                .syntax, message: "not a pipeline, or one that begins in a link: \(text)")
+                .syntax, message: "not a pipeline, or one that begins in a link: \(text.onOneLine)")
         }
         return pipeline
     }
@@ -104,7 +105,7 @@ extension Pipeline {
             let said = critical.joined(separator: "; ")
             failure.debug = failure.debug.map { "\($0); \(said)" } ?? said
         }
-        failure.message = failure.message.trimmingSuffix(".\n ") + ", in: \(text)"
+        failure.message = failure.message.trimmingSuffix(".\n ") + ", in: \(text.onOneLine)"
         return failure
     }
 

@@ -92,6 +92,11 @@ extension PipelineError: CustomStringConvertible {
 }
 
 extension String {
+    /// The lines as one: what stands in a paragraph.
+    package var onOneLine: String {
+        split(whereSeparator: \.isNewline).joined(separator: " ").trimmingSuffix(" ")
+    }
+
     func trimmingSuffix(_ characters: String) -> String {
         var text = Substring(self)
         while let last = text.last, characters.contains(last) { text.removeLast() }

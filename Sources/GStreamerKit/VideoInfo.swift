@@ -121,12 +121,16 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
 
     public var components: [Component] {
         (0..<mb_video_format_components(info.finfo)).map { c in
-            Component(
+            let depth = Int(mb_video_format_component_depth(info.finfo, c))
+            let offset = Int(mb_video_format_component_offset(info.finfo, c))
+            // Of P010 and its like, GStreamer counts V's offset in samples, not in bytes.
+            let isCountedInSamples = depth > 8 && offset == 1
+            return Component(
                 plane: Int(mb_video_format_component_plane(info.finfo, c)),
-                offset: Int(mb_video_format_component_offset(info.finfo, c)),
+                offset: isCountedInSamples ? 2 : offset,
                 pixelStride: Int(mb_video_format_component_pixel_stride(info.finfo, c)),
                 shift: Int(mb_video_format_component_shift(info.finfo, c)),
-                depth: Int(mb_video_format_component_depth(info.finfo, c)))
+                depth: depth)
         }
     }
 }

@@ -69,6 +69,11 @@ public final class Bridge: Sendable {
         }
         var outputs: [BridgeOutput] = []
         for named in plan.outputs {
+            guard !outputs.contains(where: { $0.name == named.name }) else {
+                throw PipelineError(
+                    .duplicateName, message: "two outputs of the name \"\(named.name)\"",
+                    advice: "give each output a name of its own")
+            }
             let output = try named.locating { text throws(PipelineError) in
                 try Output(
                     Self.aligned(text, to: names), configuration: plan.outputConfiguration)
@@ -153,12 +158,13 @@ public final class Bridge: Sendable {
             }
             streams.forEach { $0.negotiate() }
             for capture in captures { try await capture.pipeline.setState(.paused) }
-            for stream in streams { stream.branch.push(to: stream) }
             for output in outputs {
                 output.output.prepare()
                 try await output.output.pipeline.setState(.playing)
             }
             streams.forEach { $0.open() }
+            // An empty stream has ended by now; outputs hear of it once they can.
+            for stream in streams { stream.branch.push(to: stream) }
             run.startClock()
             for capture in captures {
                 capture.setTimeZero()
@@ -204,7 +210,8 @@ public final class Bridge: Sendable {
         run.fail(
             PipelineError(
                 .noFrames, message: "the capture ended without a single frame",
-                advice: "run it alone: gst-launch-1.0 \(plan.captures.first?.text ?? "") ! fakesink"
+                advice:
+                    "run it alone: gst-launch-1.0 \(plan.captures.first?.text.onOneLine ?? "") ! fakesink"
             ))
     }
 

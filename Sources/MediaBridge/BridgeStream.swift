@@ -49,17 +49,25 @@ final class BridgeStream: CaptureReceiver {
     /// Lets the capture choose a format that every output takes, as two linked elements would; where
     /// there is none, outputs convert. With the capture at READY, when its devices are open.
     func negotiate() {
+        let origin = branch.sink.formatOrigin
         let accepted = takers.compactMap(\.acceptedCaps)
-        guard let first = accepted.first else { return }
+        guard origin != .stream, let first = accepted.first else { return }
         let common = accepted.dropFirst().reduce(first) { $0.intersection($1) }
         guard !common.isEmpty, let offered = branch.sink.offeredCaps, !offered.isAny else { return }
         let possible = common.intersection(offered)
         guard !possible.isEmpty else { return }
-        // The receiver's favourite, as in a link: it is the receiver that knows what is good for it.
-        let favourite = possible.preferredFormat.flatMap { format in
-            try? Caps("\(possible.mediaType), format=\(format)")
+        branch.sink.narrow(
+            to: favourite(of: possible, origin).map { common.intersection($0) } ?? common)
+    }
+
+    /// The receiver's favourite, as in a link: it is the receiver that knows what is good for it. A
+    /// converter finds what costs the stream least by itself; and of sound, receivers name the format
+    /// of the fewest bits as readily as any.
+    private func favourite(of possible: Caps, _ origin: AppSink.FormatOrigin) -> Caps? {
+        guard origin == .source, possible.mediaType == "video/x-raw" else { return nil }
+        return possible.preferredFormat.flatMap { format in
+            try? Caps("video/x-raw, format=\(format)")
         }
-        branch.sink.narrow(to: favourite.map { common.intersection($0) } ?? common)
     }
 
     /// Lets nothing more through.

@@ -44,7 +44,7 @@ struct BridgedText {
                 throw PipelineError(
                     .wrongEnds,
                     message:
-                        "\(mentions.count) elements \"\(factory)\", not all with a name, in: \(text)",
+                        "\(mentions.count) elements \"\(factory)\", not all with a name, in: \(text.onOneLine)",
                     advice: "name each one: \(factory) name=video, \(factory) name=audio")
             }
             self.text = text
@@ -65,8 +65,8 @@ struct BridgedText {
         } catch {
             guard text != original else { throw error }
             var failure = error
-            if let quoted = failure.message.range(of: text) {
-                failure.message.replaceSubrange(quoted, with: original)
+            if let quoted = failure.message.range(of: text.onOneLine) {
+                failure.message.replaceSubrange(quoted, with: original.onOneLine)
             }
             if failure.code == .linkFailed {
                 failure.advice = advice + (failure.advice.map { "; \($0)" } ?? "")

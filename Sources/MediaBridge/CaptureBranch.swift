@@ -11,6 +11,7 @@ final class CaptureBranch: Sendable {
     private let taken = Atomic<Int>(0)
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
+    private let isEndTold = Atomic<Bool>(false)
     private let queue: DispatchQueue
     private let loan = PoolLoan()
 
@@ -40,8 +41,11 @@ final class CaptureBranch: Sendable {
         sink.configure(depth: depth, isPaced: isPaced)
     }
 
-    /// Delivers samples to `receiver` as they come.
-    func push(to receiver: any CaptureReceiver) { mode.withLock { $0 = .push(receiver) } }
+    /// Delivers samples to `receiver` as they come, and an end that came already.
+    func push(to receiver: any CaptureReceiver) {
+        mode.withLock { $0 = .push(receiver) }
+        if hasEnded.load(ordering: .acquiring) { tellEnd(receiver) }
+    }
 
     /// Delivers to nobody, and holds nobody.
     func disconnect() { mode.withLock { $0 = .idle } }
@@ -71,6 +75,7 @@ final class CaptureBranch: Sendable {
         arrived.store(0, ordering: .relaxed)
         taken.store(0, ordering: .relaxed)
         hasEnded.store(false, ordering: .releasing)
+        isEndTold.store(false, ordering: .releasing)
     }
 
     /// Samples that came out of the pipeline.
@@ -127,11 +132,16 @@ final class CaptureBranch: Sendable {
         switch mode.withLock({ $0 }) {
         case .idle: break
         case .pull(let onArrival): onArrival()
-        case .push(let receiver):
-            queue.async { [self] in
-                drain(to: receiver)
-                receiver.branchEnded()
-            }
+        case .push(let receiver): tellEnd(receiver)
+        }
+    }
+
+    /// Once: the end may come while a receiver is being connected.
+    private func tellEnd(_ receiver: any CaptureReceiver) {
+        guard !isEndTold.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        queue.async { [self] in
+            drain(to: receiver)
+            receiver.branchEnded()
         }
     }
 

@@ -29,10 +29,25 @@ struct Fitting: Sendable {
             return nil
         }
         switch caps.mediaType {
-        case "video/x-raw": return try ElementChain(Self.video, to: accepted)
-        case "audio/x-raw": return try ElementChain(Self.audio, to: accepted)
+        case "video/x-raw": return try converter(Self.video, caps, to: accepted)
+        case "audio/x-raw": return try converter(Self.audio, caps, to: accepted)
         default: return nil  // the element that refuses says why
         }
+    }
+
+    private func converter(
+        _ text: String, _ caps: Caps, to accepted: Caps
+    ) throws(PipelineError) -> ElementChain {
+        let raw = try Caps(caps.mediaType)
+        guard accepted.intersection(raw).isEmpty else {
+            return try ElementChain(text, to: accepted)
+        }
+        let receiver = source.receiver
+        throw PipelineError(
+            .linkFailed, element: receiver?.path,
+            message: "\"\(receiver?.factoryName ?? "the output")\" does not take "
+                + "\(caps.mediaType), which the capture gives",
+            advice: "an encoder or a converter in front of it")
     }
 
     private static let video = "videoconvert ! videoscale add-borders=true"

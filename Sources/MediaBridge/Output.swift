@@ -27,7 +27,7 @@ final class Output: Sendable {
         }
         self.branches = branches
         guard !branches.isEmpty else {
-            throw PipelineError(.wrongEnds, message: "no appsrc in: \(text)")
+            throw PipelineError(.wrongEnds, message: "no appsrc in: \(text.onOneLine)")
         }
         pipeline.useSharedClock()
         pipeline.onMessage { [weak self] message in
@@ -74,7 +74,8 @@ final class Output: Sendable {
                 verdict = PipelineError(
                     .deadlineExceeded,
                     message: "the output did not end: nothing was written for \(patience)",
-                    advice: "look for a sink that waits for another stream: \(pipeline.text)")
+                    advice:
+                        "look for a sink that waits for another stream: \(pipeline.text.onOneLine)")
             }
         }
         let failure = pipeline.failure

@@ -39,15 +39,30 @@ public struct PipelineFile: Sendable {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` that names file and line.
     public init(path: String) throws(PipelineError) {
-        let text: String
-        do {
-            text = try String(contentsOfFile: path, encoding: .utf8)
-        } catch {
-            throw PipelineError(
-                .notFound, message: "\(path): cannot be read: \(error.localizedDescription)",
+        try self.init(yaml: Self.text(of: path), path: path)
+    }
+
+    /// With the system's reasons, which Foundation hides.
+    private static func text(of path: String) throws(PipelineError) -> String {
+        func failure(_ reason: String) -> PipelineError {
+            PipelineError(
+                .notFound, message: "\(path): cannot be read: \(reason)",
                 advice: "check the path")
         }
-        try self.init(yaml: text, path: path)
+        guard let file = fopen(path, "r") else { throw failure(String(cString: strerror(errno))) }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = fread(&chunk, 1, chunk.count, file)
+            bytes += chunk[..<count]
+            if ferror(file) != 0 { throw failure(String(cString: strerror(errno))) }
+            if count == 0 { break }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw failure("it is not a text in UTF-8")
+        }
+        return text
     }
 
     /// Reads a file's text.
@@ -76,7 +91,7 @@ public struct PipelineFile: Sendable {
         captures = try reader.strings(
             keys["capture"]?.value, what: "capture", single: BridgePlan.defaultCapture, yaml)
         outputs = try reader.strings(keys["outputs"]?.value, what: "outputs", single: nil, yaml)
-        filters = try reader.list(keys["filters"]?.value, what: "filters")
+        filters = try reader.filters(keys["filters"]?.value)
         let known = Set(variables.map(\.name))
         for named in captures + outputs {
             for name in VariableText(named.text).names where !known.contains(name) {

@@ -18,6 +18,10 @@ struct PipelineFileReader {
             .composer(let context, let problem, let mark, _):
             let about = context.map { ", \($0.text)" } ?? ""
             return failure("not YAML: \(problem)\(about)", line: mark.line)
+        case .duplicatedKeysInMapping(let keys, let context):
+            return failure(
+                "twice in the keys that begin here: \(keys.joined(separator: ", "))",
+                line: context.mark.line)
         default: return failure("not YAML: \(error)", line: nil)
         }
     }
@@ -51,13 +55,22 @@ struct PipelineFileReader {
         return scalar.string
     }
 
-    func list(_ node: Node?, what: String) throws(PipelineError) -> [String] {
+    /// The names of filters, each of which there is.
+    func filters(_ node: Node?) throws(PipelineError) -> [String] {
         guard let node else { return [] }
         guard case .sequence(let sequence) = node else {
-            throw failure("\(what) must be a list", line: node.mark?.line)
+            throw failure("filters must be a list", line: node.mark?.line)
         }
         var result: [String] = []
-        for item in sequence { result.append(try string(item, what: "an entry of \(what)")) }
+        for item in sequence {
+            let name = try string(item, what: "an entry of filters")
+            do throws(PipelineError) {
+                _ = try FilterName.filter(name)
+            } catch {
+                throw failure(error.message, line: item.mark?.line, advice: error.advice)
+            }
+            result.append(name)
+        }
         return result
     }
 

@@ -122,6 +122,38 @@ public final class ChildProcess: Sendable {
         guard output.contains(text) else { throw failure("ended without writing \"\(text)\"") }
     }
 
+    /// What it has written to standard error so far.
+    public var errors: String { state.withLock { $0.result.errors } }
+
+    /// Waits until what the program has written to standard error is what `isEnough` waits for.
+    ///
+    /// - Parameter what: What that is, for the failure's text: `write two lines`.
+    /// - Throws: ``Failure`` where it ends, or the deadline comes, before that.
+    public func waitForErrors(
+        to what: String, within deadline: Duration = .seconds(20),
+        until isEnough: @escaping @Sendable (String) -> Bool
+    ) async throws {
+        try await wait(what, within: deadline) { $0.isOver || isEnough($0.result.errors) }
+        guard isEnough(errors) else { throw failure("ended and did not \(what)") }
+    }
+
+    /// The most memory that was resident at once since the program began, in bytes, while it runs.
+    ///
+    /// Not what `wait4` tells: that counts from before the program took the place of the test.
+    ///
+    /// - Throws: ``Failure`` where it is over.
+    public var peakMemory: Int {
+        get throws {
+            let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+            let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+            let words = line?.split(whereSeparator: \.isWhitespace) ?? []
+            guard words.count > 1, let kibibytes = Int(words[1]) else {
+                throw failure("is over, and nobody knows its memory")
+            }
+            return kibibytes * 1024
+        }
+    }
+
     /// Waits until the program is over; kills it at the deadline.
     ///
     /// - Throws: ``Failure`` at the deadline, with what the program had said.

@@ -1,0 +1,83 @@
+import Testing
+
+/// Something wrong, and what is said of it.
+struct BadInput: CustomTestStringConvertible, Sendable {
+    let arguments: [String]
+    /// What the complaint must name.
+    let words: [String]
+    var status: Int32 = 1
+
+    var testDescription: String { arguments.joined(separator: " ") }
+
+    static func capture(_ text: String, _ words: String...) -> BadInput {
+        BadInput(arguments: ["run", "--capture", text, "--output", "fakesink"], words: words)
+    }
+
+    static func output(_ text: String, _ words: String...) -> BadInput {
+        BadInput(
+            arguments: ["run", "--capture", "videotestsrc num-buffers=30", "--output", text],
+            words: words)
+    }
+
+    static func usage(_ arguments: [String], _ words: String...) -> BadInput {
+        BadInput(arguments: arguments, words: words, status: 64)
+    }
+
+    static let strings = [
+        capture("nosuchelement ! identity", "nosuchelement", "spelling"),
+        capture("videotestsrc foo=1", "foo", "videotestsrc"),
+        capture("videotestsrc pattern=nonesuch", "pattern", "nonesuch", "videotestsrc"),
+        capture("videotestsrc ! audioconvert ! identity", "videotestsrc0", "audioconvert0", "link"),
+        capture("videotestsrc ! \"video/x-raw", "syntax"),
+        capture("videotestsrc name='a", "videotestsrc name='a"),
+        capture("", "empty"),
+        capture("  \n\t ", "empty"),
+        capture("a. ! b.", "a. ! b."),
+        capture("videotestsrc ! \"video/x-raw\" fakesnk t. ! m.", "fakesnk"),
+        capture("!", "syntax"),
+        capture("videotestsrc !", "videotestsrc !"),
+        capture("fakesrc.( x )", "fakesrc"),
+        capture("videotestsrc name=a ! identity name=a", "two elements", "\"a\""),
+        capture("videotestsrc ! fakesink", "fakesink", "free source pad"),
+        capture("videotestsrc ! appsink videotestsrc ! appsink", "2 elements", "appsink name="),
+        capture(
+            "videotestsrc ! appsink name=a videotestsrc ! appsink name=a", "two elements", "\"a\""),
+        capture("videotestsrc num-buffers=0", "without a single frame", "videotestsrc"),
+        capture("videotestsrc num-buffers=5 ! identity eos-after=1", "without a single frame"),
+        capture("videotestsrc num-buffers=30 ! identity error-after=5", "identity0"),
+        capture(
+            "fakesrc num-buffers=9 sizetype=fixed sizemax=4 ! video/x-raw,format=GRAY8,"
+                + "width=4,height=1,framerate=30/1", "no time", "do-timestamp"),
+        capture("v4l2src device=/dev/video99", "/dev/video99"),
+        output("nosuchelement", "nosuchelement", "spelling"),
+        output("fakesink foo=1", "foo", "fakesink"),
+        output("fakesink state-error=nonesuch", "state-error", "nonesuch"),
+        output("", "empty"),
+        output("a. ! b.", "a. ! b."),
+        output("videotestsrc ! fakesink", "videotestsrc", "free sink pad"),
+        output("appsrc ! fakesink appsrc ! fakesink", "2 elements", "appsrc name="),
+        output("appsrc name=nosuchstream ! fakesink", "nosuchstream", "video"),
+        output("mp4mux ! fakesink", "video/x-raw", "mp4mux"),
+        output("audioconvert ! fakesink", "audioconvert"),
+        output("filesink", "No file name"),
+    ]
+
+    static let usages = [
+        usage(["run"], "--capture"),
+        usage(["run", "--capture", "videotestsrc", "--frames", "0"], "--frames"),
+        usage(["run", "--capture", "videotestsrc", "--frames", "-3"], "--frames"),
+        usage(["run", "--capture", "videotestsrc", "--frames", "many"], "--frames", "many"),
+        usage(["run", "--capture", "videotestsrc", "--duration", "soon"], "--duration", "soon"),
+        usage(["run", "--capture", "videotestsrc", "--duration", "-1s"], "--duration"),
+        usage(["run", "--capture", "videotestsrc", "--duration", "0"], "--duration"),
+        usage(["run", "--capture", "videotestsrc", "--filter", "sepia"], "sepia", "grayscale"),
+        usage(["run", "--capture", "videotestsrc", "--filter", "rotate=45"], "rotate=45"),
+        usage(["run", "--capture", "videotestsrc", "--report", "xml"], "xml", "json"),
+        usage(["run", "--capture", "videotestsrc", "--set", "a=b"], "--set"),
+        usage(["run", "a.yaml", "--set", "novalue"], "NAME=VALUE", "novalue"),
+        usage(["run", "--nosuchoption"], "--nosuchoption"),
+        usage(["run", "--capture"], "--capture"),
+        usage(["snapshot"], "picture"),
+        usage(["nosuchcommand"], "nosuchcommand"),
+    ]
+}
