@@ -9,7 +9,7 @@ final class OutputBranch: VideoFrameConsumer {
     private let depth: Int
     private let whenFull: PipelineVideoSink.WhenFull
 
-    private let written = Tally()
+    private let written = Written()
     private let farEnd: Pad?
 
     private struct Stream {
@@ -46,12 +46,17 @@ final class OutputBranch: VideoFrameConsumer {
         source.configure(depth: depth, dropsOldest: false)
         // Not through self, which holds the pipeline: the probes live as long as its pads.
         source.onDeparture { [room] in room.departed() }
-        farEnd?.onBuffer { [written] in written.count() }
+        farEnd?.onBuffer { [written] in written.tally.add() }
+    }
+
+    /// What the far end's probe holds.
+    private final class Written: Sendable {
+        let tally = Tally()
     }
 
     /// Begins to take buffers; forgets an earlier run.
     func open() {
-        written.reset()
+        written.tally.reset()
         let depth = self.depth
         geometry?.reset()
         stream.withLock { $0 = Stream(isOpen: true, depth: depth) }
@@ -75,7 +80,7 @@ final class OutputBranch: VideoFrameConsumer {
 
     /// Buffers that reached the muxer, the payloader or the sink.
     var writtenBuffers: Int {
-        farEnd == nil ? room.departedElements : written.value
+        farEnd == nil ? room.departedElements : written.tally.value
     }
 
     /// Buffers not taken, and those that gave way in the queue: exact once the queue stands still.
@@ -95,14 +100,10 @@ final class OutputBranch: VideoFrameConsumer {
 
     @discardableResult
     func consume(_ frame: VideoFrame) -> FrameDisposition {
-        let (time, live) = (frame.runningTime, frame.liveTiming)
-        if let storage = frame.storage as? BufferFrameStorage {
-            return push(
-                storage.buffer.retained(), caps: storage.layout.caps, time: time, live: live)
-        }
         guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
         let caps = wrapped.caps
-        return push(wrapped.buffer, caps: caps, time: time, live: live)
+        return push(
+            wrapped.buffer, caps: caps, time: frame.runningTime, live: frame.liveTiming)
     }
 
     /// Hands a frame over, suspended while the queue is full.
@@ -119,6 +120,10 @@ final class OutputBranch: VideoFrameConsumer {
             evicts: false)
     }
 
+    private func waitForRoom() -> Bool {
+        room.waitOnThread(level: { source.queuedBuffers })
+    }
+
     /// Hands a buffer over. From a live capture it never blocks: the oldest in the queue gives way.
     /// Otherwise it blocks the calling thread while the queue is full.
     func push(
@@ -130,9 +135,7 @@ final class OutputBranch: VideoFrameConsumer {
         case .evictOldest: evicts = true
         case .wait: evicts = false
         }
-        if !evicts, !room.waitOnThread(level: { source.queuedBuffers }) {
-            return refuse(.closed)
-        }
+        if !evicts, !room.isAmple, !waitForRoom() { return refuse(.closed) }
         return enqueue(buffer, caps: caps, time: time, live: live, evicts: evicts)
     }
 
