@@ -55,7 +55,8 @@ let package = Package(
         // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "MediaBridgeTests", dependencies: ["MediaBridge", "CMediaBridge", "CycleProbe", "TestSupport"],
+            name: "MediaBridgeTests",
+            dependencies: ["MediaBridge", "CMediaBridge", "CycleProbe", "TestSupport"],
             swiftSettings: settings
         ),
         // Starts and stops for the tests of what a process holds afterwards.

@@ -49,13 +49,14 @@ public final class FanOut: VideoFrameConsumer {
     public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         // User code never runs under the lock: the list is taken out first.
         let links = self.links.withLock { $0 }
-        guard let last = links.last else { return .dropped(.closed) }
+        guard !links.isEmpty else { return .dropped(.closed) }
+        let last = links.count - 1
         var result = FrameDisposition.dropped(.closed)
-        for index in 0..<links.count - 1 {
+        for index in 0..<last {
             let disposition = links[index].pass(copy frame)
             if !result.isAccepted { result = disposition }
         }
-        let disposition = last.pass(frame)
+        let disposition = links[last].pass(frame)
         return result.isAccepted ? result : disposition
     }
 }

@@ -12,7 +12,7 @@ final class BridgeStream: CaptureReceiver {
     private let onLimit: @Sendable (BridgeReport.End) -> Void
     private let onProblem: @Sendable (PipelineError) -> Void
 
-    private let passed = Atomic<Int>(0)
+    private let passed = Tally()
     private let drops = Mutex(DropCounts())
     private let hasEnded = Atomic<Bool>(false)
 
@@ -31,17 +31,24 @@ final class BridgeStream: CaptureReceiver {
         self.onProblem = onProblem
         let takers = sinks.compactMap { $0.output.branches[name] }
         self.takers = takers
-        let fanOut = FanOut()
-        for taker in takers { fanOut.add(taker) }
+        let end = Self.end(of: takers)
         let chain: any VideoFrameConsumer =
             processors.isEmpty
-            ? fanOut
-            : ProcessorChain(processors, to: fanOut) { error in
+            ? end
+            : ProcessorChain(processors, to: end) { error in
                 onProblem(
                     error as? PipelineError
                         ?? PipelineError(.elementFailed, message: "a filter failed: \(error)"))
             }
         gate = ConsumerGate(to: chain)
+    }
+
+    /// One output needs no fan-out.
+    private static func end(of takers: [OutputBranch]) -> any VideoFrameConsumer {
+        if takers.count == 1 { return takers[0] }
+        let fanOut = FanOut()
+        for taker in takers { fanOut.add(taker) }
+        return fanOut
     }
 
     func open() { gate.open() }
@@ -79,7 +86,7 @@ final class BridgeStream: CaptureReceiver {
     var counts: BridgeReport.Counts {
         var drops = self.drops.withLock { $0 }
         drops[.evicted] += branch.evictedSamples
-        return BridgeReport.Counts(frames: passed.load(ordering: .relaxed), dropped: drops)
+        return BridgeReport.Counts(frames: passed.value, dropped: drops)
     }
 
     // MARK: CaptureReceiver
@@ -117,7 +124,7 @@ final class BridgeStream: CaptureReceiver {
     private func admit(_ time: MediaTime?, isVideo: Bool) -> BridgeLimits.Verdict {
         guard let time else {
             drops.withLock { $0[.noTime] += 1 }
-            if passed.load(ordering: .relaxed) == 0 {
+            if passed.value == 0 {
                 onProblem(
                     PipelineError(
                         .noTime,
@@ -134,8 +141,8 @@ final class BridgeStream: CaptureReceiver {
 
     private func count(_ disposition: FrameDisposition) {
         switch disposition {
-        case .accepted: passed.add(1, ordering: .relaxed)
-        case .dropped(.closed) where takers.isEmpty: passed.add(1, ordering: .relaxed)
+        case .accepted: passed.add()
+        case .dropped(.closed) where takers.isEmpty: passed.add()
         // After the stop, and after every output has ended: not lost, but not wanted.
         case .dropped(.notStarted), .dropped(.closed): break
         case .dropped(let cause): drops.withLock { $0[cause] += 1 }

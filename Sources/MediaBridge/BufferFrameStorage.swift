@@ -8,6 +8,11 @@ final class BufferFrameStorage: VideoFrameStorage {
         self.layout = layout
     }
 
+    /// As an output takes it.
+    var output: ElementChain.Output {
+        ElementChain.Output(buffer: buffer.retained(), caps: layout.caps)
+    }
+
     var format: VideoFormat { layout.format }
 
     var isWritable: Bool { buffer.isWritable }

@@ -7,8 +7,7 @@ final class BufferWrapper: Sendable {
 
     func wrap(_ frame: VideoFrame) throws -> ElementChain.Output {
         if let storage = frame.storage as? BufferFrameStorage {
-            return ElementChain.Output(
-                buffer: storage.buffer.retained(), caps: storage.layout.info.caps)
+            return storage.output
         }
         guard let memory = frame.storage as? MemoryFrameStorage else {
             throw FrameError(.notMappable, "an output does not know the memory of this frame")

@@ -7,8 +7,8 @@ final class CaptureBranch: Sendable {
     let name: String
     let sink: AppSink
 
-    private let arrived = Atomic<Int>(0)
-    private let taken = Atomic<Int>(0)
+    private let arrived = Tally()
+    private let taken = Tally()
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let isEndTold = Atomic<Bool>(false)
@@ -72,17 +72,17 @@ final class CaptureBranch: Sendable {
 
     /// Forgets an earlier run.
     func reset() {
-        arrived.store(0, ordering: .relaxed)
-        taken.store(0, ordering: .relaxed)
+        arrived.reset()
+        taken.reset()
         hasEnded.store(false, ordering: .releasing)
         isEndTold.store(false, ordering: .releasing)
     }
 
     /// Samples that came out of the pipeline.
-    var arrivedSamples: Int { arrived.load(ordering: .relaxed) }
+    var arrivedSamples: Int { arrived.value }
 
     /// Samples that the program has taken.
-    var takenSamples: Int { taken.load(ordering: .relaxed) }
+    var takenSamples: Int { taken.value }
 
     /// Old samples that gave way to newer ones; exact once ``discardWaiting()`` was called, or the
     /// stream has ended and was read to its end.
@@ -100,7 +100,7 @@ final class CaptureBranch: Sendable {
 
     /// Takes the samples that still wait, and lets them go: they came after the stop.
     func discardWaiting() {
-        while sink.tryPull() != nil { taken.add(1, ordering: .relaxed) }
+        while sink.tryPull() != nil { taken.add() }
     }
 
     /// The stream will never come: the file has none for this branch.
@@ -109,7 +109,7 @@ final class CaptureBranch: Sendable {
     // MARK: Streaming zone
 
     private func sampleArrived(_ onFirstSample: (CaptureBranch) -> LiveTiming?) {
-        if arrived.add(1, ordering: .acquiringAndReleasing).newValue == 1 {
+        if arrived.add() == 1 {
             let live = onFirstSample(self)
             stream.withLock { $0.live = live }
             sink.dropsOldest = live != nil
@@ -189,7 +189,7 @@ final class CaptureBranch: Sendable {
 
     private func pullSample() -> Sample? {
         guard let sample = sink.tryPull() else { return nil }
-        taken.add(1, ordering: .relaxed)
+        taken.add()
         return sample
     }
 

@@ -9,7 +9,7 @@ final class OutputBranch: VideoFrameConsumer {
     private let depth: Int
     private let whenFull: PipelineVideoSink.WhenFull
 
-    private let written = Tally()
+    private let written = Written()
     private let farEnd: Pad?
 
     private struct Stream {
@@ -49,12 +49,17 @@ final class OutputBranch: VideoFrameConsumer {
         source.configure(depth: depth, dropsOldest: false)
         // Not through self, which holds the pipeline: the probes live as long as its pads.
         source.onDeparture { [room] in room.departed() }
-        farEnd?.onBuffer { [written] in written.count() }
+        farEnd?.onBuffer { [written] in written.tally.add() }
+    }
+
+    /// What the far end's probe holds.
+    private final class Written: Sendable {
+        let tally = Tally()
     }
 
     /// Begins to take buffers; forgets an earlier run.
     func open() {
-        written.reset()
+        written.tally.reset()
         let depth = self.depth
         stream.withLock { $0 = Stream(isOpen: true, depth: depth) }
         room.reopen()
@@ -77,7 +82,7 @@ final class OutputBranch: VideoFrameConsumer {
 
     /// Buffers that reached the muxer, the payloader or the sink.
     var writtenBuffers: Int {
-        farEnd == nil ? room.departedElements : written.value
+        farEnd == nil ? room.departedElements : written.tally.value
     }
 
     /// Buffers not taken, and those that gave way in the queue: exact once the queue stands still.
@@ -97,11 +102,6 @@ final class OutputBranch: VideoFrameConsumer {
 
     @discardableResult
     func consume(_ frame: VideoFrame) -> FrameDisposition {
-        if let storage = frame.storage as? BufferFrameStorage {
-            return push(
-                storage.buffer.retained(), caps: storage.layout.caps, time: frame.runningTime,
-                duration: frame.duration, live: frame.liveTiming)
-        }
         guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
         let caps = wrapped.caps
         return push(
@@ -123,6 +123,10 @@ final class OutputBranch: VideoFrameConsumer {
             live: frame.liveTiming, evicts: false)
     }
 
+    private func waitForRoom() -> Bool {
+        room.waitOnThread(level: { source.queuedBuffers })
+    }
+
     /// Hands a buffer over. From a live capture it never blocks: the oldest in the queue gives way.
     /// Otherwise it blocks the calling thread while the queue is full.
     func push(
@@ -135,9 +139,7 @@ final class OutputBranch: VideoFrameConsumer {
         case .evictOldest: evicts = true
         case .wait: evicts = false
         }
-        if !evicts, !room.waitOnThread(level: { source.queuedBuffers }) {
-            return refuse(.closed)
-        }
+        if !evicts, !room.isAmple, !waitForRoom() { return refuse(.closed) }
         return enqueue(
             buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts)
     }

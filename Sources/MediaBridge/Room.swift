@@ -10,22 +10,40 @@ final class Room: Sendable {
     private enum Waiter: Sendable {
         case task(CheckedContinuation<Void, Never>)
         case thread(DispatchSemaphore)
+    }
+    private struct Waiters: Sendable {
+        /// The first thread; mostly there is no other waiter.
+        var thread: DispatchSemaphore?
+        var others: [Waiter] = []
+
+        var isEmpty: Bool { thread == nil && others.isEmpty }
+
+        mutating func add(_ waiter: Waiter) {
+            if case .thread(let semaphore) = waiter, thread == nil {
+                thread = semaphore
+            } else {
+                others.append(waiter)
+            }
+        }
 
         func wake() {
-            switch self {
-            case .task(let continuation): continuation.resume()
-            case .thread(let semaphore): semaphore.signal()
+            thread?.signal()
+            for other in others {
+                switch other {
+                case .task(let continuation): continuation.resume()
+                case .thread(let semaphore): semaphore.signal()
+                }
             }
         }
     }
     private struct State {
-        var waiters: [Waiter] = []
+        var waiters = Waiters()
         var isClosed = false
         /// Signalled as often as waited for, so that the next to wait may have it.
         var spare: DispatchSemaphore?
     }
     private let state = Mutex(State())
-    private let entries = Atomic<Int>(0)
+    private let entries = Tally()
     private let departures = Atomic<Int>(0)
     /// The departure that wakes the waiters.
     private let wakingDeparture = Atomic<Int>(.max)
@@ -37,7 +55,7 @@ final class Room: Sendable {
     func setDepth(_ depth: Int) { self.depth.store(max(1, depth), ordering: .relaxed) }
 
     /// Elements that were put in.
-    var enteredElements: Int { entries.load(ordering: .relaxed) }
+    var enteredElements: Int { entries.value }
 
     /// Elements that were taken out by the reader. Less than those that entered where the queue itself
     /// drops some.
@@ -49,25 +67,25 @@ final class Room: Sendable {
             state.isClosed = true
             return takeWaiters(&state)
         }
-        waiters.forEach { $0.wake() }
+        waiters.wake()
     }
 
     /// Lets waiting begin anew, with an empty queue that nobody reads yet.
     func reopen() {
         state.withLock { $0.isClosed = false }
-        entries.store(0, ordering: .relaxed)
+        entries.reset()
         departures.store(0, ordering: .relaxed)
     }
 
-    /// Tells that an element is in the queue. Any thread.
-    func entered() { entries.add(1, ordering: .relaxed) }
+    /// Tells that an element is in the queue. Any thread, one at a time.
+    func entered() { entries.add() }
 
     /// Tells that an element left the queue. Any thread.
     func departed() {
         let count = departures.add(1, ordering: .sequentiallyConsistent).newValue
         guard count >= wakingDeparture.load(ordering: .sequentiallyConsistent) else { return }
         let waiters = state.withLock { takeWaiters(&$0) }
-        waiters.forEach { $0.wake() }
+        waiters.wake()
     }
 
     /// Suspends until there is room.
@@ -113,13 +131,15 @@ final class Room: Sendable {
         return true
     }
 
+    /// Whether there is room by the counts alone: those have elements that the queue itself dropped as
+    /// still there, so there may be room where this is false, and there is where it is true.
+    var isAmple: Bool {
+        entries.value - departures.load(ordering: .relaxed)
+            < depth.load(ordering: .relaxed)
+    }
+
     private func hasRoom(_ level: () -> Int) -> Bool {
-        let depth = depth.load(ordering: .relaxed)
-        // Counts an element that the queue itself dropped as there, so it never says too few.
-        if entries.load(ordering: .relaxed) - departures.load(ordering: .relaxed) < depth {
-            return true
-        }
-        return level() < depth
+        isAmple || level() < depth.load(ordering: .relaxed)
     }
 
     private enum Joining { case joined, room, closed }
@@ -146,15 +166,14 @@ final class Room: Sendable {
                     return .room
                 }
             }
-            state.waiters.append(waiter(&state))
+            state.waiters.add(waiter(&state))
             return .joined
         }
     }
 
-    private func takeWaiters(_ state: inout State) -> [Waiter] {
+    private func takeWaiters(_ state: inout State) -> Waiters {
         wakingDeparture.store(.max, ordering: .sequentiallyConsistent)
-        let waiters = state.waiters
-        state.waiters.removeAll(keepingCapacity: true)
-        return waiters
+        defer { state.waiters = Waiters() }
+        return state.waiters
     }
 }

@@ -22,27 +22,43 @@ public struct VideoFrame: Sendable {
         set { notes = newValue.isEmpty ? nil : newValue }
     }
     /// Nothing to count where nobody wrote anything.
-    private var notes: [String: String]?
+    @usableFromInline internal var notes: [String: String]?
 
     /// Present on frames of a live capture: how running time relates to the shared clock.
     public var liveTiming: LiveTiming?
 
-    private(set) public var storage: any VideoFrameStorage
+    /// Where the pixels are.
+    @inlinable public var storage: any VideoFrameStorage { pixels }
+    @usableFromInline internal var pixels: any VideoFrameStorage
+
+    @inlinable
+    public init(
+        _ storage: any VideoFrameStorage,
+        runningTime: MediaTime?,
+        duration: MediaTime? = nil,
+        rotation: VideoRotation = .none,
+        liveTiming: LiveTiming? = nil
+    ) {
+        self.runningTime = runningTime
+        self.duration = duration
+        self.rotation = rotation
+        self.notes = nil
+        self.liveTiming = liveTiming
+        self.pixels = storage
+    }
 
     public init(
         _ storage: any VideoFrameStorage,
         runningTime: MediaTime?,
         duration: MediaTime? = nil,
         rotation: VideoRotation = .none,
-        metadata: [String: String] = [:],
+        metadata: [String: String],
         liveTiming: LiveTiming? = nil
     ) {
-        self.storage = storage
-        self.runningTime = runningTime
-        self.duration = duration
-        self.rotation = rotation
-        self.notes = metadata.isEmpty ? nil : metadata
-        self.liveTiming = liveTiming
+        self.init(
+            storage, runningTime: runningTime, duration: duration, rotation: rotation,
+            liveTiming: liveTiming)
+        self.metadata = metadata
     }
 
     public var format: VideoFormat { storage.format }
@@ -69,9 +85,9 @@ public struct VideoFrame: Sendable {
     public mutating func withMutablePlanes<R>(
         _ body: (inout MutableVideoPlanes) throws -> R
     ) throws -> R {
-        if !Self.isUnique(&storage) || !storage.isWritable { storage = try storage.copy() }
+        if !Self.isUnique(&pixels) || !pixels.isWritable { pixels = try pixels.copy() }
         var result: Result<R, any Error>?
-        try storage.write { planes in
+        try pixels.write { planes in
             do { result = .success(try body(&planes)) } catch { result = .failure(error) }
         }
         return try result!.get()  // a storage calls the body once, or throws
@@ -80,7 +96,7 @@ public struct VideoFrame: Sendable {
     /// The same frame with other pixels: what a converter returns.
     public func replacingPixels(_ storage: any VideoFrameStorage) -> VideoFrame {
         var frame = self
-        frame.storage = storage
+        frame.pixels = storage
         return frame
     }
 

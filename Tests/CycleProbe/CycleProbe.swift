@@ -23,7 +23,8 @@ struct CycleProbe {
         let source = try PipelineVideoSource(
             "videotestsrc is-live=\(isLive) num-buffers=3 ! "
                 + "video/x-raw,format=I420,width=320,height=240,framerate=500/1")
-        let sink = try PipelineVideoSink("x264enc tune=zerolatency ! mp4mux ! filesink location=\(path)")
+        let sink = try PipelineVideoSink(
+            "x264enc tune=zerolatency ! mp4mux ! filesink location=\(path)")
         for try await frame in source.frames() { try await sink.write(frame) }
         try await sink.finish()
     }
@@ -38,12 +39,14 @@ struct CycleProbe {
     private static func report(_ name: String) async {
         // What the last owner let go of is on its way down.
         GStreamer.waitForTeardown()
-        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?
+            .count
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         func field(_ name: String) -> String {
             status.split(separator: "\n").first { $0.hasPrefix(name) }?
                 .split(whereSeparator: \.isWhitespace).dropFirst().first.map(String.init) ?? "?"
         }
-        print("\(name) fds \(descriptors ?? -1) threads \(field("Threads:")) rss \(field("VmRSS:"))")
+        print(
+            "\(name) fds \(descriptors ?? -1) threads \(field("Threads:")) rss \(field("VmRSS:"))")
     }
 }
