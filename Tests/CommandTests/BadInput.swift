@@ -29,7 +29,7 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         capture("videotestsrc pattern=nonesuch", "pattern", "nonesuch", "videotestsrc"),
         capture("videotestsrc ! audioconvert ! identity", "videotestsrc0", "audioconvert0", "link"),
         capture("videotestsrc ! \"video/x-raw", "syntax"),
-        capture("videotestsrc name='a", "videotestsrc name='a"),
+        capture("videotestsrc ! \"identity", "syntax"),
         capture("", "empty"),
         capture("  \n\t ", "empty"),
         capture("a. ! b.", "a. ! b."),
@@ -58,7 +58,7 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         output("appsrc ! fakesink appsrc ! fakesink", "2 elements", "appsrc name="),
         output("appsrc name=nosuchstream ! fakesink", "nosuchstream", "video"),
         output("mp4mux ! fakesink", "video/x-raw", "mp4mux"),
-        output("audioconvert ! fakesink", "audioconvert"),
+        output("audioconvert ! fakesink", "video/x-raw", "audioconvert"),
         output("filesink", "No file name"),
     ]
 
@@ -75,7 +75,7 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         usage(["run", "--capture", "videotestsrc", "--report", "xml"], "xml", "json"),
         usage(["run", "--capture", "videotestsrc", "--set", "a=b"], "--set"),
         usage(["run", "a.yaml", "--set", "novalue"], "NAME=VALUE", "novalue"),
-        usage(["run", "--nosuchoption"], "--nosuchoption"),
+        usage(["run", "--capture", "videotestsrc", "--nosuchoption"], "--nosuchoption"),
         usage(["run", "--capture"], "--capture"),
         usage(["snapshot"], "picture"),
         usage(["nosuchcommand"], "nosuchcommand"),

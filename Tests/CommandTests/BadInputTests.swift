@@ -94,9 +94,9 @@ extension CommandTests {
                     "variables:\n  dir: {meaning: where}\ncapture: videotestsrc\noutputs:\n"
                         + "  a: filesink location=${dir}/a", 5, ["dir", "--set dir=VALUE"]
                 ),
-                ("capture: [", 1, ["not YAML"]),
+                ("capture: [", 2, ["not YAML"]),
                 ("\tcapture: videotestsrc", 1, ["not YAML"]),
-                ("capture: videotestsrc\ncapture: videotestsrc", 2, ["capture"]),
+                ("capture: videotestsrc\ncapture: videotestsrc", 1, ["twice", "capture"]),
             ])
         func aBadPipelineFileIsNamedWithItsLine(
             yaml: String, line: Int, words: [String]

@@ -125,6 +125,40 @@ extension CommandTests {
             }
         }
 
+        /// The end may come at any time: ten times, for chance to have its say.
+        @Test func aCaptureWithoutAFrameEnds() async throws {
+            for _ in 0..<10 {
+                let ended = try await GstBridge.run(
+                    capture: "videotestsrc num-buffers=0", outputs: ["fakesink"],
+                    within: .seconds(10))
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("without a single frame"))
+            }
+        }
+
+        @Test func aStreamWithoutAFrameHoldsUpNoOther() async throws {
+            try await withTemporaryDirectory { directory in
+                let file = directory.file("out.mkv")
+                let ended = try await GstBridge.run(
+                    capture: """
+                        videotestsrc num-buffers=30 ! appsink name=video
+                        audiotestsrc num-buffers=0 ! appsink name=audio
+                        """,
+                    outputs: [
+                        """
+                        appsrc name=video ! x264enc ! queue ! mux.
+                        appsrc name=audio ! audioconvert ! flacenc ! queue ! mux.
+                        matroskamux name=mux ! filesink location=\(file)
+                        """
+                    ], within: .seconds(10))
+                #expect(ended.status == 0, "\(ended.errors)")
+                let report = try ended.report
+                #expect(report.captures["audio"]?.frames == 0)
+                #expect(report.captures["video"]?.frames == 30)
+                #expect(try await MediaProbe(of: file).video?.frames == 30)
+            }
+        }
+
         @Test func aStreamThatChangesIsWrittenByteForByte() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.raw")

@@ -56,9 +56,9 @@ extension CommandTests {
                 (good.replacing("queue", with: "nosuchqueue"), 8, "nosuchqueue"),
                 (good.replacing("! filesink", with: "! filesink foo=1"), 9, "foo"),
                 (good.replacing("videotestsrc", with: "videotestsrc ! ! "), 5, "syntax"),
-                (good.replacing("${file}", with: "${fiel}"), 8, "fiel"),
+                (good.replacing("${file}", with: "${fiel}"), 9, "fiel"),
                 (good + "\nfilters: [nosuchfilter]\n", 10, "nosuchfilter"),
-                ("about: [", 1, "not YAML"),
+                ("about: [", 2, "not YAML"),
                 ("", 1, "empty"),
             ])
         func aBrokenFileIsNamedWithItsLine(text: String, line: Int, word: String) async throws {

@@ -62,6 +62,20 @@ extension CommandTests {
             }
         }
 
+        @Test(arguments: ["I420_10LE", "NV12", "BGRA"])
+        func convertersOnBothSidesConvertNothing(format: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let pictures = try await RawPictures(
+                    format, width: 320, height: 240, frames: 2, in: directory)
+                let out = directory.file("out.raw")
+                let ended = try await GstBridge.run(
+                    capture: "\(pictures.capture) ! videoconvert",
+                    outputs: ["videoconvert ! filesink location=\(out)"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(try bytes(of: out) == pictures.bytes)
+            }
+        }
+
         @Test func aFilmWithSurroundSoundKeepsEveryFrameEverySampleAndItsTimes() async throws {
             try await withTemporaryDirectory { directory in
                 let film = directory.file("film.mkv")
