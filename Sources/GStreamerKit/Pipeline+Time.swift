@@ -14,6 +14,14 @@ extension Pipeline {
         gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
     }
 
+    /// How long the stream is, as its container says; `nil` where it does not.
+    public func queryDuration() -> ClockTime? {
+        var duration: gint64 = 0
+        guard gst_element_query_duration(element, GST_FORMAT_TIME, &duration) != 0, duration >= 0
+        else { return nil }
+        return ClockTime(nanoseconds: UInt64(duration))
+    }
+
     /// The shared clock's time at running time zero, as it is set now.
     public var baseTime: ClockTime {
         ClockTime(nanoseconds: UInt64(gst_element_get_base_time(element)))

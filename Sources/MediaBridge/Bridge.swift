@@ -135,6 +135,7 @@ public final class Bridge: Sendable {
         run.expect(streams: streams.count, outputs: outputs.count)
         if await start() { await run.untilEnd() }
         run.stopClock()
+        noteMissingTails()
         streams.forEach { $0.close() }
         outputs.forEach { $0.output.close() }
         await stopCaptures()
@@ -202,6 +203,27 @@ public final class Bridge: Sendable {
         }
     }
 
+    /// A file that was cut off ends without an error, where its demuxer does not look. What its
+    /// container announces tells.
+    private func noteMissingTails() {
+        guard run.ending == .eos else { return }
+        for capture in captures where capture.isLive == false && !capture.isMeantToEndEarly {
+            let reached = streams.filter { $0.belongs(to: capture) }.map(\.reached).max() ?? .zero
+            guard let announced = capture.pipeline.queryDuration().map({ MediaTime($0) }) else {
+                continue
+            }
+            let missing = announced - reached
+            // Streams of one file differ in length by a little.
+            guard missing > MediaTime(seconds: max(0.3, announced.seconds / 10)) else { continue }
+            run.note(
+                PipelineError(
+                    .streamFailed,
+                    message: "the capture ended at \(reached), though its container announces "
+                        + "\(announced): the file is cut off",
+                    advice: "what was there is complete in the outputs"))
+        }
+    }
+
     /// An end without a single frame is not a success.
     private func noteSilence(_ report: BridgeReport) {
         guard run.failures.isEmpty, run.ending != .interrupt,
@@ -226,16 +248,16 @@ public final class Bridge: Sendable {
 }
 
 extension BridgeOutput {
+    /// Those of `video` where the output takes it, with the drops of every stream.
     var counts: BridgeReport.Counts {
-        let main =
-            output.branches[BridgePlan.defaultCapture]
-            ?? output.branches.keys.sorted().first.flatMap { output.branches[$0] }
-        var drops = main?.drops ?? DropCounts()
+        let names = output.branches.keys.sorted()
+        let name = names.first { $0 == BridgePlan.defaultCapture } ?? names[0]
+        let reports = output.branches.mapValues { output.report(of: $0) }
+        var drops = reports.values.map(\.dropped).reduce(DropCounts(), +)
+        drops[.late] = output.lateFrames
         // Refused after the end, by the end itself: not lost.
         drops[.closed] = 0
-        drops[.late] += output.lateFrames + output.pipeline.skippedBuffers
         return BridgeReport.Counts(
-            frames: max(0, (main?.writtenBuffers ?? 0) - output.lateFrames), dropped: drops,
-            bytes: output.writtenBytes)
+            frames: reports[name]?.written ?? 0, dropped: drops, bytes: output.writtenBytes)
     }
 }

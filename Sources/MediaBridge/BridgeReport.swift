@@ -35,6 +35,17 @@ public struct BridgeReport: Hashable, Sendable {
     /// Everything that went wrong, the first first. Not empty does not mean that nothing was written.
     public var failures: [PipelineError]
 
+    public init(
+        captures: [String: Counts], outputs: [String: Counts], seconds: Double, ended: End?,
+        failures: [PipelineError]
+    ) {
+        self.captures = captures
+        self.outputs = outputs
+        self.seconds = seconds
+        self.ended = ended
+        self.failures = failures
+    }
+
     /// - Returns: This report.
     /// - Throws: The first failure, where there was one.
     @discardableResult

@@ -15,6 +15,7 @@ final class BridgeStream: CaptureReceiver {
     private let passed = Tally()
     private let drops = Mutex(DropCounts())
     private let hasEnded = Atomic<Bool>(false)
+    private let end = Atomic<Int64>(0)
 
     init(
         name: String, branch: CaptureBranch, sinks: [BridgeOutput],
@@ -77,6 +78,8 @@ final class BridgeStream: CaptureReceiver {
         }
     }
 
+    func belongs(to capture: Capture) -> Bool { capture.branches.contains { $0 === branch } }
+
     /// Lets nothing more through.
     func close() { gate.close() }
 
@@ -92,14 +95,20 @@ final class BridgeStream: CaptureReceiver {
     // MARK: CaptureReceiver
 
     func receive(_ frame: consuming VideoFrame) {
-        let verdict = admit(frame.runningTime, isVideo: true)
+        guard let time = checked(frame.runningTime) else { return }
+        let verdict = limits.admitFrame(at: time, for: frame.duration)
+        if verdict.passes { reach(time, frame.duration) }
         if verdict.passes { count(gate.consume(frame)) }
         if let end = verdict.end { onLimit(end) }
     }
 
     func receive(_ sample: MediaSample) {
-        let verdict = admit(sample.runningTime, isVideo: false)
-        if verdict.passes, gate.isOpen { pass(sample) }
+        guard let time = checked(sample.runningTime) else { return }
+        let verdict = limits.admitSample(at: time)
+        if verdict.passes, gate.isOpen {
+            reach(time, sample.duration)
+            pass(sample)
+        }
         if let end = verdict.end { onLimit(end) }
     }
 
@@ -121,7 +130,14 @@ final class BridgeStream: CaptureReceiver {
         onEnd()
     }
 
-    private func admit(_ time: MediaTime?, isVideo: Bool) -> BridgeLimits.Verdict {
+    /// How far the stream has come, in running time.
+    var reached: MediaTime { MediaTime(nanoseconds: end.load(ordering: .relaxed)) }
+
+    private func reach(_ time: MediaTime, _ duration: MediaTime?) {
+        end.store((time + (duration ?? .zero)).nanoseconds, ordering: .relaxed)
+    }
+
+    private func checked(_ time: MediaTime?) -> MediaTime? {
         guard let time else {
             drops.withLock { $0[.noTime] += 1 }
             if passed.value == 0 {
@@ -134,9 +150,9 @@ final class BridgeStream: CaptureReceiver {
                             "a parser or decoder in the string, videorate, or do-timestamp=true on a live source"
                     ))
             }
-            return BridgeLimits.Verdict(passes: false)
+            return nil
         }
-        return limits.admit(time, countsFrames: isVideo)
+        return time
     }
 
     private func count(_ disposition: FrameDisposition) {
@@ -146,51 +162,6 @@ final class BridgeStream: CaptureReceiver {
         // After the stop, and after every output has ended: not lost, but not wanted.
         case .dropped(.notStarted), .dropped(.closed): break
         case .dropped(let cause): drops.withLock { $0[cause] += 1 }
-        }
-    }
-}
-
-/// Where a bridge ends by itself.
-final class BridgeLimits: Sendable {
-    private struct State {
-        var frames = 0
-        var first: MediaTime?
-        var isReached = false
-    }
-    private let state = Mutex(State())
-    private let frameLimit: Int?
-    private let durationLimit: MediaTime?
-
-    struct Verdict {
-        /// Whether the frame is within the limits.
-        var passes = true
-        /// Set on the frame that reaches a limit: once it has passed, the bridge ends.
-        var end: BridgeReport.End?
-    }
-
-    init(frames: Int?, duration: Duration?) {
-        frameLimit = frames
-        durationLimit = duration.map { MediaTime($0) }
-    }
-
-    /// Whether a frame due at `time` is still within the limits.
-    func admit(_ time: MediaTime, countsFrames: Bool) -> Verdict {
-        guard frameLimit != nil || durationLimit != nil else { return Verdict() }
-        return state.withLock { state in
-            guard !state.isReached else { return Verdict(passes: false) }
-            let first = state.first ?? time
-            state.first = first
-            if let durationLimit, time - first >= durationLimit {
-                // Sound may run a little ahead of the pictures: only they end the bridge.
-                guard countsFrames || state.frames == 0 else { return Verdict(passes: false) }
-                state.isReached = true
-                return Verdict(passes: false, end: .duration)
-            }
-            guard countsFrames else { return Verdict() }
-            state.frames += 1
-            guard let frameLimit, state.frames >= frameLimit else { return Verdict() }
-            state.isReached = true
-            return Verdict(end: .frames)
         }
     }
 }

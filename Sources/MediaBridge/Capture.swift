@@ -56,6 +56,13 @@ final class Capture: Sendable {
         pipeline.useSharedClock(baseTime: baseTime)
     }
 
+    /// Whether the string itself ends the stream before its container does.
+    var isMeantToEndEarly: Bool {
+        PipelineText(pipeline.text).words.contains {
+            $0.hasPrefix("eos-after=") || $0.hasPrefix("num-buffers=")
+        }
+    }
+
     /// Whether the capture is live; `nil` before its first sample.
     var isLive: Bool? { timing.withLock { $0.isKnown ? $0.live != nil : nil } }
 

@@ -9,6 +9,7 @@ final class Output: Sendable {
     private let outcome = Latch()
     /// Known when the output is finished; negative before.
     private let finalLate = Atomic<Int>(-1)
+    private let hasFailed = Atomic<Bool>(false)
 
     init(
         _ text: String, configuration: PipelineVideoSink.Configuration
@@ -50,6 +51,7 @@ final class Output: Sendable {
         outcome.reset()
         timeline.reset()
         finalLate.store(-1, ordering: .relaxed)
+        hasFailed.store(false, ordering: .relaxed)
         branches.values.forEach { $0.open() }
     }
 
@@ -86,7 +88,10 @@ final class Output: Sendable {
         } catch {
             verdict = verdict ?? error
         }
-        if let problem = failure ?? formatFailure ?? verdict { throw problem }
+        if let problem = failure ?? formatFailure ?? verdict {
+            hasFailed.store(true, ordering: .relaxed)
+            throw problem
+        }
     }
 
     private var formatFailure: PipelineError? {
@@ -103,8 +108,25 @@ final class Output: Sendable {
         }
     }
 
-    /// Frames that displays dropped because they came too late.
-    var lateFrames: Int {
+    /// What became of a branch's buffers so far.
+    func report(of branch: OutputBranch) -> PipelineVideoSink.Report {
+        let (accepted, written) = (branch.acceptedBuffers, branch.writtenBuffers)
+        var drops = branch.drops
+        let isVideo = branch.name == BridgedText.defaultBranch || branches.count == 1
+        let unshown = isVideo ? unshownFrames : 0
+        if isVideo { drops[.late] = lateFrames }
+        if hasFailed.load(ordering: .relaxed) {
+            drops[.unwritten] = max(0, accepted - drops[.evicted] - written)
+        }
+        return PipelineVideoSink.Report(
+            accepted: accepted, written: max(0, written - unshown), dropped: drops,
+            bytes: writtenBytes)
+    }
+
+    /// Frames that displays, and converters in front of them, dropped because they came too late.
+    var lateFrames: Int { unshownFrames + pipeline.skippedBuffers }
+
+    private var unshownFrames: Int {
         let final = finalLate.load(ordering: .relaxed)
         return final >= 0 ? final : countLateFrames()
     }

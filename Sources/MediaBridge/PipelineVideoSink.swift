@@ -42,7 +42,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
     public struct Report: Hashable, Sendable {
         /// Frames the sink took.
         public var accepted: Int
-        /// Frames that reached the muxer, or the sink element where nothing is muxed.
+        /// Frames that reached the muxer, or the sink element where nothing is muxed, and were not too
+        /// late there.
         public var written: Int
         /// Frames that were not delivered, by cause.
         public var dropped: DropCounts
@@ -131,13 +132,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
     }
 
     /// The counts so far.
-    public var statistics: Report {
-        var drops = branch.drops
-        drops[.late] += output.lateFrames + pipeline.skippedBuffers
-        return Report(
-            accepted: branch.acceptedBuffers, written: branch.writtenBuffers, dropped: drops,
-            bytes: output.writtenBytes)
-    }
+    public var statistics: Report { output.report(of: branch) }
 
     // MARK: VideoSink, for an engine's control thread
 

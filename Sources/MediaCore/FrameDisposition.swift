@@ -28,6 +28,8 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case processor
     /// The receiver had ended or failed before.
     case closed
+    /// Taken, and lost inside of an output that failed.
+    case unwritten
 }
 
 /// Frames that were not delivered, by cause.

@@ -67,3 +67,12 @@ struct ReportPrinter {
         }
     }
 }
+
+extension BridgeReport {
+    /// Of a bridge that could not be made.
+    static func nothing(because error: any Error) -> BridgeReport {
+        BridgeReport(
+            captures: [:], outputs: [:], seconds: 0, ended: .error,
+            failures: (error as? PipelineError).map { [$0] } ?? [])
+    }
+}

@@ -65,7 +65,14 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let bridge = try Bridge(plan())
+        let bridge: Bridge
+        do {
+            bridge = try Bridge(plan())
+        } catch {
+            // The report is promised, whatever happens.
+            if report == .json { ReportPrinter(mode: report).print(.nothing(because: error)) }
+            throw error
+        }
         let interruption = Interruption { bridge.stop() }
         defer { interruption.end() }
         let progress = Progress(of: bridge, mode: progress)
