@@ -56,6 +56,9 @@ public final class AppSink: Sendable {
     /// Sets what is told of each sample, and of the end; replaces what was set before. The element
     /// holds the handlers until ``removeHandlers()``.
     ///
+    /// The element keeps the handlers until they are replaced or it is gone itself: one that holds
+    /// this sink strongly keeps both for ever.
+    ///
     /// - Parameters:
     ///   - onSample: Called on the streaming thread once for each sample, when it is there to be
     ///     pulled. What it returns goes upstream.

@@ -54,8 +54,10 @@ public final class ElementChain: Sendable {
         gst_element_set_bus(element, bus)
         let entry = gst_pad_new("entry", GST_PAD_SRC)!
         // A pad without a template takes nothing but the caps that it has already.
-        let template = gst_pad_template_new(
-            "exit", GST_PAD_SINK, GST_PAD_ALWAYS, gst_caps_new_any())!
+        let any = gst_caps_new_any()!
+        let template = gst_pad_template_new("exit", GST_PAD_SINK, GST_PAD_ALWAYS, any)!
+        mb_caps_unref(any)
+        gst_object_ref_sink(template)
         let exit = gst_pad_new_from_template(template, "exit")!
         gst_object_unref(template)
         gst_object_ref_sink(entry)

@@ -94,7 +94,7 @@ import Testing
 
     /// Links and unlinks from inside of a delivery, where a lock held across it would never return.
     private final class Rearranging: VideoFrameConsumer {
-        private let fan: FanOut
+        private unowned let fan: FanOut  // which holds this
         init(_ fan: FanOut) { self.fan = fan }
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             fan.remove(fan.add(Collector()))

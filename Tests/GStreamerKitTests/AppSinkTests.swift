@@ -37,6 +37,7 @@ import Testing
         )
         let sink = try #require(pipeline.appSinks["a"])
         sink.configure(depth: 2, isPaced: false)
+        defer { sink.forgetHandlers() }
         let times = Mutex<[Int64]>([])
         let (ends, ended) = AsyncStream<Void>.makeStream()
         sink.setHandlers(
@@ -59,6 +60,7 @@ import Testing
         let pipeline = try Pipeline(parsing: "videotestsrc ! appsink name=a")
         let sink = try #require(pipeline.appSinks["a"])
         sink.configure(depth: 2, isPaced: false)
+        defer { sink.forgetHandlers() }
         sink.setHandlers(
             onSample: {
                 _ = sink.tryPull()

@@ -24,6 +24,10 @@ import Testing
         let end = try #require(output.appSinks["end"])
         sink.configure(depth: 4, isPaced: false)
         end.configure(depth: 4, isPaced: false)
+        defer {
+            sink.forgetHandlers()
+            end.forgetHandlers()
+        }
         source.configure(depth: 100, dropsOldest: false)
         let departures = Atomic<Int>(0)
         source.onDeparture { departures.add(1, ordering: .relaxed) }

@@ -37,3 +37,8 @@ extension BusMessage {
     /// A word for it, for comparison.
     var kind: String { String(String(describing: self).prefix { $0 != "(" }) }
 }
+
+extension AppSink {
+    /// Lets go of handlers that hold the sink, and with it the whole pipeline.
+    func forgetHandlers() { setHandlers(onSample: { .ok }, onEnd: {}) }
+}
