@@ -25,6 +25,7 @@ lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
 
 bench: packages-test
+	swift build -c release --product gst-bridge
 	swift build -c release --package-path Benchmarks
 	Benchmarks/.build/release/bridge-bench
 

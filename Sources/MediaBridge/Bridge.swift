@@ -99,9 +99,11 @@ public final class Bridge: Sendable {
         }
         for output in outputs {
             let pipeline = output.output.pipeline
-            pipeline.onFirstError { [run] error in run.outputEnded(output.name, error) }
+            // Not the output itself, which holds the pipeline that holds these.
+            let name = output.name
+            pipeline.onFirstError { [run] error in run.outputEnded(name, error) }
             pipeline.onMessage { [run] message in
-                if case .endOfStream = message { run.outputEnded(output.name, nil) }
+                if case .endOfStream = message { run.outputEnded(name, nil) }
             }
         }
     }

@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What the bridge costs against the same bridge in C. A package of its own, so that nobody who uses
+/// MediaBridge builds it. `make bench` builds and runs it.
+let package = Package(
+    name: "Benchmarks",
+    dependencies: [
+        .package(name: "MediaBridge", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CGStreamerApp", pkgConfig: "gstreamer-app-1.0",
+            providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
+        // The floor: the same work in C.
+        .executableTarget(name: "c-bridge", dependencies: ["CGStreamerApp"]),
+        // The library as a program uses it.
+        .executableTarget(
+            name: "swift-workload",
+            dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
+        // Runs them all in turn and compares.
+        .executableTarget(
+            name: "bridge-bench",
+            dependencies: [
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "c-bridge", "swift-workload",
+            ]),
+    ]
+)
