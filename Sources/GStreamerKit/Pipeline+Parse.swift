@@ -31,7 +31,8 @@ extension Pipeline {
             GST_PARSE_FLAG_FATAL_ERRORS.rawValue | GST_PARSE_FLAG_NO_SINGLE_ELEMENT_BINS.rawValue
         let (parsed, critical) = LogCapture.during {
             gst_parse_launch_full(
-                "( identity name=\(guardName) ) \(text)", context, GstParseFlags(rawValue: flags),
+                "( identity name=\(guardName) ) \(description.parsable)", context,
+                GstParseFlags(rawValue: flags),
                 &error)
         }
         if error != nil || !critical.isEmpty || parsed == nil {

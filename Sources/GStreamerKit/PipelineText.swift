@@ -40,6 +40,35 @@ public struct PipelineText: Sendable {
         return words
     }
 
+    /// The string as GStreamer's parser takes it. Caps in quotes, as they stand in shell scripts, are
+    /// freed of them: the parser takes a word in quotes for no caps. Between two links all that follows
+    /// a media type belongs to the caps, so that nothing else can come of it.
+    var parsable: String {
+        var result = words
+        for index in words.indices.dropFirst().dropLast() {
+            guard words[index - 1] == "!", words[index + 1] == "!",
+                let caps = Self.quotedCaps(words[index])
+            else { continue }
+            result[index] = caps
+        }
+        return result == words ? text : result.joined(separator: " ")
+    }
+
+    private static func quotedCaps(_ word: String) -> String? {
+        guard word.count > 2, let quote = word.first, quote == "\"" || quote == "'",
+            word.last == quote
+        else { return nil }
+        let inside = word.dropFirst().dropLast()
+        guard inside.allSatisfy({ !"\"'\\!;".contains($0) }), let slash = inside.firstIndex(of: "/")
+        else { return nil }
+        let isName = { (text: Substring) in
+            !text.isEmpty
+                && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+        }
+        let subtype = inside[inside.index(after: slash)...].prefix { $0 != "," && $0 != "(" }
+        return isName(inside[..<slash]) && isName(subtype) ? String(inside) : nil
+    }
+
     /// An element of the string: its factory and the properties written behind it.
     public struct Mention: Hashable, Sendable {
         public let factory: String

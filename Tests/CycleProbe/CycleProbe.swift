@@ -12,6 +12,7 @@ struct CycleProbe {
         for cycle in 1...cycles {
             try await record(to: path, isLive: cycle % 2 == 0)
             if cycle % 3 == 0 { try await leave() }
+            if cycle % 3 == 1 { try await bridge(to: path) }
             if cycle == cycles / 10 { await report("early") }
         }
         await report("late")
@@ -27,6 +28,19 @@ struct CycleProbe {
             "x264enc tune=zerolatency ! mp4mux ! filesink location=\(path)")
         for try await frame in source.frames() { try await sink.write(frame) }
         try await sink.finish()
+    }
+
+    /// A bridge with sound, a filter and two outputs.
+    private static func bridge(to path: String) async throws {
+        var plan = BridgePlan(
+            capture: "videotestsrc num-buffers=3 ! appsink name=video "
+                + "audiotestsrc num-buffers=5 ! appsink name=audio",
+            outputs: [
+                "appsrc name=video ! x264enc ! matroskamux name=m ! filesink location=\(path) "
+                    + "appsrc name=audio ! opusenc ! m.", "fakesink",
+            ])
+        plan.processors = [GrayscaleFilter(), FlipFilter(.mirror)]
+        try await Bridge(plan).run().get()
     }
 
     /// A capture that is left in the middle, and an error.

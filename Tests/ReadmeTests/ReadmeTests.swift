@@ -37,7 +37,8 @@ struct ReadmeTests {
             text.components(separatedBy: "<!-- run -->\n```sh\n").dropFirst().first?
                 .components(separatedBy: "```").first)
         try await withTemporaryDirectory { directory in
-            let command = block.replacingOccurrences(of: "gst-bridge", with: "\"\(Self.command)\"")
+            let command = try block.replacingOccurrences(
+                of: "gst-bridge", with: "\"\(Tool.gstBridge)\"")
             try await Tool.check("bash", ["-c", "cd \"\(directory.path)\" && \(command)"])
             let video = try await MediaProbe(of: directory.file("one.mkv")).video
             #expect(video?.frames == 90)
@@ -77,21 +78,5 @@ struct ReadmeTests {
             defer { _ = FileManager.default.changeCurrentDirectoryPath(before) }
             try await body(directory)
         }
-    }
-
-    /// The command stands beside the test bundle.
-    private static var command: String {
-        var directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        for bundle in Bundle.allBundles where bundle.bundlePath.contains(".build") {
-            directory = bundle.bundleURL
-        }
-        while directory.path.count > 1 {
-            let candidate = directory.appendingPathComponent("gst-bridge")
-            if FileManager.default.isExecutableFile(atPath: candidate.path) {
-                return candidate.path
-            }
-            directory.deleteLastPathComponent()
-        }
-        return "gst-bridge"
     }
 }

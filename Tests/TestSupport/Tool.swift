@@ -38,17 +38,18 @@ public enum Tool {
     }
 
     /// The `gst-bridge` that was built with the tests.
-    public static var gstBridge: String {
-        get throws {
-            let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-            // Swift Testing may run in a helper program elsewhere; the arguments name the bundle.
-            let places = CommandLine.arguments.filter { $0.hasSuffix(".xctest") } + [tests]
-            for place in places {
-                let path = (place as NSString).deletingLastPathComponent + "/gst-bridge"
-                if FileManager.default.isExecutableFile(atPath: path) { return path }
-            }
-            throw ChildProcess.Failure(description: "no gst-bridge beside \(places)")
+    public static var gstBridge: String { get throws { try built("gst-bridge") } }
+
+    /// A program of this package that was built with the tests.
+    public static func built(_ name: String) throws -> String {
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        // Swift Testing may run in a helper program elsewhere; the arguments name the bundle.
+        let places = CommandLine.arguments.filter { $0.hasSuffix(".xctest") } + [tests]
+        for place in places {
+            let path = (place as NSString).deletingLastPathComponent + "/\(name)"
+            if FileManager.default.isExecutableFile(atPath: path) { return path }
         }
+        throw ChildProcess.Failure(description: "no \(name) beside \(places)")
     }
 
     static func path(of tool: String) throws -> String {
