@@ -47,6 +47,33 @@ extension Pipeline {
         }
     }
 
+    /// Asks for a state and does not wait: the change comes after those asked for before, and before
+    /// those asked for later.
+    ///
+    /// - Parameter onFailure: Told what ``setState(_:deadline:)`` would throw, on a control thread or a
+    ///   task's.
+    public func requestState(
+        _ state: PipelineState, deadline: Duration = stateDeadline,
+        onFailure: @escaping @Sendable (PipelineError) -> Void
+    ) {
+        let verdict = { @Sendable [self] (result: GstStateChangeReturn?) in
+            do throws(PipelineError) {
+                _ = try self.verdict(result, state, deadline)
+            } catch {
+                onFailure(error)
+            }
+        }
+        let lateness = Task.detached {
+            do { try await Task.sleep(for: deadline) } catch { return }
+            verdict(nil)
+        }
+        control.post { [handle] in
+            let result = Self.change(handle, to: state)
+            lateness.cancel()
+            verdict(result)
+        }
+    }
+
     private static func change(_ handle: Handle, to state: PipelineState) -> GstStateChangeReturn {
         gst_element_set_state(
             UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstElement.self),

@@ -8,7 +8,7 @@ final class CaptureBranch: Sendable {
     let sink: AppSink
 
     private let arrived = Tally()
-    private let taken = Tally()
+    private let taken = Atomic<Int>(0)
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let isEndTold = Atomic<Bool>(false)
@@ -29,6 +29,7 @@ final class CaptureBranch: Sendable {
         case idle
         case push(any CaptureReceiver)
         case pull(@Sendable () -> Void)
+        case discard
     }
     private let mode = Mutex<Mode>(.idle)
     /// Whether ``Stream/live`` is set.
@@ -73,7 +74,7 @@ final class CaptureBranch: Sendable {
     /// Forgets an earlier run.
     func reset() {
         arrived.reset()
-        taken.reset()
+        taken.store(0, ordering: .relaxed)
         hasEnded.store(false, ordering: .releasing)
         isEndTold.store(false, ordering: .releasing)
     }
@@ -82,10 +83,10 @@ final class CaptureBranch: Sendable {
     var arrivedSamples: Int { arrived.value }
 
     /// Samples that the program has taken.
-    var takenSamples: Int { taken.value }
+    var takenSamples: Int { taken.load(ordering: .relaxed) }
 
-    /// Old samples that gave way to newer ones; exact once ``discardWaiting()`` was called, or the
-    /// stream has ended and was read to its end.
+    /// Old samples that gave way to newer ones; exact once ``discard()`` was called, or the stream
+    /// has ended and was read to its end.
     var evictedSamples: Int { max(0, arrivedSamples - takenSamples) }
 
     /// Whether the stream has ended and every sample has been taken.
@@ -98,10 +99,14 @@ final class CaptureBranch: Sendable {
         if case .pull(let onArrival) = mode.withLock({ $0 }) { onArrival() }
     }
 
-    /// Takes the samples that still wait, and lets them go: they came after the stop.
-    func discardWaiting() {
-        while sink.tryPull() != nil { taken.add() }
+    /// Lets go of the samples that wait and of all that follow: they come after the stop. Without it a
+    /// capture that waits for a reader would not change its state.
+    func discard() {
+        mode.withLock { $0 = .discard }
+        discardWaiting()
     }
+
+    private func discardWaiting() { while pullSample() != nil {} }
 
     /// The stream will never come: the file has none for this branch.
     func endUnfed() { end() }
@@ -117,6 +122,7 @@ final class CaptureBranch: Sendable {
         }
         switch mode.withLock({ $0 }) {
         case .idle: break
+        case .discard: discardWaiting()
         case .pull(let onArrival): onArrival()
         case .push(let receiver):
             if isLive.load(ordering: .acquiring) {
@@ -130,7 +136,7 @@ final class CaptureBranch: Sendable {
     private func end() {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         switch mode.withLock({ $0 }) {
-        case .idle: break
+        case .idle, .discard: break
         case .pull(let onArrival): onArrival()
         case .push(let receiver): tellEnd(receiver)
         }
@@ -189,7 +195,7 @@ final class CaptureBranch: Sendable {
 
     private func pullSample() -> Sample? {
         guard let sample = sink.tryPull() else { return nil }
-        taken.add()
+        taken.add(1, ordering: .relaxed)
         return sample
     }
 

@@ -31,11 +31,14 @@ public struct FrameSequence: AsyncSequence, Sendable {
         private let source: PipelineVideoSource
         private let phase = Mutex(Phase.idle)
         private let arrival = Signal()
+        /// Why the pipeline did not start.
+        private let refusal = Mutex<PipelineError?>(nil)
 
         init(_ source: PipelineVideoSource) { self.source = source }
 
         deinit {
             guard phase.withLock({ $0 }) == .running else { return }
+            source.branch.discard()
             source.pipeline.requestState(.null)
             source.endReading()
         }
@@ -43,7 +46,7 @@ public struct FrameSequence: AsyncSequence, Sendable {
         func next() async throws(PipelineError) -> VideoFrame? {
             switch phase.withLock({ $0 }) {
             case .ended: return nil
-            case .idle: try await start()
+            case .idle: try start()
             case .running: break
             }
             while !Task.isCancelled {
@@ -52,7 +55,9 @@ public struct FrameSequence: AsyncSequence, Sendable {
                 case .sample(let sample): try await fail(wrongMedia(sample))
                 case nil: break
                 }
-                if let failure = source.pipeline.failure { try await fail(failure) }
+                if let failure = source.pipeline.failure ?? refusal.withLock({ $0 }) {
+                    try await fail(failure)
+                }
                 if source.branch.isFinished {
                     // The error of another branch, or one that came with the end.
                     if let failure = source.pipeline.failure { try await fail(failure) }
@@ -64,16 +69,20 @@ public struct FrameSequence: AsyncSequence, Sendable {
             return nil
         }
 
-        private func start() async throws(PipelineError) {
+        private func start() throws(PipelineError) {
             try source.beginReading()
             phase.withLock { $0 = .running }
             source.branch.pull { [arrival] in arrival.signal() }
             source.capture.prepare()
-            do {
-                try await source.pipeline.setState(.playing)
-            } catch {
-                try await fail(error)
-            }
+            refusal.withLock { $0 = nil }
+            // Not waited for: the first frames may come before the change is complete, and an appsink
+            // whose queue they fill holds the lock that the change needs until they are read.
+            source.pipeline.requestState(.playing) { [weak self] in self?.refuse($0) }
+        }
+
+        private func refuse(_ error: PipelineError) {
+            refusal.withLock { $0 = error }
+            arrival.signal()
         }
 
         private func fail(_ error: PipelineError) async throws(PipelineError) -> Never {
@@ -83,7 +92,7 @@ public struct FrameSequence: AsyncSequence, Sendable {
 
         private func stop() async throws(PipelineError) {
             phase.withLock { $0 = .ended }
-            source.branch.discardWaiting()
+            source.branch.discard()
             defer { source.endReading() }
             try await source.pipeline.setState(.null)
         }
