@@ -28,6 +28,7 @@ bench: packages-test
 	swift build -c release --product gst-bridge
 	swift build -c release --package-path Benchmarks
 	Benchmarks/.build/release/bridge-bench
+	Benchmarks/.build/release/sync-bench
 
 packages:
 	@.ci/packages $(LIBRARIES) $(PLUGINS)

@@ -19,6 +19,10 @@ let package = Package(
         .executableTarget(
             name: "swift-workload",
             dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
+        // How far an output is out of step with a live capture.
+        .executableTarget(
+            name: "sync-bench",
+            dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
         // Runs them all in turn and compares.
         .executableTarget(
             name: "bridge-bench",

@@ -1,0 +1,56 @@
+// How far an output is out of step with its live capture, when it was started early or late.
+//
+//   sync-bench
+//
+// A live test picture is captured at 30 frames a second. The output paces itself (its sink waits for
+// each frame's time), and each frame's moment there is held against the moment on the clock at which it
+// was captured, plus the latency that the capture declares. Printed: the median and the largest distance
+// in milliseconds, and the frames that were lost after the first second.
+import MediaBridge
+import Synchronization
+
+final class Moments: Sendable {
+    /// Clock time at which frames are due, by running time in the output.
+    let due = Mutex<[MediaTime]>([])
+    let shown = Mutex<[MediaTime]>([])
+}
+
+func measure(_ name: String, captureDelay: Duration, skipped: Int) async throws {
+    let source = try PipelineVideoSource(
+        "videotestsrc is-live=true num-buffers=150 ! "
+            + "video/x-raw,format=I420,width=320,height=240,framerate=30/1")
+    let sink = try PipelineVideoSink(
+        "appsrc name=video ! appsink name=out sync=true max-buffers=300")
+    let moments = Moments()
+    let out = sink.pipeline.appSinks["out"]!
+    out.setHandlers(
+        onSample: {
+            moments.shown.withLock { $0.append(MediaTime(SharedClock.now)) }
+            _ = out.tryPull()
+            return .ok
+        }, onEnd: {})
+    try await sink.start()
+    try await Task.sleep(for: captureDelay)
+    var index = 0
+    for try await frame in source.frames() {
+        index += 1
+        guard index > skipped, let live = frame.liveTiming, let time = frame.runningTime else {
+            continue
+        }
+        moments.due.withLock { $0.append(live.clockOrigin + time + live.latency) }
+        sink.consume(frame)
+    }
+    let report = try await sink.finish()
+    out.removeHandlers()
+    let (due, shown) = (moments.due.withLock { $0 }, moments.shown.withLock { $0 })
+    let distances = zip(due, shown).map { abs(($1 - $0).seconds) * 1000 }.sorted()
+    let lost = due.count - shown.count
+    print(
+        "\(name): median \(distances[distances.count / 2]) ms, largest \(distances.last!) ms, "
+            + "\(shown.count) of \(due.count) frames shown, \(lost) lost, dropped: \(report.dropped)"
+    )
+}
+
+try await measure("together", captureDelay: .zero, skipped: 0)
+try await measure("output 1.5 s early", captureDelay: .milliseconds(1500), skipped: 0)
+try await measure("output 1.5 s late", captureDelay: .zero, skipped: 45)
