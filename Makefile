@@ -1,6 +1,7 @@
 # make demo [INPUT=clip.mp4]   the main job, on what there is
 # make test                    every test
 # make lint | bench            style | costs against C
+# make test-thread | test-address   the suite under a sanitizer
 # Each installs the Debian packages it needs first.
 
 SHELL := /bin/bash
@@ -11,7 +12,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools ffmpeg xvfb x11-apps x11-utils xauth
 
-.PHONY: demo test lint bench build packages packages-test clean
+.PHONY: test-thread test-address demo test lint bench build packages packages-test clean
 
 demo: packages
 	swift build -c release --product gst-bridge
@@ -20,6 +21,16 @@ demo: packages
 test: packages-test
 	swift build --build-tests
 	swift test --skip-build
+
+# The suite under a sanitizer, each in a build of its own.
+test-thread: packages-test
+	TSAN_OPTIONS="ignore_noninstrumented_modules=1 detect_deadlocks=0 suppressions=$(CURDIR)/.ci/tsan.supp" \
+	swift test --sanitize=thread --scratch-path .build/thread
+
+test-address: packages-test
+	G_SLICE=always-malloc ASAN_OPTIONS=fast_unwind_on_malloc=0 \
+	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp \
+	swift test --sanitize=address --scratch-path .build/address
 
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
