@@ -169,8 +169,9 @@ public final class Bridge: Sendable {
             // An empty stream has ended by now; outputs hear of it once they can.
             for stream in streams { stream.branch.push(to: stream) }
             run.startClock()
+            let zero = SharedClock.now
             for capture in captures {
-                capture.setTimeZero()
+                capture.setTimeZero(zero)
                 try await capture.pipeline.setState(.playing)
             }
             return true

@@ -49,9 +49,8 @@ final class Capture: Sendable {
         setTimeZero()
     }
 
-    /// Makes now the capture's running time zero. Before PLAYING.
-    func setTimeZero() {
-        let baseTime = SharedClock.now
+    /// Makes a moment on the clock the capture's running time zero. Before PLAYING.
+    func setTimeZero(_ baseTime: ClockTime = SharedClock.now) {
         timing.withLock { $0 = Timing(baseTime: baseTime) }
         pipeline.useSharedClock(baseTime: baseTime)
     }

@@ -18,7 +18,8 @@ final class Output: Sendable {
         let pipeline = try bridged.parse(
             orExplain: "an output string begins with an element that has a free sink pad")
         self.pipeline = pipeline
-        let timeline = OutputTimeline(pipeline, origin: configuration.timeOrigin)
+        let timeline = OutputTimeline(
+            pipeline, origin: configuration.timeOrigin, streams: bridged.branches.count)
         self.timeline = timeline
         var branches: [String: OutputBranch] = [:]
         for (element, source) in pipeline.appSources {

@@ -17,10 +17,13 @@ final class OutputTimeline: Sendable {
     private let zero = Mutex<Zero>(.undecided)
     private let origin: PipelineVideoSink.TimeOrigin
     private let pipeline: Pipeline
+    private let streams: Int
 
-    init(_ pipeline: Pipeline, origin: PipelineVideoSink.TimeOrigin) {
+    /// - Parameter streams: How many streams the output takes.
+    init(_ pipeline: Pipeline, origin: PipelineVideoSink.TimeOrigin, streams: Int) {
         self.pipeline = pipeline
         self.origin = origin
+        self.streams = streams
     }
 
     func reset() { zero.withLock { $0 = .undecided } }
@@ -32,7 +35,7 @@ final class OutputTimeline: Sendable {
         let (zero, isFirst) = self.zero.withLock { zero -> (Zero, Bool) in
             guard case .undecided = zero else { return (zero, false) }
             if let live {
-                zero = .live(clockTime: live.clockOrigin + time)
+                zero = .live(clockTime: live.clockOrigin + (startsWithCapture(time) ? .zero : time))
             } else {
                 zero = .offline(offset: origin == .firstFrame ? time : .zero)
             }
@@ -48,6 +51,12 @@ final class OutputTimeline: Sendable {
         case (.offline, _): return .zero - time
         case (.undecided, _): return .zero
         }
+    }
+
+    /// Where several streams begin together, the first to arrive is not always the earliest: zero is
+    /// where their captures began, so that nothing lies before it.
+    private func startsWithCapture(_ time: MediaTime) -> Bool {
+        streams > 1 && time < MediaTime(seconds: 2)
     }
 
     /// Runs on the thread of the first buffer, before that buffer is in the pipeline: nothing has

@@ -22,7 +22,7 @@ public struct VirtualDisplay: Sendable {
     }
 
     fileprivate func stop() async throws {
-        try await server.stop()
+        try await server.stop(within: .seconds(40))
     }
 
     /// Starts an X client and returns when a window is on the screen. The client ends with the display.
@@ -70,10 +70,10 @@ public func withVirtualDisplay<R>(
     let display = try await VirtualDisplay(width: width, height: height)
     do {
         let result = try await body(display)
-        try await display.stop()
+        try await display.stop(within: .seconds(40))
         return result
     } catch {
-        try? await display.stop()
+        try? await display.stop(within: .seconds(40))
         throw error
     }
 }

@@ -1,0 +1,163 @@
+import MediaBridge
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct BridgeTests {
+    private let capture = "videotestsrc num-buffers=60 ! video/x-raw,format=I420,width=64,height=48"
+
+    @Test func everyFrameIsSeenBeforeItIsWritten() async throws {
+        let seen = Atomic<Int>(0)
+        let report = try await Bridge.run(capture: capture, outputs: ["fakesink", "fakesink"]) {
+            _ in
+            seen.add(1, ordering: .relaxed)
+        }
+        #expect(seen.load(ordering: .relaxed) == 60)
+        #expect(report.captures["video"]?.frames == 60)
+        #expect(report.outputs.mapValues(\.frames) == ["output": 60, "output-2": 60])
+        #expect(report.ended == .eos)
+    }
+
+    @Test func whatAClosureThrowsEndsTheBridgeWithTheFileComplete() async throws {
+        struct Enough: Error {}
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mp4")
+            let seen = Atomic<Int>(0)
+            let error = await #expect(throws: PipelineError.self) {
+                try await Bridge.run(
+                    capture: capture, outputs: ["x264enc ! mp4mux ! filesink location=\(path)"]
+                ) { _ in
+                    if seen.add(1, ordering: .relaxed).newValue > 20 { throw Enough() }
+                }
+            }
+            #expect(error?.message.contains("Enough") == true)
+            let video = try await MediaProbe(of: path).video
+            #expect(video?.frames == 20)
+        }
+    }
+
+    @Test func anErrorOfTheCaptureLeavesTheFileComplete() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mp4")
+            let plan = BridgePlan(
+                capture: "videotestsrc ! video/x-raw,format=I420,width=64,height=48 "
+                    + "! identity error-after=31",
+                outputs: ["x264enc ! mp4mux ! filesink location=\(path)"])
+            let report = await (try Bridge(plan)).run()
+            #expect(report.ended == .error)
+            #expect(report.failures.first?.element?.contains("identity") == true)
+            #expect(report.outputs["output"]?.frames == 30)
+            let video = try await MediaProbe(of: path).video
+            #expect(video?.frames == 30)
+        }
+    }
+
+    @Test func anOutputThatFailsHarmsNoOther() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            var plan = BridgePlan(captures: [.init(name: "video", text: capture)])
+            plan.outputs = [
+                .init(name: "full", text: "filesink location=/dev/full buffer-mode=2"),
+                .init(name: "file", text: "x264enc ! matroskamux ! filesink location=\(path)"),
+            ]
+            let report = await (try Bridge(plan)).run()
+            #expect(report.failures.map(\.code) == [.noSpaceLeft])
+            #expect(report.ended == .error)
+            #expect(report.outputs["file"]?.frames == 60)
+            let video = try await MediaProbe(of: path).video
+            #expect(video?.frames == 60)
+            let full = try #require(report.outputs["full"])
+            #expect(full.frames + full.dropped.total <= 60)
+        }
+    }
+
+    @Test func stopEndsAnEndlessBridgeWithoutLosingWhatItTook() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            let bridgeToStop = Mutex<Bridge?>(nil)
+            let seen = Atomic<Int>(0)
+            struct Stopper: VideoProcessor {
+                let see: @Sendable () -> Void
+                func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+                    see()
+                    return frame
+                }
+            }
+            var plan = BridgePlan(
+                capture: "videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48",
+                outputs: ["x264enc ! matroskamux ! filesink location=\(path)"])
+            let stopper: @Sendable () -> Void = {
+                if seen.add(1, ordering: .relaxed).newValue == 10 {
+                    bridgeToStop.withLock { $0 }?.stop()
+                }
+            }
+            plan.processors = [Stopper(see: stopper)]
+            let bridge = try Bridge(plan)
+            bridgeToStop.withLock { $0 = bridge }
+            let report = await bridge.run()
+            bridgeToStop.withLock { $0 = nil }
+            #expect(report.ended == .interrupt)
+            #expect(report.failures.isEmpty)
+            let frames = try #require(report.outputs["output"]?.frames)
+            #expect(frames >= 9)
+            #expect(report.captures["video"]?.frames == frames)
+            let video = try await MediaProbe(of: path).video
+            #expect(video?.frames == frames)
+        }
+    }
+
+    @Test func soundEndsWithTheLastFrameOfALimit() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            var plan = BridgePlan(
+                capture: "videotestsrc num-buffers=90 ! video/x-raw,format=I420,framerate=30/1 "
+                    + "! appsink name=video audiotestsrc num-buffers=300 samplesperbuffer=480 "
+                    + "! audio/x-raw,rate=48000 ! appsink name=audio",
+                outputs: [
+                    "appsrc name=video ! x264enc ! matroskamux name=m ! filesink location=\(path) "
+                        + "appsrc name=audio ! audioconvert ! flacenc ! m."
+                ])
+            plan.frameLimit = 30
+            let report = try await Bridge(plan).run().get()
+            #expect(report.ended == .frames)
+            let video = try await MediaProbe(of: path).video
+            #expect(video?.frames == 30)
+            let samples = try await MediaProbe.audioSamples(of: path)
+            // A second of sound, less what had not come when the last frame did, and no more.
+            #expect(samples <= 48_000)
+        }
+    }
+
+    @Test func namesThatDoNotMatchAreToldBeforeAnythingIsOpened() throws {
+        let wrong = BridgePlan(
+            capture: capture, outputs: ["appsrc name=sound ! wavenc ! filesink location=/nowhere/a"]
+        )
+        let error = #expect(throws: PipelineError.self) { try Bridge(wrong) }
+        #expect(error?.code == .wrongEnds)
+        #expect(error?.message.contains("\"sound\"") == true)
+        let twice = BridgePlan(captures: [
+            .init(name: "a", text: capture), .init(name: "a", text: capture),
+        ])
+        #expect(throws: PipelineError.self) { try Bridge(twice) }
+    }
+
+    @Test func aStreamThatTheFileDoesNotHaveIsNotWaitedFor() async throws {
+        try await withTemporaryDirectory { directory in
+            var clip = Clip()
+            clip.hasAudio = false
+            let input = try await clip.make(at: directory.file("silent.mkv"))
+            let path = directory.file("out.mkv")
+            let report = try await Bridge.run(
+                capture: "filesrc location=\(input) ! decodebin name=d d. ! videoconvert "
+                    + "! appsink name=video d. ! audioconvert ! appsink name=audio",
+                outputs: [
+                    "appsrc name=video ! x264enc ! matroskamux name=m ! filesink location=\(path) "
+                        + "appsrc name=audio ! opusenc ! m."
+                ])
+            #expect(report.captures.mapValues(\.frames) == ["video": clip.frames, "audio": 0])
+            let video = try await MediaProbe(of: path).video
+            #expect(video?.frames == clip.frames)
+        }
+    }
+}
