@@ -70,10 +70,10 @@ public func withVirtualDisplay<R>(
     let display = try await VirtualDisplay(width: width, height: height)
     do {
         let result = try await body(display)
-        try await display.stop(within: .seconds(40))
+        try await display.stop()
         return result
     } catch {
-        try? await display.stop(within: .seconds(40))
+        try? await display.stop()
         throw error
     }
 }
