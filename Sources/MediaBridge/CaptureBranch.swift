@@ -171,10 +171,14 @@ final class CaptureBranch: Sendable {
     }
 
     private func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
-        switch translate(sample) {
-        case .frame(let frame): receiver.receive(frame)
-        case .sample(let sample): receiver.receive(sample)
-        case nil: break
+        let layout = layout(of: sample)
+        let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
+        guard let buffer = sample.takeBuffer() else { return }
+        if let layout {
+            let frame = frame(buffer, layout, running)
+            receiver.receive(consume frame)
+        } else if let sample = self.sample(buffer, running) {
+            receiver.receive(sample)
         }
     }
 
@@ -200,30 +204,39 @@ final class CaptureBranch: Sendable {
     }
 
     private func translate(_ sample: consuming Sample) -> Item? {
-        let kind = kind(of: sample)
+        let layout = layout(of: sample)
         let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
-        guard let kind, let buffer = sample.takeBuffer() else { return nil }
-        switch kind {
-        case .video(let layout, let live):
-            let duration = buffer.duration.map { MediaTime($0) }
-            let storage = BufferFrameStorage(loan.lend(buffer), layout)
-            return .frame(
-                VideoFrame(storage, runningTime: running, duration: duration, liveTiming: live))
-        case .other(let caps, let live):
-            return .sample(MediaSample(buffer, caps: caps, runningTime: running, liveTiming: live))
+        guard let buffer = sample.takeBuffer() else { return nil }
+        if let layout {
+            return .frame(frame(buffer, layout, running))
         }
+        return self.sample(buffer, running).map { .sample($0) }
     }
 
-    private enum Kind {
-        case video(FrameLayout, LiveTiming?)
-        case other(Caps, LiveTiming?)
+    private func frame(
+        _ buffer: consuming Buffer, _ layout: FrameLayout, _ running: MediaTime?
+    ) -> VideoFrame {
+        let duration = buffer.duration.map { MediaTime($0) }
+        return VideoFrame(
+            BufferFrameStorage(loan.lend(buffer), layout), runningTime: running,
+            duration: duration, liveTiming: live)
     }
 
-    private func kind(of sample: borrowing Sample) -> Kind? {
-        stream.withLock { stream in
-            if stream.capsIdentity != sample.capsIdentity { change(&stream, to: sample.caps) }
-            if let layout = stream.layout { return .video(layout, stream.live) }
-            return stream.caps.map { .other($0, stream.live) }
+    private func sample(_ buffer: consuming Buffer, _ running: MediaTime?) -> MediaSample? {
+        guard let caps = stream.withLock({ $0.caps }) else { return nil }
+        return MediaSample(buffer, caps: caps, runningTime: running, liveTiming: live)
+    }
+
+    private var live: LiveTiming? {
+        isLive.load(ordering: .acquiring) ? stream.withLock { $0.live } : nil
+    }
+
+    /// The layout of the sample's frame; `nil` for what is not raw video.
+    private func layout(of sample: borrowing Sample) -> FrameLayout? {
+        let identity = sample.capsIdentity
+        return stream.withLock { stream in
+            if stream.capsIdentity != identity { change(&stream, to: sample.caps) }
+            return stream.layout
         }
     }
 
