@@ -46,7 +46,7 @@ public struct FrameSequence: AsyncSequence, Sendable {
         func next() async throws(PipelineError) -> VideoFrame? {
             switch phase.withLock({ $0 }) {
             case .ended: return nil
-            case .idle: try start()
+            case .idle: try await start()
             case .running: break
             }
             while !Task.isCancelled {
@@ -69,9 +69,15 @@ public struct FrameSequence: AsyncSequence, Sendable {
             return nil
         }
 
-        private func start() throws(PipelineError) {
+        private func start() async throws(PipelineError) {
             try source.beginReading()
             phase.withLock { $0 = .running }
+            // A run that was left is still on its way down, and would be counted with this one.
+            do {
+                try await source.pipeline.setState(.null)
+            } catch {
+                try await fail(error)
+            }
             source.branch.pull { [arrival] in arrival.signal() }
             source.capture.prepare()
             refusal.withLock { $0 = nil }

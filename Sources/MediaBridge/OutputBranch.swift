@@ -6,7 +6,7 @@ final class OutputBranch: VideoFrameConsumer {
     private let source: AppSource
     private let timeline: OutputTimeline
     private let room: Room
-    private let depth: Int
+    private let depth: QueueDepth
     private let whenFull: PipelineVideoSink.WhenFull
 
     private let written = Written()
@@ -24,7 +24,6 @@ final class OutputBranch: VideoFrameConsumer {
         var offset: MediaTime?
         var last: MediaTime?
         var dropsOldest: Bool?
-        var depth: Int
         var drops = DropCounts()
     }
     /// Held through a push, so that two writers' buffers enter the queue in the order of their times.
@@ -41,12 +40,12 @@ final class OutputBranch: VideoFrameConsumer {
         self.source = source
         self.timeline = timeline
         fitting = Fitting(source: source)
-        depth = max(1, configuration.depth)
+        depth = QueueDepth(asked: configuration.depth)
         whenFull = configuration.whenFull
-        room = Room(depth: depth)
-        stream = Mutex(Stream(depth: depth))
+        room = Room(depth: QueueDepth.least)
+        stream = Mutex(Stream())
         farEnd = source.farEnd
-        source.configure(depth: depth, dropsOldest: false)
+        source.configure(depth: QueueDepth.least, dropsOldest: false)
         // Not through self, which holds the pipeline: the probes live as long as its pads.
         source.onDeparture { [room] in room.departed() }
         farEnd?.onBuffer { [written] in written.tally.add() }
@@ -60,8 +59,7 @@ final class OutputBranch: VideoFrameConsumer {
     /// Begins to take buffers; forgets an earlier run.
     func open() {
         written.tally.reset()
-        let depth = self.depth
-        stream.withLock { $0 = Stream(isOpen: true, depth: depth) }
+        stream.withLock { $0 = Stream(isOpen: true) }
         room.reopen()
     }
 
@@ -174,10 +172,7 @@ final class OutputBranch: VideoFrameConsumer {
             guard let taken = pending.take(), let fitted = fit(taken, &stream) else {
                 return refuse(.badFormat)
             }
-            if stream.dropsOldest != evicts {
-                stream.dropsOldest = evicts
-                source.configure(depth: stream.depth, dropsOldest: evicts)
-            }
+            if stream.dropsOldest != evicts { bound(&stream, evicts) }
             // Muxers take the last picture of a stream for nothing where they know no duration.
             let interval = stream.last.map { MediaTime(due) - $0 }
             let stays = (duration ?? interval).flatMap { ClockTime($0) }
@@ -232,9 +227,15 @@ final class OutputBranch: VideoFrameConsumer {
         return type != "video/x-raw" && type != "audio/x-raw"
     }
 
+    /// Sets how much may wait, once it is known of what and for whom.
+    private func bound(_ stream: inout Stream, _ evicts: Bool) {
+        let depth = stream.caps.map { self.depth.of($0, isLive: evicts) } ?? QueueDepth.least
+        room.setDepth(depth)
+        source.configure(depth: depth, dropsOldest: evicts)
+        stream.dropsOldest = evicts
+    }
+
     private func change(_ stream: inout Stream, to caps: Caps) {
-        if caps.mediaType.hasPrefix("audio/") { stream.depth = max(stream.depth, 64) }
-        room.setDepth(stream.depth)
         stream.dropsOldest = nil
         stream.caps = caps
         source.setCaps(caps)

@@ -28,8 +28,10 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
     }
 
     public struct Configuration: Sendable {
-        /// Frames that wait in front of the output at most. Default 4.
-        public var depth = 4
+        /// Frames that wait in front of the output at most. `nil`: four of a live capture; of anything
+        /// else, where waiting loses nothing and a deeper queue wakes threads less often, as many as
+        /// take 64 MB, from four to sixteen.
+        public var depth: Int?
         public var whenFull = WhenFull.automatic
         public var timeOrigin = TimeOrigin.automatic
         /// How long ``PipelineVideoSink/finish()`` waits without a frame being written. Default 10 s.

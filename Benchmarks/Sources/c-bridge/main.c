@@ -82,7 +82,7 @@ static int bridge(const char *from, const char *to) {
     GstElement *capture =
         parse(from, "%s ! appsink name=sink max-buffers=4 sync=false async=false enable-last-sample=false");
     GstElement *output =
-        parse(to, "appsrc name=source format=time block=true max-buffers=4 max-bytes=0 max-time=0 ! %s");
+        parse(to, "appsrc name=source format=time block=true max-buffers=16 max-bytes=0 max-time=0 ! %s");
     Bridge bridge = {.source = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(output), "source"))};
     GstAppSink *sink = GST_APP_SINK(gst_bin_get_by_name(GST_BIN(capture), "sink"));
     GstAppSinkCallbacks callbacks = {.eos = on_end, .new_sample = on_sample};
