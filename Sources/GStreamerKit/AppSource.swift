@@ -50,9 +50,16 @@ public final class AppSource: Sendable {
     }
 
     /// The last pad that the source's buffers reach as a stream of their own: that of a muxer, a
-    /// payloader or a sink. What passes there is what gets written. `nil` where nothing is linked.
+    /// payloader or a sink. What passes there is what gets written. `nil` where that is the very next
+    /// one, so that what departs is written, and where nothing is linked.
     public var farEnd: Pad? {
-        var pad = element.pad("src")?.peer
+        let next = element.pad("src")?.peer
+        let end = lastPad(from: next)
+        return end.map(\.pointer) == next.map(\.pointer) ? nil : end
+    }
+
+    private func lastPad(from first: Pad?) -> Pad? {
+        var pad = first
         for _ in 0..<256 {
             guard let here = pad, let element = here.element else { return pad }
             let ends = ["Muxer", "Sink", "Payloader"].contains { element.klass.contains($0) }

@@ -86,7 +86,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
             try await pipeline.setState(.playing)
         } catch {
             output.close()
-            do { try await pipeline.setState(.null) } catch {}  // the first error is the one to tell
+            // The first error is the one to tell.
+            do { try await pipeline.setState(.null) } catch {}
             throw error
         }
     }

@@ -45,14 +45,16 @@ extension CommandTests {
                     capture: "filesrc location=\(film) ! qtdemux ! h264parse ! avdec_h264",
                     outputs: ["x264enc ! matroskamux ! filesink location=\(copy)"],
                     within: .seconds(10))
-                #expect(ended.status < 128, "\(ended.errors)")
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("cut off"))
                 let report = try ended.report
                 #expect((1..<60).contains(report.capture.frames))
                 #expect(try await MediaProbe(of: copy).video?.frames == report.capture.frames)
             }
         }
 
-        @Test func atAFileSizeLimitTheFramesThatWereWrittenPlay() async throws {
+        @Test(.enabled(if: !Sanitizer.isActive, "a sanitizer needs larger files itself"))
+        func atAFileSizeLimitTheFramesThatWereWrittenPlay() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.mkv")
                 let result = try await Tool.run(
