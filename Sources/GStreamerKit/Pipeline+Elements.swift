@@ -43,11 +43,4 @@ extension Pipeline {
             elements.compactMap { element in AppSource(element).map { (element.name, $0) } },
             uniquingKeysWith: { a, _ in a })
     }
-
-    /// The pipeline as a graph in the DOT language, with caps and properties as they are now.
-    public var dot: String {
-        guard let text = gst_debug_bin_to_dot_data(bin, GST_DEBUG_GRAPH_SHOW_ALL) else { return "" }
-        defer { g_free(text) }
-        return String(cString: text)
-    }
 }

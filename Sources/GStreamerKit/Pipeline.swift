@@ -16,8 +16,8 @@ public final class Pipeline: Sendable {
     let control: ControlQueue
     let bus: Bus
     /// Set and read on the control queue alone, once the C object may be gone.
-    private let ended = Ended()
-    private final class Ended: Sendable { let flag = Atomic<Bool>(false) }
+    let ended = Ended()
+    final class Ended: Sendable { let flag = Atomic<Bool>(false) }
     /// The string as it was parsed.
     public let text: String
 
@@ -50,6 +50,7 @@ public final class Pipeline: Sendable {
             }
         })
         bus.attach(to: handle.pointer)
+        dumpGraphs()
     }
 
     deinit {

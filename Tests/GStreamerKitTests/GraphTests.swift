@@ -1,0 +1,10 @@
+import GStreamerKit
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct GraphTests {
+    @Test func aPipelineDrawsItself() throws {
+        let pipeline = try Pipeline(parsing: "videotestsrc name=here ! fakesink")
+        #expect(pipeline.dot.hasPrefix("digraph"))
+        #expect(pipeline.dot.contains("here"))
+    }
+}
