@@ -5,7 +5,9 @@ extension Pipeline {
     /// Writes the pipeline as a graph for each state it reaches and each error, as gst-launch does,
     /// into the directory that `GST_DEBUG_DUMP_DOT_DIR` names; does nothing without.
     func dumpGraphs() {
-        guard let directory = getenv("GST_DEBUG_DUMP_DOT_DIR"), directory.pointee != 0 else { return }
+        guard let directory = getenv("GST_DEBUG_DUMP_DOT_DIR"), directory.pointee != 0 else {
+            return
+        }
         onMessage { [control, handle, ended] message in
             let moment: String
             switch message {
