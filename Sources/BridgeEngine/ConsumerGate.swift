@@ -15,6 +15,7 @@ public final class ConsumerGate: VideoFrameConsumer {
     /// Whether frames come through.
     public var isOpen: Bool { state.load(ordering: .acquiring) }
 
+    /// Lets frames through from here on.
     public func open() { state.store(true, ordering: .releasing) }
 
     /// Shuts the gate. A frame that is already through goes on.

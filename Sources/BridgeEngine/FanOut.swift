@@ -30,8 +30,10 @@ public final class FanOut: VideoFrameConsumer {
 
     private let links = Mutex<[Link]>([])
 
+    /// Without a receiver every frame is dropped as ``DropCause/closed``.
     public init() {}
 
+    /// Adds a receiver, from the next frame on.
     @discardableResult
     public func add(_ receiver: any VideoFrameConsumer) -> Link {
         let link = Link(receiver)
@@ -39,6 +41,7 @@ public final class FanOut: VideoFrameConsumer {
         return link
     }
 
+    /// Takes a receiver off, from the next frame on.
     public func remove(_ link: Link) { links.withLock { $0.removeAll { $0 === link } } }
 
     /// Hands the frame to every receiver in turn; the last gets it for good.

@@ -4,6 +4,7 @@ internal import CMediaBridge
 ///
 /// Samples wait in a bounded queue inside of the element. Thread: any.
 public final class AppSink: Sendable {
+    /// The element, for its properties and pads.
     public let element: Element
     private var pointer: UnsafeMutablePointer<GstAppSink> {
         UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSink.self)

@@ -5,6 +5,7 @@ internal import CMediaBridge
 /// The caller keeps the queue bounded: ``queuedBuffers`` tells how full it is, ``onDeparture(_:)`` when
 /// there is room again. Thread: any.
 public final class AppSource: Sendable {
+    /// The element, for its properties and pads.
     public let element: Element
     private var pointer: UnsafeMutablePointer<GstAppSrc> {
         UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSrc.self)
@@ -30,6 +31,7 @@ public final class AppSource: Sendable {
             pointer, dropsOldest ? GST_APP_LEAKY_TYPE_DOWNSTREAM : GST_APP_LEAKY_TYPE_NONE)
     }
 
+    /// Says what the buffers are that follow.
     public func setCaps(_ caps: Caps) { gst_app_src_set_caps(pointer, caps.pointer) }
 
     /// Buffers that wait in the source's queue.

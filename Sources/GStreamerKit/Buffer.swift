@@ -97,6 +97,7 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         set { pointer.pointee.dts = newValue?.raw ?? ClockTime.none }
     }
 
+    /// How long the content lasts; `nil` where nobody said.
     public var duration: ClockTime? {
         get { ClockTime(pointer.pointee.duration) }
         set { pointer.pointee.duration = newValue?.raw ?? ClockTime.none }

@@ -45,12 +45,15 @@ public final class Caps: Sendable, CustomStringConvertible {
         return String(cString: name)
     }
 
+    /// Whether both say the same, field by field.
     public func isEqual(to other: Caps) -> Bool {
         gst_caps_is_equal(pointer, other.pointer) != 0
     }
 
+    /// Whether they allow anything.
     public var isAny: Bool { gst_caps_is_any(pointer) != 0 }
 
+    /// Whether they allow nothing.
     public var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
 
     /// What both allow, in the order of preference of this one.
@@ -70,6 +73,7 @@ public final class Caps: Sendable, CustomStringConvertible {
         return mb_structure_string(structure, "format").map { String(cString: $0) }
     }
 
+    /// As gst-launch writes them.
     public var description: String {
         guard let text = gst_caps_to_string(pointer) else { return "" }
         defer { g_free(text) }

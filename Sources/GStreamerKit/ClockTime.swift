@@ -2,6 +2,7 @@ internal import CMediaBridge
 
 /// A GStreamer time: whole nanoseconds, never negative. GStreamer's `GST_CLOCK_TIME_NONE` is `nil`.
 public struct ClockTime: Hashable, Comparable, Sendable {
+    /// Whole nanoseconds.
     public var nanoseconds: UInt64
 
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }

@@ -15,6 +15,7 @@ public final class Element: @unchecked Sendable {
 
     deinit { gst_object_unref(pointer) }
 
+    /// The name within its bin: `filesrc0`, or what `name=` gave it.
     public var name: String {
         guard let text = gst_object_get_name(object) else { return "" }
         defer { g_free(text) }
@@ -37,6 +38,7 @@ public final class Element: @unchecked Sendable {
         return String(cString: text)
     }
 
+    /// Whether gst-inspect-1.0 would list a property of that name.
     public func hasProperty(_ name: String) -> Bool { mb_has_property(pointer, name) != 0 }
 
     /// Sets a property from text, as gst-launch would. A property that the element does not have is

@@ -18,6 +18,7 @@ public struct MappedBuffer: ~Copyable {
         gst_buffer_unmap(buffer.pointer, &map)
     }
 
+    /// The bytes, no longer than this value.
     public var bytes: RawSpan {
         @_lifetime(borrow self)
         get {

@@ -7,6 +7,7 @@ public struct MappedVideoFrame: ~Copyable {
     /// Whether the buffer's memory was mapped itself (``Buffer/isHeldBySample``).
     private let isSole: Bool
 
+    /// What the mapping is for.
     public enum Access: Sendable { case read, write }
 
     /// `nil` where the memory cannot be mapped so: too small for the format, not reachable by the CPU,
@@ -37,7 +38,9 @@ public struct MappedVideoFrame: ~Copyable {
         if isSole { mb_video_frame_unmap_sole(&frame) } else { gst_video_frame_unmap(&frame) }
     }
 
+    /// A plane in the mapping.
     public struct Plane {
+        /// From the first row on, as far as the mapping reaches.
         public let memory: UnsafeMutableRawBufferPointer
         /// Bytes from row to row.
         public let stride: Int

@@ -10,6 +10,7 @@ public final class Pad: @unchecked Sendable {
 
     deinit { gst_object_unref(pointer) }
 
+    /// Whether it has a peer.
     public var isLinked: Bool { gst_pad_is_linked(pointer) != 0 }
 
     /// The pad it is linked to.

@@ -1,5 +1,6 @@
 /// What went wrong in a pipeline, in GStreamer's own words, with what to do about it.
 public struct PipelineError: Error, Hashable, Sendable {
+    /// The kind of failure, for programs.
     public var code: Code
 
     /// Where: `/GstPipeline:pipeline0/GstFileSrc:filesrc0`. `nil` where no element is to blame.

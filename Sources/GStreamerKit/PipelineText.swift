@@ -4,6 +4,7 @@
 /// at white space (of ASCII alone) outside of quotes, with a backslash taking the next character as it
 /// is. Quotes count where a word or a property's value begins, and nowhere else: `text=it's` has none.
 public struct PipelineText: Sendable {
+    /// As it was given.
     public let text: String
     /// The words, quotes and all.
     public let words: [String]
@@ -71,8 +72,11 @@ public struct PipelineText: Sendable {
 
     /// An element of the string: its factory and the properties written behind it.
     public struct Mention: Hashable, Sendable {
+        /// `appsink`
         public let factory: String
+        /// As written behind it, without quotes.
         public let properties: [String: String]
+        /// Its name, where the string gives one.
         public var name: String? { properties["name"] }
     }
 

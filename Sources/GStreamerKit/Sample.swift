@@ -25,6 +25,7 @@ public struct Sample: ~Copyable {
         return Buffer(buffer, adopting: sample)
     }
 
+    /// What the buffer is; `nil` where nobody said.
     public var caps: Caps? { gst_sample_get_caps(pointer).map { Caps(retaining: $0) } }
 
     /// ``Caps/identity`` of the sample's caps; the cheap question, asked for every frame.

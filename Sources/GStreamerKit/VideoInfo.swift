@@ -5,6 +5,7 @@ internal import CMediaBridge
 /// Immutable. Thread: any.
 public final class VideoInfo: @unchecked Sendable {  // written in init alone
     let info: GstVideoInfo
+    /// The caps that this was read from, or made for.
     public let caps: Caps
 
     /// Pixels in a row, or rows, that GStreamer's own elements take.
@@ -73,15 +74,19 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     public var format: String {
         String(cString: gst_video_format_to_string(info.finfo.pointee.format))
     }
+    /// Pixels in a row.
     public var width: Int { Int(info.width) }
+    /// Rows.
     public var height: Int { Int(info.height) }
     /// `nil` for a variable rate.
     public var frameRate: (numerator: Int, denominator: Int)? {
         info.fps_n > 0 ? (Int(info.fps_n), Int(info.fps_d)) : nil
     }
+    /// Width of a pixel over its height.
     public var pixelAspectRatio: (numerator: Int, denominator: Int) {
         (Int(info.par_n), Int(info.par_d))
     }
+    /// `bt709`, `2:4:16:3`; `nil` where it is not known.
     public var colorimetry: String? {
         var colorimetry = info.colorimetry
         guard let text = gst_video_colorimetry_to_string(&colorimetry) else { return nil }
@@ -92,8 +97,10 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     /// Bytes of a frame in the default layout.
     public var byteCount: Int { Int(info.size) }
 
+    /// What the components mean.
     public enum ColorFamily: Sendable { case yuv, rgb, gray, other }
 
+    /// Whether pixels are luma and chroma, red, green and blue, or luminance.
     public var colorFamily: ColorFamily {
         if mb_video_format_is_gray(info.finfo) != 0 { return .gray }
         if mb_video_format_is_yuv(info.finfo) != 0 { return .yuv }
@@ -119,6 +126,7 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
         public let depth: Int
     }
 
+    /// Where each colour lies in a frame.
     public var components: [Component] {
         (0..<mb_video_format_components(info.finfo)).map { c in
             let depth = Int(mb_video_format_component_depth(info.finfo, c))
@@ -138,6 +146,7 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
 extension VideoInfo {
     /// A plane's place in the default layout.
     public struct PlaneLayout: Hashable, Sendable {
+        /// Bytes from the start of the frame.
         public let offset: Int
         public let stride: Int
         public let rows: Int

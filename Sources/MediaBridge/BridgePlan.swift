@@ -40,7 +40,9 @@ public struct BridgePlan: Sendable {
     /// Ends the bridge after so much media time; `nil`: no limit.
     public var durationLimit: Duration?
 
+    /// For every capture of the plan.
     public var captureConfiguration = PipelineVideoSource.Configuration()
+    /// For every output of the plan.
     public var outputConfiguration = PipelineVideoSink.Configuration()
 
     public init(captures: [Named], outputs: [Named] = []) {

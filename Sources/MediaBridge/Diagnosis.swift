@@ -1,6 +1,8 @@
 /// What a machine has and lacks for bridging: the answer of `gst-bridge doctor`.
 public struct Diagnosis: Sendable {
+    /// One thing that was looked for.
     public struct Finding: Hashable, Sendable {
+        /// `missing` breaks nothing until a pipeline asks for it.
         public enum Verdict: String, Hashable, Sendable { case ok, missing, broken }
         public var name: String
         public var verdict: Verdict

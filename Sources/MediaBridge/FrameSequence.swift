@@ -13,6 +13,7 @@ extension PipelineVideoSource {
 public struct FrameSequence: AsyncSequence, Sendable {
     let source: PipelineVideoSource
 
+    /// Each iterator is a run of the pipeline; one at a time.
     public func makeAsyncIterator() -> Iterator { Iterator(Reader(source)) }
 
     public struct Iterator: AsyncIteratorProtocol {

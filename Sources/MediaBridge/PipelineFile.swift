@@ -31,7 +31,9 @@ public struct PipelineFile: Sendable {
     public let variables: [Variable]
     /// Empty: what there is.
     public let captures: [BridgePlan.Named]
+    /// Names, in order (``FilterName``).
     public let filters: [String]
+    /// By the names that reports use.
     public let outputs: [BridgePlan.Named]
     let path: String
 

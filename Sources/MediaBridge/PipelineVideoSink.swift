@@ -27,12 +27,15 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
         case firstFrame
     }
 
+    /// How an output is fed; the defaults suit displays and files.
     public struct Configuration: Sendable {
         /// Frames that wait in front of the output at most. `nil`: four of a live capture; of anything
         /// else, where waiting loses nothing and a deeper queue wakes threads less often, as many as
         /// take 64 MB, from four to sixteen.
         public var depth: Int?
+        /// Default ``WhenFull/automatic``.
         public var whenFull = WhenFull.automatic
+        /// Default ``TimeOrigin/automatic``.
         public var timeOrigin = TimeOrigin.automatic
         /// How long ``PipelineVideoSink/finish()`` waits without a frame being written. Default 10 s.
         public var patience = Duration.seconds(10)
@@ -141,11 +144,13 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
 
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
+    /// Starts the output, and blocks until it is started or has failed.
     public func shouldStart() throws {
         output.prepare()
         try pipeline.setStateAndWait(.playing)
     }
 
+    /// Hands a frame over as ``consume(_:)`` does, and throws where it is not taken.
     public func render(_ frame: VideoFrame) throws {
         if case .dropped(let cause) = consume(frame) { throw refusal(of: frame, cause) }
     }

@@ -13,6 +13,7 @@ internal import Synchronization
 /// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and calls
 /// the `should…` methods on its control thread. Thread: any but a streaming thread.
 public final class PipelineVideoSource: VideoSource, Sendable {
+    /// How a capture is read.
     public struct Configuration: Sendable {
         /// Frames that wait for the reader at most. Default 3. A bound that the string sets
         /// (`appsink max-buffers=8`) is kept.
@@ -79,16 +80,19 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         return true
     }
 
+    /// Starts the capture, from its beginning where it is a file. Blocks.
     public func shouldStart() throws {
         branch.push(to: delivery)
         capture.prepare()
         try pipeline.setStateAndWait(.playing)
     }
 
+    /// Stops the capture; devices stay open. Blocks.
     public func shouldStop() {
         do { try pipeline.setStateAndWait(.ready) } catch { delivery.stuck.withLock { $0 = error } }
     }
 
+    /// Closes devices and files. Blocks.
     public func shouldDispose() {
         do { try pipeline.setStateAndWait(.null) } catch { delivery.stuck.withLock { $0 = error } }
         consumer = nil

@@ -38,11 +38,13 @@ public struct DropCounts: Hashable, Sendable {
 
     public init() {}
 
+    /// Frames lost to one cause.
     public subscript(cause: DropCause) -> Int {
         get { counts[cause, default: 0] }
         set { counts[cause] = newValue == 0 ? nil : newValue }
     }
 
+    /// Of all causes.
     public var total: Int { counts.values.reduce(0, +) }
 
     public static func + (a: DropCounts, b: DropCounts) -> DropCounts {

@@ -1,5 +1,6 @@
 /// Why pixels could not be reached, or a frame could not be made.
 public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure.
     public enum Code: Hashable, Sendable {
         /// The memory cannot be mapped for the CPU (a GPU surface without a download, say).
         case notMappable
@@ -12,6 +13,7 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let code: Code
+    /// One sentence for people.
     public let message: String
 
     public init(_ code: Code, _ message: String) {

@@ -45,6 +45,7 @@ public struct MediaTime: Hashable, Comparable, Sendable {
         self.nanoseconds = overflow || beyond ? (seconds < 0 ? .min : .max) : sum
     }
 
+    /// Seconds, as near as a Double comes.
     public var seconds: Double { Double(nanoseconds) / 1e9 }
 
     public var duration: Duration { .nanoseconds(nanoseconds) }

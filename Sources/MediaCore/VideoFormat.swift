@@ -3,6 +3,7 @@
 /// It belongs to one frame and may change from frame to frame: a capture whose caps change delivers
 /// the next frame with the new format.
 public struct VideoFormat: Hashable, Sendable {
+    /// The layout, by GStreamer's name.
     public var pixelFormat: VideoPixelFormat
     /// Pixels in a row.
     public var width: Int
@@ -41,6 +42,7 @@ public struct VideoFormat: Hashable, Sendable {
             self.denominator = denominator
         }
 
+        /// Zero where the denominator is.
         public var value: Double {
             denominator == 0 ? 0 : Double(numerator) / Double(denominator)
         }

@@ -61,6 +61,7 @@ public struct VideoFrame: Sendable {
         self.metadata = metadata
     }
 
+    /// What this frame is; the next may be another.
     public var format: VideoFormat { storage.format }
     /// Pixels in a row.
     public var width: Int { format.width }

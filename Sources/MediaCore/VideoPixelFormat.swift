@@ -3,6 +3,7 @@
 /// Every format that GStreamer knows is a value; the constants are those that RTC code writes most.
 /// Layouts (planes, offsets, strides) are never derived from the name here: they come with each frame.
 public struct VideoPixelFormat: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+    /// GStreamer's name.
     public let rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }

@@ -3,6 +3,7 @@
 /// A plane is bytes **and** stride: row `y` begins at `y * stride`, whatever the width is.
 public struct VideoPlane: ~Escapable {
     private let memory: UnsafeRawBufferPointer
+    /// Where rows and samples lie.
     public let layout: VideoPlaneLayout
 
     @_lifetime(immortal)
@@ -44,6 +45,7 @@ public struct VideoPlane: ~Escapable {
 /// One plane of a picture, writable, inside the scope that mapped it.
 public struct MutableVideoPlane: ~Copyable, ~Escapable {
     private let memory: UnsafeMutableRawBufferPointer
+    /// Where rows and samples lie.
     public let layout: VideoPlaneLayout
 
     @_lifetime(immortal)

@@ -3,6 +3,7 @@
 /// Storages make it; users meet it in ``VideoFrame/withPlanes(_:)``.
 public struct VideoPlanes: ~Copyable {
     private let planes: [MappedPlane]
+    /// The format of the whole picture.
     public let format: VideoFormat
 
     /// - Parameter planes: Memory that stays valid and unchanged while the value lives.
@@ -28,6 +29,7 @@ public struct VideoPlanes: ~Copyable {
 /// A picture mapped for writing, valid only in the scope that was given it.
 public struct MutableVideoPlanes: ~Copyable {
     private let planes: [MappedPlane]
+    /// The format of the whole picture.
     public let format: VideoFormat
 
     /// - Parameter planes: Memory that stays valid while the value lives, and that nobody else sees.
@@ -50,6 +52,7 @@ public struct MutableVideoPlanes: ~Copyable {
 
 /// A plane's memory and its layout, as a storage hands it over.
 public struct MappedPlane {
+    /// From the first row on.
     public let memory: UnsafeMutableRawBufferPointer
     public let layout: VideoPlaneLayout
 

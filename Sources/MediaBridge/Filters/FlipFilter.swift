@@ -1,5 +1,6 @@
 /// Turns or mirrors the picture, with GStreamer's `videoflip`; the pixel format stays.
 public final class FlipFilter: VideoProcessor {
+    /// What to do with the picture.
     public enum Method: String, Sendable, CaseIterable {
         /// Left becomes right.
         case mirror = "horiz"
