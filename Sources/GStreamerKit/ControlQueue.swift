@@ -5,6 +5,10 @@ internal import Synchronization
 /// the other, so that a change which blocks blocks neither a streaming thread nor Swift's pool.
 final class ControlQueue: Sendable {
     private let queue: DispatchQueue
+    /// Set while a change is overdue. What comes behind it waits for it, and not for a whole deadline
+    /// of its own.
+    private let isStuck = Atomic<Bool>(false)
+    private static let patienceWhileStuck = Duration.milliseconds(500)
 
     init(label: String) { queue = DispatchQueue(label: label) }
 
@@ -14,12 +18,17 @@ final class ControlQueue: Sendable {
     func run<R: Sendable>(
         within deadline: Duration, _ body: @escaping @Sendable () -> R
     ) async -> R? {
-        await withCheckedContinuation { continuation in
+        let limit = allowed(deadline)
+        return await withCheckedContinuation { continuation in
             let once = Once(continuation)
-            let limit = Deadline(after: deadline) { once.resume(nil) }
-            queue.async {
+            let deadline = Deadline(after: limit) { [self] in
+                isStuck.store(true, ordering: .relaxed)
+                once.resume(nil)
+            }
+            queue.async { [self] in
                 let result = body()
-                limit.cancel()
+                isStuck.store(false, ordering: .relaxed)
+                deadline.cancel()
                 once.resume(result)
             }
         }
@@ -32,13 +41,22 @@ final class ControlQueue: Sendable {
         let result = Mutex<R?>(nil)
         let done = DispatchSemaphore(value: 0)
         let box = Box(result: consume result)
-        queue.async {
+        let limit = allowed(deadline)
+        queue.async { [self] in
             let value = body()
+            isStuck.store(false, ordering: .relaxed)
             box.result.withLock { $0 = value }
             done.signal()
         }
-        guard done.wait(timeout: .now() + deadline.dispatchInterval) == .success else { return nil }
+        guard done.wait(timeout: .now() + limit.dispatchInterval) == .success else {
+            isStuck.store(true, ordering: .relaxed)
+            return nil
+        }
         return box.result.withLock { $0 }
+    }
+
+    private func allowed(_ deadline: Duration) -> Duration {
+        isStuck.load(ordering: .relaxed) ? min(deadline, Self.patienceWhileStuck) : deadline
     }
 
     /// Runs `body` on the queue, some time.

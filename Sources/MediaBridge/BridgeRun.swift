@@ -44,7 +44,12 @@ final class BridgeRun: Sendable {
     /// Notes a failure that does not end the run by itself.
     func note(_ error: PipelineError) {
         state.withLock { state in
-            if !state.failures.contains(error) { state.failures.append(error) }
+            // A pipeline that is stuck is stuck in every change that follows: once is enough.
+            let isKnown =
+                error.code == .deadlineExceeded
+                ? state.failures.contains { $0.code == .deadlineExceeded }
+                : state.failures.contains(error)
+            if !isKnown { state.failures.append(error) }
         }
     }
 
