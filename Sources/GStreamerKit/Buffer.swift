@@ -43,6 +43,12 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         return pointer
     }
 
+    /// What a destroy-notify calls, once.
+    private final class Release: Sendable {
+        let call: @Sendable () -> Void
+        init(_ call: @escaping @Sendable () -> Void) { self.call = call }
+    }
+
     /// Wraps memory without a copy.
     ///
     /// - Parameter release: Called once, on any thread, when GStreamer lets go of the memory.
@@ -50,10 +56,6 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         unsafe bytes: UnsafeMutableRawBufferPointer, readOnly: Bool,
         release: @escaping @Sendable () -> Void
     ) -> Buffer {
-        final class Release: Sendable {
-            let call: @Sendable () -> Void
-            init(_ call: @escaping @Sendable () -> Void) { self.call = call }
-        }
         let context = Unmanaged.passRetained(Release(release)).toOpaque()
         let flags = readOnly ? GST_MEMORY_FLAG_READONLY : GstMemoryFlags(rawValue: 0)
         let pointer = mb_buffer_new_wrapped(flags, bytes.baseAddress, gsize(bytes.count), context) {
@@ -130,10 +132,6 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
     ///
     /// - Parameter release: Called once, on any thread, when the last owner of the result is gone.
     public borrowing func tracked(release: @escaping @Sendable () -> Void) -> Buffer {
-        final class Release: Sendable {
-            let call: @Sendable () -> Void
-            init(_ call: @escaping @Sendable () -> Void) { self.call = call }
-        }
         // A shallow copy keeps its pooled parent away from the pool until it is gone itself.
         let copy = Buffer(adopting: gst_buffer_copy(pointer))
         let context = Unmanaged.passRetained(Release(release)).toOpaque()

@@ -39,22 +39,14 @@ extension Pipeline {
         return try verdict(result, state, deadline)
     }
 
-    /// Asks for a state and does not wait; errors come on the bus. For streaming threads.
-    public func requestState(_ state: PipelineState, before: (@Sendable () -> Void)? = nil) {
-        control.post { [self] in
-            before?()
-            _ = Self.change(handle, to: state)
-        }
-    }
-
     /// Asks for a state and does not wait: the change comes after those asked for before, and before
-    /// those asked for later.
+    /// those asked for later. For streaming threads too.
     ///
     /// - Parameter onFailure: Told what ``setState(_:deadline:)`` would throw, on a control thread or a
-    ///   task's.
+    ///   timer's.
     public func requestState(
         _ state: PipelineState, deadline: Duration = stateDeadline,
-        onFailure: @escaping @Sendable (PipelineError) -> Void
+        onFailure: @escaping @Sendable (PipelineError) -> Void = { _ in }
     ) {
         let verdict = { @Sendable [self] (result: GstStateChangeReturn?) in
             do throws(PipelineError) {
@@ -63,13 +55,10 @@ extension Pipeline {
                 onFailure(error)
             }
         }
-        let lateness = Task.detached {
-            do { try await Task.sleep(for: deadline) } catch { return }
-            verdict(nil)
-        }
+        let limit = Deadline(after: deadline) { verdict(nil) }
         control.post { [handle] in
             let result = Self.change(handle, to: state)
-            lateness.cancel()
+            limit.cancel()
             verdict(result)
         }
     }

@@ -14,7 +14,6 @@ final class BridgeStream: CaptureReceiver {
 
     private let passed = Tally()
     private let drops = Mutex(DropCounts())
-    private let hasEnded = Atomic<Bool>(false)
     private let end = Atomic<Int64>(0)
 
     init(
@@ -83,8 +82,6 @@ final class BridgeStream: CaptureReceiver {
     /// Lets nothing more through.
     func close() { gate.close() }
 
-    var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
-
     /// Frames that passed, and those that did not.
     var counts: BridgeReport.Counts {
         var drops = self.drops.withLock { $0 }
@@ -126,7 +123,6 @@ final class BridgeStream: CaptureReceiver {
     func branchEnded() {
         // A muxer that still waits for this stream would hold up all others.
         takers.forEach { $0.endOfStream() }
-        hasEnded.store(true, ordering: .releasing)
         onEnd()
     }
 

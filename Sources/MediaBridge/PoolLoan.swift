@@ -12,10 +12,6 @@ final class PoolLoan: Sendable {
     }
     private let pool = Mutex(Pool())
     private let outstanding = Atomic<Int>(0)
-    private let copied = Atomic<Int>(0)
-
-    /// Frames that were copied because the pool was nearly empty.
-    var copiedFrames: Int { copied.load(ordering: .relaxed) }
 
     /// The buffer to hand out for `buffer`: itself where it has no pool or the pool has no limit.
     func lend(_ buffer: consuming Buffer) -> Buffer {
@@ -31,7 +27,6 @@ final class PoolLoan: Sendable {
         }
         guard let limit else { return buffer }
         if outstanding.load(ordering: .acquiring) >= limit - 1, let copy = buffer.deepCopy() {
-            copied.add(1, ordering: .relaxed)
             return copy
         }
         outstanding.add(1, ordering: .acquiringAndReleasing)
