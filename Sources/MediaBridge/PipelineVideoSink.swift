@@ -155,10 +155,13 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
         if case .dropped(let cause) = consume(frame) { throw refusal(of: frame, cause) }
     }
 
-    /// Ends the output as ``finish()`` does, and blocks until it is done. What went wrong stays in
-    /// ``Pipeline/failure``.
-    public func shouldStop() {
-        let done = BlockingTask { [self] in do { try await finish() } catch {} }
-        done.wait()
+    /// Ends the output as ``finish()`` does, and blocks until it is done.
+    ///
+    /// - Throws: ``PipelineError``: what made the output fail, now or before.
+    public func shouldStop() throws {
+        try BlockingTask { [self] in
+            do { try await finish() } catch { return error }
+            return nil
+        }.wait()
     }
 }

@@ -74,6 +74,17 @@ public final class PipelineVideoSource: VideoSource, Sendable {
 
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
+    /// A camera or a screen, where the string begins with one.
+    public func captureType() -> VideoCaptureType {
+        let factories = Set(pipeline.elements.compactMap(\.factoryName))
+        if factories.contains("v4l2src") || factories.contains("libcamerasrc") { return .camera }
+        return factories.contains("ximagesrc") || factories.contains("pipewiresrc")
+            ? .screen : .unknown
+    }
+
+    /// What is not live comes as fast as it can be read.
+    public func pacing() -> VideoPacing { .engine }
+
     /// Opens devices and files.
     public func shouldInitialize() throws -> Bool {
         try pipeline.setStateAndWait(.ready)
@@ -88,14 +99,12 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     }
 
     /// Stops the capture; devices stay open. Blocks.
-    public func shouldStop() {
-        do { try pipeline.setStateAndWait(.ready) } catch { delivery.stuck.withLock { $0 = error } }
-    }
+    public func shouldStop() throws { try pipeline.setStateAndWait(.ready) }
 
     /// Closes devices and files. Blocks.
-    public func shouldDispose() {
-        do { try pipeline.setStateAndWait(.null) } catch { delivery.stuck.withLock { $0 = error } }
-        consumer = nil
+    public func shouldDispose() throws {
+        defer { consumer = nil }
+        try pipeline.setStateAndWait(.null)
     }
 
     // MARK: For FrameSequence
@@ -114,7 +123,6 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     /// From the branch to the consumer of the day.
     private final class Delivery: CaptureReceiver {
         let consumer = Mutex<(any VideoFrameConsumer)?>(nil)
-        let stuck = Mutex<PipelineError?>(nil)
 
         func receive(_ frame: consuming VideoFrame) {
             let consumer = self.consumer.withLock { $0 }

@@ -8,19 +8,45 @@ public enum FrameDisposition: Hashable, Sendable {
     public var isAccepted: Bool { self == .accepted }
 }
 
+// The answers that code for RTC SDKs looks for, by their short names.
+extension FrameDisposition {
+    public static let notStarted = dropped(.notStarted)
+    public static let wrongBufferType = dropped(.wrongBufferType)
+    public static let badStride = dropped(.badStride)
+    public static let badSize = dropped(.badSize)
+    public static let badFormat = dropped(.badFormat)
+    public static let late = dropped(.late)
+    public static let queueFull = dropped(.queueFull)
+    public static let notEnabled = dropped(.notEnabled)
+}
+
 /// Why a frame was not delivered.
 public enum DropCause: String, Hashable, Sendable, CaseIterable {
     /// An old frame gave way to a newer one, because the receiver of a live stream was slow.
     case evicted
+    /// Refused because the receiver's queue was full.
+    case queueFull
     /// Delivered outside of start and stop.
     case notStarted
+    /// Pushed while push mode, or this kind of frame, is not enabled.
+    case notEnabled
+    /// Bytes from a source that declared pixel buffers, or the other way round.
+    case wrongBufferType
+    /// Rows do not fit their stride.
+    case badStride
+    /// A size that no picture has, bytes that are too few, or a crop that leaves nothing.
+    case badSize
+    /// An encoded frame that could not be decoded.
+    case undecodable
     /// The frame carries no running time.
     case noTime
+    /// Its time is negative.
+    case badTime
     /// Its running time lies before that of the frame before it.
     case backwards
     /// It was captured before the receiver's own time began.
     case early
-    /// It reached the display after its time.
+    /// It came, or reached the display, too long after its time.
     case late
     /// Its format, size or layout is not one the receiver takes.
     case badFormat
@@ -28,6 +54,8 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case processor
     /// The receiver had ended or failed before.
     case closed
+    /// The receiver threw.
+    case failed
     /// Taken, and lost inside of an output that failed.
     case unwritten
 }

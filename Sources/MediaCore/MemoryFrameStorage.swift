@@ -61,6 +61,27 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         }
     }
 
+    /// A copy of what lies in `bytes` as `source` says, laid out as `target` says.
+    ///
+    /// - Parameters:
+    ///   - source: Inside of `bytes`; as many planes as `target`, with rows at least as long.
+    convenience init(
+        copying bytes: UnsafeRawBufferPointer, from source: [VideoPlaneLayout],
+        to target: [VideoPlaneLayout], format: VideoFormat
+    ) throws(FrameError) {
+        try Self.check(source, count: bytes.count)
+        let memory = try Self.allocate(Self.reach(target))
+        for (from, to) in zip(source, target) {
+            for y in 0..<to.rows {
+                let row = bytes[(from.offset + y * from.stride)...].prefix(to.rowBytes)
+                UnsafeMutableRawBufferPointer(
+                    rebasing: memory[(to.offset + y * to.stride)...].prefix(to.rowBytes)
+                ).copyMemory(from: UnsafeRawBufferPointer(rebasing: row))
+            }
+        }
+        try self.init(owning: memory, format: format, planes: target)
+    }
+
     /// Where a plane ends, the padding of its last row included; `nil` where that does not fit.
     private static func end(of plane: VideoPlaneLayout) -> Int? {
         let (body, tooLong) = plane.stride.multipliedReportingOverflow(by: plane.rows)

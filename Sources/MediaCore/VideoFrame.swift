@@ -27,9 +27,11 @@ public struct VideoFrame: Sendable {
     /// Present on frames of a live capture: how running time relates to the shared clock.
     public var liveTiming: LiveTiming?
 
+    /// The picture, without its time.
+    public var pixelBuffer: PixelBuffer
+
     /// Where the pixels are.
-    @inlinable public var storage: any VideoFrameStorage { pixels }
-    @usableFromInline internal var pixels: any VideoFrameStorage
+    @inlinable public var storage: any VideoFrameStorage { pixelBuffer.storage }
 
     @inlinable
     public init(
@@ -44,7 +46,7 @@ public struct VideoFrame: Sendable {
         self.rotation = rotation
         self.notes = nil
         self.liveTiming = liveTiming
-        self.pixels = storage
+        self.pixelBuffer = PixelBuffer(storage)
     }
 
     public init(
@@ -72,11 +74,7 @@ public struct VideoFrame: Sendable {
     ///
     /// - Throws: ``FrameError`` where the memory cannot be mapped, and whatever `body` throws.
     public func withPlanes<R>(_ body: (borrowing VideoPlanes) throws -> R) throws -> R {
-        var result: Result<R, any Error>?
-        try storage.read { planes in
-            do { result = .success(try body(planes)) } catch { result = .failure(error) }
-        }
-        return try result!.get()  // a storage calls the body once, or throws
+        try pixelBuffer.withPlanes(body)
     }
 
     /// Maps the pixels for writing while `body` runs. Copies them first if another frame, or a
@@ -86,33 +84,14 @@ public struct VideoFrame: Sendable {
     public mutating func withMutablePlanes<R>(
         _ body: (inout MutableVideoPlanes) throws -> R
     ) throws -> R {
-        if !Self.isUnique(&pixels) || !pixels.isWritable { pixels = try pixels.copy() }
-        var result: Result<R, any Error>?
-        try pixels.write { planes in
-            do { result = .success(try body(&planes)) } catch { result = .failure(error) }
-        }
-        return try result!.get()  // a storage calls the body once, or throws
+        try pixelBuffer.withMutablePlanes(body)
     }
 
     /// The same frame with other pixels: what a converter returns.
     public func replacingPixels(_ storage: any VideoFrameStorage) -> VideoFrame {
         var frame = self
-        frame.pixels = storage
+        frame.pixelBuffer = PixelBuffer(storage)
         return frame
-    }
-
-    /// Whether this frame alone holds the storage.
-    ///
-    /// Handed to a generic function, an existential is opened into a second reference, and the answer
-    /// would always be no. So the reference, the first word of a class existential, is asked where it
-    /// lies, through a function of one type.
-    private static func isUnique(_ storage: inout any VideoFrameStorage) -> Bool {
-        let ask: (inout AnyObject) -> Bool = isKnownUniquelyReferenced
-        return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
-            let reference = unsafe UnsafeMutableRawPointer(pointer)
-                .assumingMemoryBound(to: AnyObject.self)
-            return unsafe ask(&reference.pointee)
-        }
     }
 }
 

@@ -9,6 +9,9 @@ public struct VideoPixelFormat: RawRepresentable, Hashable, Sendable, Expressibl
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { self.rawValue = value }
 
+    /// No particular one: a sink that says so gets frames as they come.
+    public static let any: VideoPixelFormat = "ANY"
+
     /// 8-bit planar YUV 4:2:0: Y, U, V.
     public static let i420: VideoPixelFormat = "I420"
     /// 8-bit YUV 4:2:0: Y, then U and V interleaved.

@@ -1,8 +1,11 @@
 /// Where frames come from: a camera, a file, a screen, or a class of yours.
 ///
-/// The order of calls is query, initialise, start, stop, dispose; start and stop, and initialise and
-/// dispose, may repeat. One caller makes all the calls, never two at once and never on the main
-/// thread, so a conforming class need not be Sendable.
+/// The order of calls is query (``bufferType()``, ``captureType()``, ``contentHint()``, ``pacing()``),
+/// initialise, start, stop, dispose; start and stop, and initialise and dispose, may repeat. One caller
+/// makes all the calls, never two at once and never on the main thread, so a conforming class need not
+/// be Sendable.
+///
+/// Source: Agora's `AgoraVideoSourceProtocol`, OpenTok's `OTVideoCapture`.
 public protocol VideoSource: AnyObject {
     /// Where to deliver. Set before ``shouldInitialize()`` is called; `nil` after ``shouldDispose()``.
     var consumer: (any VideoFrameConsumer)? { get set }
@@ -10,17 +13,33 @@ public protocol VideoSource: AnyObject {
     /// The kind of buffer this source delivers; asked once, first.
     func bufferType() -> VideoBufferType
 
+    /// What this source captures; asked once. Default ``VideoCaptureType/unknown``.
+    func captureType() -> VideoCaptureType
+
+    /// What matters in its pictures; asked once. Default ``VideoContentHint/none``.
+    func contentHint() -> VideoContentHint
+
+    /// Who keeps the time; asked once. Default ``VideoPacing/source``.
+    func pacing() -> VideoPacing
+
     /// Opens what the source needs. `false` or a thrown reason stops here.
     func shouldInitialize() throws -> Bool
 
     /// From here on the source delivers to its consumer. A thrown reason stops here.
     func shouldStart() throws
 
-    /// After this, frames delivered are discarded and counted.
-    func shouldStop()
+    /// After this, frames delivered are discarded and counted. A thrown reason is told, and nothing else.
+    func shouldStop() throws
 
-    /// Gives back what ``shouldInitialize()`` took. The consumer must not be used any more.
-    func shouldDispose()
+    /// Gives back what ``shouldInitialize()`` took. The consumer must not be used any more. A thrown
+    /// reason is told, and nothing else.
+    func shouldDispose() throws
+}
+
+extension VideoSource {
+    public func captureType() -> VideoCaptureType { .unknown }
+    public func contentHint() -> VideoContentHint { .none }
+    public func pacing() -> VideoPacing { .source }
 }
 
 /// How a source or sink holds its pixels.
@@ -31,12 +50,11 @@ public enum VideoBufferType: Int, Sendable {
     case rawData = 2
 }
 
-/// What a source delivers to.
-///
-/// Thread: any, but one at a time; a call returns at once where the stream is live, and where it is a
-/// file it may block for as long as the slowest receiver needs.
-public protocol VideoFrameConsumer: AnyObject, Sendable {
-    /// Takes a frame, or says why not.
-    @discardableResult
-    func consume(_ frame: consuming VideoFrame) -> FrameDisposition
+/// Who makes sure that a source's frames come at their time.
+public enum VideoPacing: Sendable {
+    /// The source: it delivers when things happen, as a camera does.
+    case source
+    /// The engine: the source delivers as fast as it is let, as a file does, and each frame without
+    /// ``LiveTiming`` is held until it is due.
+    case engine
 }

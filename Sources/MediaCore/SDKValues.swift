@@ -1,0 +1,96 @@
+// The numbers that RTC SDKs use for formats, rotations and modes, as code written for them passes them.
+
+/// A format number of push mode.
+///
+/// Source: Agora's `AgoraVideoFrame.format`. Integer literals work: `frame.format = 12`.
+public struct PushFormat: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    public init(integerLiteral value: Int) { rawValue = value }
+
+    public static let i420 = PushFormat(rawValue: 1)
+    public static let bgra = PushFormat(rawValue: 2)
+    public static let nv21 = PushFormat(rawValue: 3)
+    public static let rgba = PushFormat(rawValue: 4)
+    /// 4:2:0 with V and U side by side in each chroma row.
+    public static let imc2 = PushFormat(rawValue: 5)
+    public static let argb = PushFormat(rawValue: 7)
+    public static let nv12 = PushFormat(rawValue: 8)
+    /// A ``PixelBuffer`` instead of bytes.
+    public static let pixelBuffer = PushFormat(rawValue: 12)
+    public static let i422 = PushFormat(rawValue: 16)
+}
+
+extension VideoPixelFormat {
+    /// The format behind a number of push mode; `nil` for ``PushFormat/pixelBuffer``, which has its own,
+    /// and for numbers that mean nothing. ``PushFormat/imc2`` is I420 with its chroma elsewhere.
+    public init?(push format: PushFormat) {
+        switch format {
+        case .i420, .imc2: self = .i420
+        case .bgra: self = .bgra
+        case .nv21: self = .nv21
+        case .rgba: self = .rgba
+        case .argb: self = .argb
+        case .nv12: self = .nv12
+        case .i422: self = .i422
+        default: return nil
+        }
+    }
+
+    /// The format behind a number of `AgoraVideoPixelFormat` (1, 2 or 8); `nil` for any other.
+    public init?(mediaIO number: Int) {
+        switch number {
+        case 1: self = .i420
+        case 2: self = .bgra
+        case 8: self = .nv12
+        default: return nil
+        }
+    }
+}
+
+extension VideoRotation {
+    /// OpenTok's orientation: up 1, down 2, left 3, right 4; `nil` for any other number.
+    public init?(orientation number: Int) {
+        switch number {
+        case 1: self = .none
+        case 2: self = .rotation180
+        case 3: self = .rotation90
+        case 4: self = .rotation270
+        default: return nil
+        }
+    }
+}
+
+/// What a source captures. Decides whether the local view is a mirror by default.
+public enum VideoCaptureType: Int, Sendable {
+    case unknown = 0
+    case camera = 1
+    case screen = 2
+}
+
+/// What matters in a source's pictures.
+public enum VideoContentHint: Int, Sendable {
+    case none = 0
+    /// Smoothness before sharpness.
+    case motion = 1
+    /// Sharpness before smoothness.
+    case details = 2
+    /// Sharpness of text.
+    case text = 3
+}
+
+/// Whether a picture is mirrored left to right at one place.
+public enum VideoMirrorMode: Int, Sendable {
+    /// On for the local view of a camera, off everywhere else.
+    case automatic = 0
+    case enabled = 1
+    case disabled = 2
+}
+
+/// How a picture fills a space of another shape.
+public enum VideoRenderMode: Int, Sendable {
+    /// Fills it, and is cropped.
+    case hidden = 1
+    /// Fits into it, with borders.
+    case fit = 2
+}

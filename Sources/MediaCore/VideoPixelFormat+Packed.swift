@@ -1,0 +1,60 @@
+extension VideoPixelFormat {
+    /// Where the planes lie when rows follow each other as RTC SDKs lay them out: no padding but the
+    /// stride that is asked for, chroma rows half as long (rounded up), planes without a gap.
+    ///
+    /// - Parameters:
+    ///   - size: Of the picture.
+    ///   - strideInPixels: Pixels from one row of the first plane to the next; `nil` for the width.
+    /// - Throws: ``FrameError``: ``FrameError/Code/badFormat`` for a format that is not one of the SDKs',
+    ///   or a size out of range; ``FrameError/Code/badLayout`` for a stride smaller than the width, or
+    ///   beyond four times ``VideoSize/longestSide``.
+    public func packedPlanes(
+        _ size: VideoSize, strideInPixels: Int? = nil
+    ) throws(FrameError) -> [VideoPlaneLayout] {
+        guard size.isValid else {
+            throw FrameError(.badFormat, "\(size) is not the size of a picture")
+        }
+        let stride = strideInPixels ?? size.width
+        guard stride >= size.width, stride <= 4 * VideoSize.longestSide else {
+            throw FrameError(
+                .badLayout, "a stride of \(stride) pixels does not fit rows of \(size.width)")
+        }
+        let (rows, halfRows) = (size.height, (size.height + 1) / 2)
+        let (half, halfStride) = ((size.width + 1) / 2, (stride + 1) / 2)
+        func plane(
+            _ offset: Int, _ stride: Int, _ rows: Int, _ width: Int, _ pixel: Int = 1
+        ) -> VideoPlaneLayout {
+            VideoPlaneLayout(
+                offset: offset, stride: stride, rows: rows, width: width, pixelStride: pixel)
+        }
+        let luma = plane(0, stride, rows, size.width)
+        let chroma = stride * rows
+        switch self {
+        case .i420:
+            return [
+                luma, plane(chroma, halfStride, halfRows, half),
+                plane(chroma + halfStride * halfRows, halfStride, halfRows, half),
+            ]
+        case .i422:
+            return [
+                luma, plane(chroma, halfStride, rows, half),
+                plane(chroma + halfStride * rows, halfStride, rows, half),
+            ]
+        case .nv12, .nv21:
+            return [luma, plane(chroma, 2 * halfStride, halfRows, half, 2)]
+        case .bgra, .rgba, .argb:
+            return [plane(0, 4 * stride, rows, size.width, 4)]
+        case .gray8:
+            return [luma]
+        default:
+            throw FrameError(
+                .badFormat,
+                "\(self) is not one of the formats that can be handed over as bare bytes")
+        }
+    }
+
+    /// Bytes that ``packedPlanes(_:strideInPixels:)`` reach over.
+    static func byteCount(of planes: [VideoPlaneLayout]) -> Int {
+        planes.map { $0.offset + $0.stride * ($0.rows - 1) + $0.rowBytes }.max() ?? 0
+    }
+}
