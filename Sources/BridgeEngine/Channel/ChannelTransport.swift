@@ -1,0 +1,65 @@
+public import MediaCore
+
+/// The way between engines: a loopback in the process, or a network.
+public protocol ChannelTransport: Sendable {
+    /// Joins a channel, and returns when the channel has taken the user.
+    ///
+    /// - Parameter receiver: Hears of the others from then on, those who are there already first. The
+    ///   transport holds it until ``ChannelMembership/leave()`` returns.
+    /// - Throws: ``EngineError``, with the codes for tokens and user ids. `CancellationError` is told as
+    ///   ``EngineError/Code/disconnected``.
+    func join(
+        _ request: ChannelRequest, receiver: any ChannelReceiver
+    ) async throws(EngineError) -> any ChannelMembership
+}
+
+/// Who wants to join what.
+public struct ChannelRequest: Hashable, Sendable {
+    public var channel: String
+    /// `nil` where the channel demands none.
+    public var token: String?
+    public var userID: UserID
+
+    public init(channel: String, token: String? = nil, userID: UserID) {
+        self.channel = channel
+        self.token = token
+        self.userID = userID
+    }
+}
+
+/// A user's place in a channel.
+public protocol ChannelMembership: AnyObject, Sendable {
+    /// Says that a track will come, before its first frame.
+    func publish(_ track: TrackID)
+
+    /// Says that a track comes no more.
+    func unpublish(_ track: TrackID)
+
+    /// Sends one frame to everybody else. Never blocks, copies no pixel. Frames carry ``LiveTiming``, so
+    /// that receivers on the same clock are in step. Thread: any, one at a time for each track.
+    ///
+    /// - Returns: Accepted where it goes out, whoever receives it; ``DropCause/closed`` after leaving.
+    @discardableResult
+    func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition
+
+    /// Leaves. When it returns, the receiver hears nothing more. A second call does nothing.
+    func leave() async
+}
+
+/// What a user hears from a channel. Called one at a time, in order, on the transport's thread; returns
+/// soon.
+public protocol ChannelReceiver: AnyObject, Sendable {
+    func userJoined(_ user: UserID)
+    func userLeft(_ user: UserID, reason: OfflineReason)
+    func trackPublished(_ track: TrackID, by user: UserID)
+    func trackUnpublished(_ track: TrackID, by user: UserID)
+    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID)
+    /// The channel is gone; nothing follows.
+    func disconnected(_ error: EngineError)
+}
+
+/// What checks the token of somebody who wants to join.
+public protocol TokenVerifier: Sendable {
+    /// - Throws: ``EngineError`` with one of the codes for tokens.
+    func verify(_ request: ChannelRequest) throws(EngineError)
+}
