@@ -72,10 +72,10 @@ let package = Package(
         .testTarget(
             name: "MediaCoreTests", dependencies: ["MediaCore"], swiftSettings: settings),
         .testTarget(
-            name: "BridgeEngineTests", dependencies: ["BridgeEngine", "MediaCore"],
+            name: "BridgeEngineTests", dependencies: ["BridgeEngine", "MediaCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: settings),
+            name: "GStreamerKitTests", dependencies: ["GStreamerKit", "TestSupport"], swiftSettings: settings),
         // The command, run as its users run it: exit status, output and files.
         .testTarget(
             name: "CommandTests", dependencies: ["TestSupport", "gst-bridge"],
