@@ -59,12 +59,8 @@ extension MediaEngine {
             let membership = try await reach(request)
             self.membership = membership
             remote.noteJoined()
-            guard role == .broadcaster else {
-                startHeartbeat()
-                return
-            }
-            try await acquire(.channel)
-            publish(.main)
+            startHeartbeat()
+            if role == .broadcaster { try await goOnAir() }
         } catch {
             await membership?.leave()
             membership = nil
@@ -72,6 +68,37 @@ extension MediaEngine {
             await stopRemoteRenderers()
             throw error
         }
+    }
+
+    private func goOnAir() async throws(EngineError) {
+        try await acquire(.channel)
+        publish(.main)
+    }
+
+    /// What the engine does in the channel from here on: a broadcaster starts the source and sends, an
+    /// audience stops both. Out of a channel it has no meaning: ``joinChannel(_:token:userID:role:)``
+    /// takes the role.
+    ///
+    /// - Throws: ``EngineError/Code/notInChannel``, or why the source does not start: the role stays.
+    public func setClientRole(_ role: ChannelRole) async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        guard membership != nil else {
+            throw EngineError(.notInChannel, message: "not in a channel")
+        }
+        guard role != self.role else { return }
+        switch role {
+        case .broadcaster: try await goOnAir()
+        case .audience:
+            stopPublishing()
+            await release(.channel)
+        }
+        self.role = role
+    }
+
+    private func stopPublishing() {
+        publishers.values.forEach { $0.stop() }
+        publishers = [:]
     }
 
     private func reach(
@@ -107,8 +134,7 @@ extension MediaEngine {
     }
 
     func leaveNow() async {
-        publishers.values.forEach { $0.stop() }
-        publishers = [:]
+        stopPublishing()
         let (left, name) = (membership, channel?.channel ?? "")
         membership = nil
         channel = nil
