@@ -66,6 +66,7 @@ extension MediaEngine {
             membership = nil
             remote.clear()
             await stopRemoteRenderers()
+            if holds.isEmpty { stopHeartbeat() }
             throw error
         }
     }
