@@ -178,9 +178,9 @@ struct SourceTests {
         for _ in 0..<2 {  // stop and start may repeat
             try await onControlThread { try source.shouldStart() }
             _ = await ended.next()
-            try await onControlThread { source.shouldStop() }
+            try await onControlThread { try source.shouldStop() }
         }
-        try await onControlThread { source.shouldDispose() }
+        try await onControlThread { try source.shouldDispose() }
         #expect(source.consumer == nil)
         #expect(counter.times.withLock { $0.count } == 20)
     }
