@@ -54,7 +54,7 @@ extension VideoPixelFormat {
     }
 
     /// Bytes that ``packedPlanes(_:strideInPixels:)`` reach over.
-    static func byteCount(of planes: [VideoPlaneLayout]) -> Int {
+    package static func byteCount(of planes: [VideoPlaneLayout]) -> Int {
         planes.map { $0.offset + $0.stride * ($0.rows - 1) + $0.rowBytes }.max() ?? 0
     }
 }

@@ -51,21 +51,26 @@ final class Mailbox<Item: Sendable>: Sendable {
         return verdict
     }
 
-    /// Takes nothing more, forgets what waits, and lets waiting posters go.
+    /// Takes nothing more, and lets waiting posters go. What waits is still delivered.
+    func close() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.isOpen = false
+            return state.waiting
+        }
+        waiting.forEach { $0.signal() }
+    }
+
+    /// Closes, and forgets what waits.
     ///
     /// - Returns: How many items were forgotten.
     @discardableResult
-    func close() -> Int {
-        let (forgotten, waiting) = state.withLock { state in
-            defer {
-                state.items = []
-                state.waiting = []
-                state.isOpen = false
-            }
-            return (state.items, state.waiting)
+    func abandon() -> Int {
+        close()
+        return state.withLock { state in
+            defer { state.items = [] }
+            return state.items.count
         }
-        waiting.forEach { $0.signal() }
-        return forgotten.count
     }
 
     func open() { state.withLock { $0.isOpen = true } }

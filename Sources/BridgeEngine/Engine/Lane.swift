@@ -1,0 +1,17 @@
+internal import Dispatch
+
+/// A serial queue with threads of its own, never the main one and never one of Swift's pool: where one
+/// object of the program's lives, and is called.
+final class Lane: SerialExecutor {
+    let queue: DispatchQueue
+
+    init(_ label: String) { queue = DispatchQueue(label: "mediabridge.\(label)") }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let executor = asUnownedSerialExecutor()
+        queue.async { job.runSynchronously(on: executor) }
+    }
+
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+}

@@ -1,0 +1,117 @@
+public import MediaCore
+
+extension MediaEngine {
+    /// Turns push mode on or off: on, the program's pushes take the source's place. While the engine
+    /// runs, the source before delivers until the first push, and the one after takes over with its
+    /// first frame.
+    ///
+    /// - Parameters:
+    ///   - useTexture: Whether ``PixelBuffer``s are pushed, or bytes.
+    ///   - encodedFrame: Whether encoded access units are pushed, and nothing else.
+    public func setExternalVideoSource(
+        enabled: Bool, useTexture: Bool, encodedFrame: Bool = false
+    ) async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        guard enabled else {
+            guard pushSeat != nil else { return }
+            if !holds.isEmpty { try await swap(to: try seatBesidesPush()) }
+            await disablePush()
+            return
+        }
+        let kind: PushVideoSource.Kind =
+            encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
+        let source = PushVideoSource(kind, backend: backend, clock: clock, refused: pushes.refused)
+        let seat = makeSeat(source, for: slots[.main]!.track)
+        if !holds.isEmpty { try await swap(to: seat, waits: false) }
+        await disablePush()
+        pushes[.main] = source
+        pushSeat = seat
+    }
+
+    /// Whether push mode is on.
+    public var isExternalVideoSourceEnabled: Bool { pushSeat != nil }
+
+    /// Pushes one picture.
+    ///
+    /// - Returns: What became of it: ``FrameDisposition/notEnabled`` without push mode,
+    ///   ``FrameDisposition/notStarted`` while neither preview nor channel runs. Thread: any, one push at
+    ///   a time for each track; returns at once.
+    @discardableResult
+    nonisolated public func pushExternalVideoFrame(
+        _ frame: ExternalVideoFrame, track: TrackID = .main
+    ) -> FrameDisposition {
+        pushes[track]?.push(frame) ?? refuse()
+    }
+
+    /// Pushes one encoded access unit. Its picture comes as soon as it is decoded.
+    @discardableResult
+    nonisolated public func pushExternalEncodedVideoFrame(
+        _ unit: EncodedVideoFrame, track: TrackID = .main
+    ) -> FrameDisposition {
+        pushes[track]?.push(unit) ?? refuse()
+    }
+
+    nonisolated private func refuse() -> FrameDisposition {
+        pushes.refused.note(.notEnabled)
+        return .notEnabled
+    }
+
+    /// Pushes that were refused before they reached a track, by cause, since the engine was made.
+    nonisolated public var refusedPushes: DropCounts { pushes.refused.all }
+
+    // MARK: Tracks
+
+    /// Makes a track of its own for pushes. It runs while preview or channel does, is shown by renderers
+    /// of its ``StreamID``, and sent once it is published.
+    public func createCustomVideoTrack(
+        useTexture: Bool = true, encodedFrame: Bool = false
+    ) async throws(EngineError) -> TrackID {
+        try await enter()
+        defer { leave() }
+        trackNumber += 1
+        let id = TrackID(trackNumber)
+        let kind: PushVideoSource.Kind =
+            encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
+        let source = PushVideoSource(kind, backend: backend, clock: clock, refused: pushes.refused)
+        let track = makeTrack(id)
+        let seat = makeSeat(source, for: track)
+        slots[id] = TrackSlot(track: track)
+        slots[id]?.pushSeat = seat
+        pushes[id] = source
+        if !holds.isEmpty { try await start(seat, id) }
+        return id
+    }
+
+    /// Ends a track, and takes its renderers away.
+    public func destroyCustomVideoTrack(_ id: TrackID) async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        guard id != .main, let slot = slots[id] else {
+            throw EngineError(.invalidArgument, message: "there is no custom \(id)")
+        }
+        publishers.removeValue(forKey: id)?.stop()
+        pushes[id] = nil
+        await stopSource(of: id)
+        for entry in renderers.values where entry.stream == .local(id) { await remove(entry) }
+        slot.track.close()
+        slots[id] = nil
+    }
+
+    // MARK: Inside
+
+    /// The source that runs without push mode.
+    private func seatBesidesPush() throws(EngineError) -> SourceSeat {
+        if let chosen { return chosen }
+        return try makeDefaultSeat()
+    }
+
+    /// Push mode is off. Where no push came yet, its source waits beside another and is put away.
+    func disablePush() async {
+        guard let seat = pushSeat else { return }
+        pushSeat = nil
+        pushes[.main] = nil
+        slots[.main]?.track.forget(seat.port)
+        if slots[.main]?.seat !== seat { await takeDown(seat) }
+    }
+}

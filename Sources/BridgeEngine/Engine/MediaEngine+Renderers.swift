@@ -1,0 +1,199 @@
+public import MediaCore
+
+/// Where renderers get their pictures from.
+public enum StreamID: Hashable, Sendable {
+    /// A track of the engine's own.
+    case local(TrackID = .main)
+    /// A track of a user in the channel.
+    case remote(UserID, TrackID = .main)
+
+    var isLocal: Bool {
+        if case .local = self { return true }
+        return false
+    }
+}
+
+/// A renderer and what it shows.
+struct RendererEntry {
+    let seat: SinkSeat
+    let stream: StreamID
+    /// Set by one of the `set…Renderer` calls, which replace it.
+    let isMain: Bool
+}
+
+extension MediaEngine {
+    /// Replaces the renderer of the local view; `nil` takes it away. Others that were added stay.
+    ///
+    /// - Throws: ``EngineError`` where the local video runs already and the renderer does not start; it
+    ///   is not kept then.
+    public func setLocalVideoRenderer(
+        _ renderer: sending (any VideoSink)?, options: RendererOptions = RendererOptions()
+    ) async throws(EngineError) {
+        try await set(renderer, for: .local(), options)
+    }
+
+    /// Replaces the renderer of a user's view; `nil` takes it away. The user need not be there yet:
+    /// what is set before joining misses no frame.
+    public func setRemoteVideoRenderer(
+        _ renderer: sending (any VideoSink)?, forUserID user: UserID, track: TrackID = .main,
+        options: RendererOptions = RendererOptions()
+    ) async throws(EngineError) {
+        try await set(renderer, for: .remote(user, track), options)
+    }
+
+    /// The renderer that was set for the local view.
+    public var localVideoRenderer: VideoRendererReference? { main(of: .local()) }
+
+    /// The renderer that was set for a user's view.
+    public func remoteVideoRenderer(
+        forUserID user: UserID, track: TrackID = .main
+    ) -> VideoRendererReference? {
+        main(of: .remote(user, track))
+    }
+
+    /// Adds a renderer to a stream; any number may show the same.
+    @discardableResult
+    public func addVideoRenderer(
+        _ renderer: sending any VideoSink, to stream: StreamID,
+        options: RendererOptions = RendererOptions()
+    ) async throws(EngineError) -> RendererID {
+        let seat = makeSeat(renderer, options)
+        try await enter()
+        defer { leave() }
+        try await add(RendererEntry(seat: seat, stream: stream, isMain: false))
+        return seat.id
+    }
+
+    /// Takes a renderer away: what it was given is rendered, then it is stopped and disposed of.
+    public func removeVideoRenderer(_ id: RendererID) async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        guard let entry = renderers[id] else {
+            throw EngineError(.invalidArgument, message: "there is no \(id)")
+        }
+        await remove(entry)
+    }
+
+    // MARK: Inside
+
+    private func main(of stream: StreamID) -> VideoRendererReference? {
+        renderers.values.first { $0.isMain && $0.stream == stream }
+            .map { VideoRendererReference(seat: $0.seat) }
+    }
+
+    private func makeSeat(
+        _ renderer: sending any VideoSink, _ options: RendererOptions
+    ) -> SinkSeat {
+        rendererNumber += 1
+        return SinkSeat(
+            renderer, id: RendererID(number: rendererNumber), options: options,
+            isOffline: clock.isOffline, clock: clock.clockTime, trace: transitions, events: hub)
+    }
+
+    private func set(
+        _ renderer: sending (any VideoSink)?, for stream: StreamID, _ options: RendererOptions
+    ) async throws(EngineError) {
+        let next: SinkSeat?
+        if let renderer { next = makeSeat(renderer, options) } else { next = nil }
+        try await enter()
+        defer { leave() }
+        let old = renderers.values.first { $0.isMain && $0.stream == stream }
+        if let next, next.identity == old?.seat.identity {
+            hub.post(.warning("\(next.typeName) is that renderer already; nothing changes"))
+            return
+        }
+        if let next {
+            try await add(RendererEntry(seat: next, stream: stream, isMain: true))
+        }
+        if let old { await remove(old) }
+    }
+
+    private func add(_ entry: RendererEntry) async throws(EngineError) {
+        if case .local(let track) = entry.stream, slots[track] == nil {
+            throw EngineError(.invalidArgument, message: "there is no \(track)")
+        }
+        guard runs(entry.stream) else {
+            renderers[entry.seat.id] = entry
+            return
+        }
+        try await bringUp(entry.seat)
+        renderers[entry.seat.id] = entry
+        attach(entry)
+    }
+
+    func remove(_ entry: RendererEntry) async {
+        renderers[entry.seat.id] = nil
+        stream(of: entry)?.detach(entry.seat.feed)
+        await takeDown(entry.seat)
+    }
+
+    /// Whether renderers of this stream are to run now.
+    private func runs(_ stream: StreamID) -> Bool {
+        stream.isLocal ? !holds.isEmpty : membership != nil
+    }
+
+    /// Starts a renderer that waited for its stream to run. What goes wrong is an event.
+    func start(_ entry: RendererEntry) async {
+        do throws(EngineError) {
+            try await bringUp(entry.seat)
+            attach(entry)
+        } catch {
+            stream(of: entry)?.detach(entry.seat.feed)
+            hub.post(.rendererFailed(entry.seat.id, error))
+        }
+    }
+
+    private func stream(of entry: RendererEntry) -> VideoStream? {
+        switch entry.stream {
+        case .local(let track): slots[track]?.track.local
+        case .remote(let user, let track): remote.stream(of: user, track).video
+        }
+    }
+
+    private func attach(_ entry: RendererEntry) {
+        stream(of: entry)?.attach(entry.seat.feed, for: request(of: entry))
+    }
+
+    private func request(of entry: RendererEntry) -> RenderRequest {
+        let options = entry.seat.options
+        return RenderRequest(
+            pixelFormat: entry.seat.pixelFormat ?? .any, size: options.size,
+            isUpright: options.isUpright, isMirrored: isMirrored(entry))
+    }
+
+    private func isMirrored(_ entry: RendererEntry) -> Bool {
+        switch entry.seat.options.mirror {
+        case .enabled: return true
+        case .disabled: return false
+        case .automatic:
+            guard case .local(let track) = entry.stream else { return false }
+            return slots[track]?.seat?.port.captureType == .camera
+        }
+    }
+
+    /// Another source may be a camera where the one before was none.
+    func refreshRequests() {
+        for entry in renderers.values where entry.stream.isLocal && entry.seat.isStarted {
+            attach(entry)
+        }
+    }
+}
+
+/// A renderer that the engine holds.
+public struct VideoRendererReference: Sendable {
+    let seat: SinkSeat
+
+    public var id: RendererID { seat.id }
+
+    /// Whether it is this object.
+    public func refers(to renderer: any VideoSink) -> Bool {
+        ObjectIdentifier(renderer) == seat.identity
+    }
+
+    /// Runs `body` with the renderer, on the one thread that calls it, between two frames.
+    public func perform<R: Sendable>(
+        _ body: @Sendable (any VideoSink) throws -> R
+    ) async rethrows -> R {
+        try await seat.perform(body)
+    }
+}

@@ -1,0 +1,183 @@
+internal import Dispatch
+public import MediaCore
+
+/// The engine of an RTC program: a video source, any number of renderers, preview and channel.
+///
+/// ```swift
+/// let engine = MediaEngine()
+/// try await engine.setVideoSource(PipelineVideoSource("v4l2src ! videoconvert"))
+/// try await engine.setLocalVideoRenderer(PipelineVideoSink("autovideosink"))
+/// try await engine.startPreview()
+/// try await engine.joinChannel("room", userID: 7)
+/// ```
+///
+/// Preview and channel each hold the source: it starts with the first and stops with the last. The
+/// program's own classes are called by the engine alone, one call at a time each, on threads of their
+/// own. Operations run one after the other, in the order they were asked for.
+///
+/// Ownership: a source or renderer that is handed over is the engine's; it is kept until another takes
+/// its place, or the engine is gone. Thread: any.
+public actor MediaEngine {
+    nonisolated let lane = Lane("engine")
+    nonisolated let fallbackQueue = DispatchQueue(label: "mediabridge.fallback")
+    nonisolated public var unownedExecutor: UnownedSerialExecutor {
+        lane.asUnownedSerialExecutor()
+    }
+
+    /// How this engine behaves.
+    nonisolated public let configuration: Configuration
+    nonisolated let backend: any MediaBackend
+    nonisolated let transport: any ChannelTransport
+    nonisolated let clock: EngineClock
+    nonisolated let hub = EventHub()
+    nonisolated let transitions = TransitionTrace()
+    nonisolated let remote: RemoteSide
+    nonisolated let pushes: PushTable
+    /// Where tracks tell what the engine must act upon; bound to it once it is there.
+    nonisolated private let desk: NewsDesk
+
+    var turnstile = Turnstile()
+    var sourceNumber = 0
+    var rendererNumber = 0
+    var trackNumber = 0
+    var holds: Set<Hold> = []
+    /// The tracks by number; the main one always.
+    var slots: [TrackID: TrackSlot]
+    /// What the program set as its source; `nil` for the default.
+    var chosen: SourceSeat?
+    /// The seat of push mode, while it is enabled.
+    var pushSeat: SourceSeat?
+    var renderers: [RendererID: RendererEntry] = [:]
+    var membership: (any ChannelMembership)?
+    var channel: ChannelRequest?
+    var role = ChannelRole.broadcaster
+    var publishers: [TrackID: Publisher] = [:]
+    var encoder = VideoEncoderConfiguration()
+    var heartbeat: Heartbeat?
+    var restarting: Task<Void, Never>?
+    /// Of deadlines that are under way.
+    var timers: [OneShotTimer] = []
+    var lastStatistics = MediaTime.zero
+    var isShutDown = false
+
+    /// - Parameters:
+    ///   - backend: What captures, converts and decodes; ``MediaBridge`` has GStreamer's.
+    ///   - transport: The way to other engines.
+    public init(
+        configuration: Configuration = Configuration(), backend: any MediaBackend,
+        transport: any ChannelTransport
+    ) {
+        self.configuration = configuration
+        self.backend = backend
+        self.transport = transport
+        let clock = EngineClock(
+            backend, isOffline: configuration.pace == .asFastAsPossible,
+            latency: MediaTime(configuration.latency))
+        self.clock = clock
+        remote = RemoteSide(clock: clock, backend: backend, events: hub)
+        pushes = PushTable()
+        let desk = NewsDesk()
+        self.desk = desk
+        let main = LocalTrack(.main, clock: clock, backend: backend, events: hub) { track, news in
+            desk.tell(track.id, news)
+        }
+        slots = [.main: TrackSlot(track: main)]
+        desk.engine = self
+        remote.onDisconnect = { [desk] error in desk.tellDisconnected(error) }
+    }
+
+    deinit {
+        heartbeat?.cancel()
+        restarting?.cancel()
+        for slot in slots.values {
+            slot.seat?.retire()
+            slot.track.close()
+        }
+        for entry in renderers.values { entry.seat.retire() }
+        if let membership { Task { await membership.leave() } }
+        hub.finish()
+    }
+
+    func makeTrack(_ id: TrackID) -> LocalTrack {
+        let desk = self.desk
+        return LocalTrack(id, clock: clock, backend: backend, events: hub) { track, news in
+            desk.tell(track.id, news)
+        }
+    }
+
+    /// What keeps the source running.
+    enum Hold: Hashable { case preview, channel }
+
+    // MARK: What happens
+
+    /// What happens from here on; each value is for one reader.
+    nonisolated public var events: EngineEvents { hub.subscribe() }
+
+    /// Every call of the state machine to the program's objects, in order; the last thousand.
+    nonisolated public var trace: [Transition] { transitions.all }
+
+    /// The engine's time now: zero when it was made. The best stamp for frames of the program's own.
+    nonisolated public var runningTime: MediaTime { clock.now }
+
+    // MARK: One operation at a time
+
+    func enter() async throws(EngineError) {
+        if !turnstile.tryEnter() {
+            await withCheckedContinuation { turnstile.wait($0) }
+        }
+        guard isShutDown else { return }
+        turnstile.leave()
+        throw EngineError(.shutDown, message: "the engine was shut down")
+    }
+
+    func leave() { turnstile.leave() }
+
+    /// Ends everything: leaves the channel, stops and disposes of sources and renderers, ends the
+    /// events. Everything else throws ``EngineError/Code/shutDown`` from here on.
+    ///
+    /// An engine that is let go of does the same, without anybody to wait for it.
+    public func shutDown() async {
+        do throws(EngineError) { try await enter() } catch { return }
+        defer { leave() }
+        restarting?.cancel()
+        if membership != nil { await leaveNow() }
+        await release(.preview)
+        for entry in renderers.values { await takeDown(entry.seat) }
+        renderers = [:]
+        for slot in slots.values { slot.track.close() }
+        heartbeat?.cancel()
+        heartbeat = nil
+        isShutDown = true
+        hub.finish()
+    }
+}
+
+/// Brings news from threads of all kinds to the engine.
+final class NewsDesk: @unchecked Sendable {  // set once, before the engine is anybody's
+    weak var engine: MediaEngine?
+
+    func tell(_ track: TrackID, _ news: LocalTrack.SourceNews) {
+        guard let engine else { return }
+        Task { await engine.heard(news, of: track) }
+    }
+
+    func tellDisconnected(_ error: EngineError) {
+        guard let engine else { return }
+        Task { await engine.lostChannel(error) }
+    }
+}
+
+/// A track and the source it listens to.
+struct TrackSlot {
+    let track: LocalTrack
+    /// The source that runs; `nil` while none does.
+    var seat: SourceSeat?
+    /// A source that has ended is not stalled.
+    var hasEnded = false
+    var isStalled = false
+    var fallback: Heartbeat?
+    /// What becomes of a track that is pushed.
+    var pushSeat: SourceSeat?
+    /// Who waits for the first frame of this port.
+    var awaiting: (port: SourcePort, once: Once<Bool>)?
+}

@@ -1,0 +1,70 @@
+public import MediaCore
+
+/// What happens in an engine that the program may want to know.
+public enum EngineEvent: Sendable {
+    /// The state of the local video: capturing, or not.
+    case localVideoState(LocalVideoState)
+    /// The first frame of a local track since it began to run.
+    case firstLocalFrame(TrackID, VideoSize)
+    /// Another source delivers from here on.
+    case sourceSwitched
+    /// The source has nothing more to deliver: the end of a file.
+    case sourceEnded
+    /// The source cannot go on, or could not be stopped.
+    case sourceFailed(EngineError)
+    /// No frame came for this long.
+    case sourceStalled(Duration)
+    /// Frames come again.
+    case sourceResumed
+    /// The source is started again; the attempt's number, from 1.
+    case sourceRestarting(attempt: Int)
+
+    /// A renderer failed. It gets no more frames where it could not start, and goes on where one frame
+    /// failed.
+    case rendererFailed(RendererID, EngineError)
+    /// A renderer has been busy with one frame for too long; others are not.
+    case rendererStalled(RendererID)
+    /// A renderer takes frames again.
+    case rendererResumed(RendererID)
+    /// A processor threw or is too slow. It is passed over where it does so again and again.
+    case processorFailed(ProcessingPoint, EngineError)
+
+    /// In a channel.
+    case joined(channel: String, as: UserID)
+    /// Out of it, by the program's own wish.
+    case left(channel: String)
+    /// The channel is gone.
+    case disconnected(EngineError)
+    case userJoined(UserID)
+    case userOffline(UserID, OfflineReason)
+    case trackPublished(TrackID, by: UserID)
+    case trackUnpublished(TrackID, by: UserID)
+    /// The first frame of a user's track since it was published.
+    case firstRemoteFrame(UserID, TrackID, VideoSize)
+
+    /// Every two seconds while something runs.
+    case statistics(EngineStatistics)
+    /// Something that was asked for has no effect, and why.
+    case warning(String)
+}
+
+/// What the local video does.
+public enum LocalVideoState: String, Sendable {
+    case stopped, capturing, failed
+}
+
+/// A renderer's place in an engine.
+public struct RendererID: Hashable, Sendable, CustomStringConvertible {
+    let number: Int
+    public var description: String { "renderer \(number)" }
+}
+
+/// Where processors work.
+public enum ProcessingPoint: String, Sendable, CaseIterable {
+    /// After the source: everything behind sees the result.
+    case capture
+    /// Before the channel alone.
+    case encode
+    /// Before local renderers alone.
+    case render
+}

@@ -1,0 +1,9 @@
+internal import MediaCore
+
+/// What a source said of itself when it was asked.
+struct SourceTraits: Sendable {
+    var bufferType = VideoBufferType.pixelBuffer
+    var captureType = VideoCaptureType.unknown
+    var contentHint = VideoContentHint.none
+    var pacing = VideoPacing.source
+}
