@@ -10,12 +10,8 @@ final class ConverterChain: Sendable {
 
     /// - Throws: ``PipelineError`` for a pixel format that GStreamer does not know, and where an element
     ///   is missing.
-    init(for format: VideoFormat, _ conversion: VideoConversion) throws {
-        var elements = ["videoconvert"]
-        if let direction = conversion.direction {
-            elements += ["videoflip video-direction=\(direction)", "videoconvert"]
-        }
-        if conversion.size != nil { elements += ["videoscale add-borders=true", "videoconvert"] }
+    init(for caps: Caps, _ format: VideoFormat, _ conversion: VideoConversion) throws {
+        let elements = try conversion.elements(for: caps)
         chain = try ElementChain(
             elements.joined(separator: " ! "), to: try conversion.caps(for: format))
     }
@@ -41,6 +37,20 @@ final class ConverterChain: Sendable {
 }
 
 extension VideoConversion {
+    /// What does it. No element more than is needed: two converters in a row cost ten milliseconds to
+    /// link, which is a hiccup where a receiver joins a running stream.
+    fileprivate func elements(for caps: Caps) throws(PipelineError) -> [String] {
+        var elements: [String] = []
+        func add(_ name: String, _ settings: String) throws(PipelineError) {
+            let takesInput = try ElementFactory.find(name)?.canTake(caps) ?? false
+            if elements.isEmpty, !takesInput { elements.append("videoconvert") }
+            elements.append("\(name) \(settings)")
+        }
+        if let direction { try add("videoflip", "video-direction=\(direction)") }
+        if size != nil { try add("videoscale", "add-borders=true") }
+        return elements + ["videoconvert"]
+    }
+
     /// What `videoflip` calls a turn and the mirror after it; `nil` for neither.
     fileprivate var direction: String? {
         switch (rotation, isMirrored) {

@@ -49,7 +49,7 @@ final class FrameConverter: VideoConverter {
     ) throws -> ConverterChain {
         let entry = Entry(
             caps: caps, conversion: conversion,
-            chain: try ConverterChain(for: format, conversion))
+            chain: try ConverterChain(for: caps, format, conversion))
         // What gives way is let go of outside of the lock.
         _ = entries.withLock { entries in
             entries.append(entry)
