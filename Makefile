@@ -40,6 +40,7 @@ bench: packages-test
 	swift build -c release --package-path Benchmarks
 	Benchmarks/.build/release/bridge-bench
 	Benchmarks/.build/release/sync-bench
+	Benchmarks/.build/release/engine-bench
 
 packages:
 	@.ci/packages $(LIBRARIES) $(PLUGINS)

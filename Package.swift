@@ -13,10 +13,12 @@ let package = Package(
     name: "MediaBridge",
     products: [
         .library(name: "MediaBridge", targets: ["MediaBridge"]),
+        .library(name: "ChannelTokens", targets: ["ChannelTokens"]),
         .executable(name: "gst-bridge", targets: ["gst-bridge"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
@@ -33,6 +35,12 @@ let package = Package(
         .target(name: "MediaCore", swiftSettings: settings),
         // What decides what happens when: gates and fan-out. No C.
         .target(name: "BridgeEngine", dependencies: ["MediaCore"], swiftSettings: settings),
+        // Tokens for channels, in a product of their own: who needs none builds no cryptography.
+        .target(
+            name: "ChannelTokens",
+            dependencies: ["BridgeEngine", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings
+        ),
         // The translation between the two vocabularies, and the product.
         .target(
             name: "MediaBridge",
@@ -72,10 +80,14 @@ let package = Package(
         .testTarget(
             name: "MediaCoreTests", dependencies: ["MediaCore"], swiftSettings: settings),
         .testTarget(
-            name: "BridgeEngineTests", dependencies: ["BridgeEngine", "MediaCore"],
+            name: "BridgeEngineTests", dependencies: ["BridgeEngine", "MediaCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: settings),
+            name: "ChannelTokensTests", dependencies: ["ChannelTokens", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "GStreamerKitTests", dependencies: ["GStreamerKit", "TestSupport"],
+            swiftSettings: settings),
         // The command, run as its users run it: exit status, output and files.
         .testTarget(
             name: "CommandTests", dependencies: ["TestSupport", "gst-bridge"],

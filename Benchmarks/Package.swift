@@ -19,6 +19,19 @@ let package = Package(
         .executableTarget(
             name: "swift-workload",
             dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
+        // The engine's fan-out, in C and as a program uses it.
+        .executableTarget(name: "c-fanout", dependencies: ["CGStreamerApp"]),
+        .executableTarget(
+            name: "engine-workload",
+            dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
+        .executableTarget(
+            name: "engine-bench",
+            dependencies: [
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "BenchmarkSupport", "c-fanout", "engine-workload",
+            ]),
+        // Runs programs and measures them.
+        .target(name: "BenchmarkSupport"),
         // How far an output is out of step with a live capture.
         .executableTarget(
             name: "sync-bench",
@@ -28,7 +41,7 @@ let package = Package(
             name: "bridge-bench",
             dependencies: [
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                "c-bridge", "swift-workload",
+                "BenchmarkSupport", "c-bridge", "swift-workload",
             ]),
     ]
 )

@@ -1,4 +1,5 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
 /// Strings that nobody would write: each is a pipeline or an error, and never the end of the process.

@@ -127,3 +127,16 @@ public struct MediaProbe: Sendable {
         var format: Format
     }
 }
+
+extension MediaProbe {
+    /// How bright each frame of video is, from 0 to 255, once decoded.
+    public static func meanLuma(of path: String) async throws -> [Double] {
+        try await Tool.check(
+            "ffprobe",
+            [
+                "-v", "error", "-f", "lavfi", "-i", "movie=\(path),signalstats", "-show_entries",
+                "frame_tags=lavfi.signalstats.YAVG", "-of", "csv=p=0",
+            ]
+        ).split(separator: "\n").compactMap { Double($0.trimmingCharacters(in: [","])) }
+    }
+}

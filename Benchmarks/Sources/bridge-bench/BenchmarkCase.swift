@@ -1,3 +1,5 @@
+import BenchmarkSupport
+
 /// Contestants that do the same work; the one to compare with is C.
 struct BenchmarkCase {
     let title: String

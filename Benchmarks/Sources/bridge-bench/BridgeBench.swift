@@ -15,6 +15,7 @@
 //
 // A contestant that fails ends the benchmark: there is no figure for work that was not done.
 import ArgumentParser
+import BenchmarkSupport
 
 @main
 struct BridgeBench: ParsableCommand {

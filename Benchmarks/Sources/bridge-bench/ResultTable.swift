@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import Foundation
 
 /// The figures of one case.
@@ -30,13 +31,5 @@ struct ResultTable: CustomStringConvertible {
     private static func line(_ name: String, _ cells: [String]) -> String {
         func pad(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
         return name + pad(46 - name.count) + cells.map { pad(11 - $0.count) + $0 }.joined()
-    }
-}
-
-extension [Double] {
-    var median: Double {
-        guard !isEmpty else { return 0 }
-        let sorted = sorted()
-        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
     }
 }

@@ -38,18 +38,27 @@ public protocol ChannelMembership: AnyObject, Sendable {
     /// Sends one frame to everybody else. Never blocks, copies no pixel. Frames carry ``LiveTiming``, so
     /// that receivers on the same clock are in step. Thread: any, one at a time for each track.
     ///
-    /// - Returns: Accepted where it goes out, whoever receives it; ``DropCause/closed`` after leaving.
+    /// - Returns: Accepted where it goes out, whoever receives it; ``DropCause/notStarted`` for a track
+    ///   that is not published; ``DropCause/closed`` after leaving.
     @discardableResult
     func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition
 
-    /// Leaves. When it returns, the receiver hears nothing more. A second call does nothing.
+    /// Leaves, and ends the user's tracks. When it returns, the receiver hears nothing more. A second call
+    /// does nothing.
+    ///
+    /// It waits for the receiver's call that is under way. A task that this call starts (with `Task`, not
+    /// `Task.detached`) may leave nevertheless, even where the call waits for it.
     func leave() async
+
+    /// What became of the frames so far; after leaving too.
+    var statistics: ChannelStatistics { get }
 }
 
 /// What a user hears from a channel. Called one at a time, in order, on the transport's thread; returns
 /// soon.
 public protocol ChannelReceiver: AnyObject, Sendable {
     func userJoined(_ user: UserID)
+    /// The user's tracks are gone with him.
     func userLeft(_ user: UserID, reason: OfflineReason)
     func trackPublished(_ track: TrackID, by user: UserID)
     func trackUnpublished(_ track: TrackID, by user: UserID)

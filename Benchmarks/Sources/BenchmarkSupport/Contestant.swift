@@ -1,19 +1,19 @@
 import Foundation
 
 /// A program that is run and measured.
-struct Contestant {
-    let name: String
+public struct Contestant {
+    public let name: String
     private let program: String
     private let arguments: [String]
 
-    init(_ name: String, _ program: String, _ arguments: [String]) {
+    public init(_ name: String, _ program: String, _ arguments: [String]) {
         self.name = name
         self.program = program
         self.arguments = arguments
     }
 
     /// The path of a program that was built with this one, or in the package above.
-    static func sibling(_ name: String, inMainPackage: Bool = false) -> String {
+    public static func sibling(_ name: String, inMainPackage: Bool = false) -> String {
         // Benchmarks/.build/TRIPLE/release/bridge-bench
         let directory = Bundle.main.executableURL!.resolvingSymlinksInPath()
             .deletingLastPathComponent()
@@ -24,13 +24,22 @@ struct Contestant {
     }
 
     /// Runs the program to its end.
-    func run() throws -> Usage {
+    ///
+    /// - Parameter output: A file that gets its standard output; `nil` for this program's own.
+    public func run(output: String? = nil) throws -> Usage {
         var argv: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) }
         argv.append(nil)
         defer { argv.forEach { free($0) } }
         var pid = pid_t()
         let start = ContinuousClock.now
-        let failure = posix_spawnp(&pid, program, nil, nil, argv, environ)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let output {
+            posix_spawn_file_actions_addopen(
+                &actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        }
+        let failure = posix_spawnp(&pid, program, &actions, nil, argv, environ)
         guard failure == 0 else {
             throw Failure("\(program): \(String(cString: strerror(failure)))")
         }
@@ -44,21 +53,23 @@ struct Contestant {
         guard status == 0 else { throw Failure("\(name) failed: \(program) \(arguments)") }
         return Usage(
             user: usage.ru_utime.seconds, system: usage.ru_stime.seconds,
-            wall: (ContinuousClock.now - start) / .seconds(1))
+            wall: (ContinuousClock.now - start) / .seconds(1), peakKilobytes: usage.ru_maxrss)
     }
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-        init(_ description: String) { self.description = description }
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+        public init(_ description: String) { self.description = description }
     }
 }
 
 /// What a run took, in seconds.
-struct Usage {
-    let user: Double
-    let system: Double
-    let wall: Double
-    var cpu: Double { user + system }
+public struct Usage {
+    public let user: Double
+    public let system: Double
+    public let wall: Double
+    /// The most memory that was resident at once.
+    public let peakKilobytes: Int
+    public var cpu: Double { user + system }
 }
 
 extension timeval {

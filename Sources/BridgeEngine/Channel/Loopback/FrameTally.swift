@@ -1,0 +1,42 @@
+internal import Synchronization
+
+/// Counts the frames of one way, and adds them to the sums of its two ends. Thread: any.
+final class FrameTally: Sendable {
+    private let sent = Atomic<Int>(0)
+    private let delivered = Atomic<Int>(0)
+    private let evicted = Atomic<Int>(0)
+    private let closed = Atomic<Int>(0)
+    private let sums: [FrameTally]
+
+    init(addingTo sums: FrameTally...) { self.sums = sums }
+
+    func countSent() {
+        sent.add(1, ordering: .relaxed)
+        for sum in sums { sum.countSent() }
+    }
+
+    func countDelivered() {
+        delivered.add(1, ordering: .releasing)
+        for sum in sums { sum.countDelivered() }
+    }
+
+    func countEvicted() {
+        evicted.add(1, ordering: .releasing)
+        for sum in sums { sum.countEvicted() }
+    }
+
+    func countClosed() {
+        closed.add(1, ordering: .releasing)
+        for sum in sums { sum.countClosed() }
+    }
+
+    var frames: ChannelStatistics.Frames {
+        var frames = ChannelStatistics.Frames()
+        // A frame is counted as sent before anything becomes of it, so that is read last: never too few.
+        frames.closed = closed.load(ordering: .acquiring)
+        frames.evicted = evicted.load(ordering: .acquiring)
+        frames.delivered = delivered.load(ordering: .acquiring)
+        frames.sent = sent.load(ordering: .acquiring)
+        return frames
+    }
+}

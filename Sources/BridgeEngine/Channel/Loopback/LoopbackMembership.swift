@@ -1,0 +1,52 @@
+internal import MediaCore
+
+/// A user's place in a loopback channel, as he holds it. He is gone when nobody holds it any more.
+final class LoopbackMembership: ChannelMembership {
+    private let network: LoopbackNetwork
+    private let name: String
+    private let channel: LoopbackChannel
+    private let seat: Int
+    private let member: LoopbackMember
+
+    init(
+        _ member: LoopbackMember, in channel: LoopbackChannel, named name: String, at seat: Int,
+        of network: LoopbackNetwork
+    ) {
+        self.network = network
+        self.name = name
+        self.channel = channel
+        self.seat = seat
+        self.member = member
+    }
+
+    deinit {
+        member.turnAway()
+        network.remove(seat, from: channel, named: name, reason: .dropped)
+    }
+
+    func publish(_ track: TrackID) { channel.publish(track, from: seat).finish() }
+
+    func unpublish(_ track: TrackID) { channel.unpublish(track, from: seat).finish() }
+
+    func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition {
+        let (disposition, aftermath) = channel.send(frame, track: track, from: seat)
+        aftermath.finish()
+        return disposition
+    }
+
+    func leave() async {
+        // First, so that whoever hears that he is gone knows that he hears no more.
+        member.turnAway()
+        network.remove(seat, from: channel, named: name, reason: .quit)
+        await member.silence()
+    }
+
+    var statistics: ChannelStatistics {
+        var statistics = ChannelStatistics()
+        statistics.sent = member.sent
+        statistics.outgoing = member.outgoing.frames
+        statistics.incoming = member.incoming.frames
+        channel.statistics(of: seat, into: &statistics)
+        return statistics
+    }
+}

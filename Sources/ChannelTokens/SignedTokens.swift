@@ -1,0 +1,58 @@
+public import BridgeEngine
+public import FoundationEssentials
+
+/// Lets those into a channel who bring a ``ChannelToken`` for it.
+///
+/// ```swift
+/// let secret = ChannelSecret.random()
+/// LoopbackNetwork.shared.demand(SignedTokens(secret), forChannel: "room")
+/// let token = ChannelToken.sign(
+///     channel: "room", userID: "anna", validFor: .seconds(3600), with: secret)
+/// ```
+public struct SignedTokens: TokenVerifier {
+    private let secrets: [ChannelSecret]
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - secret: What tokens are signed with.
+    ///   - older: Secrets whose tokens are still good, while one is replaced by another.
+    ///   - now: The clock; the machine's own unless a test says otherwise.
+    public init(
+        _ secret: ChannelSecret, older: [ChannelSecret] = [],
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        secrets = [secret] + older
+        self.now = now
+    }
+
+    /// - Throws: ``EngineError/Code/tokenMissing``; ``EngineError/Code/tokenForged`` for what is no token,
+    ///   was changed, or is signed with another secret; ``EngineError/Code/tokenNotForThis`` for another
+    ///   channel or user's; ``EngineError/Code/tokenExpired``. Looked for in this order.
+    public func verify(_ request: ChannelRequest) throws(EngineError) {
+        guard let token = request.token, !token.isEmpty else {
+            throw EngineError(
+                .tokenMissing, message: "channel \(request.channel) demands a token",
+                advice: "pass one that is signed with the channel's secret")
+        }
+        guard let claims = ChannelToken.claims(of: token, signedWith: secrets) else {
+            throw EngineError(
+                .tokenForged,
+                message: "the token for channel \(request.channel) is not signed with its secret")
+        }
+        guard claims.channel == request.channel else {
+            throw EngineError(
+                .tokenNotForThis,
+                message: "the token is for channel \(claims.channel), not \(request.channel)")
+        }
+        guard claims.userID == nil || claims.userID == request.userID else {
+            throw EngineError(
+                .tokenNotForThis,
+                message: "the token is for another user than \(request.userID)")
+        }
+        guard !claims.isOver(at: now()) else {
+            throw EngineError(
+                .tokenExpired, message: "the token for channel \(request.channel) has expired",
+                advice: "sign a new one; if it is new, compare the clocks of both machines")
+        }
+    }
+}

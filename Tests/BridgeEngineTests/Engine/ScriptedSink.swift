@@ -1,0 +1,114 @@
+import Foundation
+import MediaCore
+import Synchronization
+
+/// What a test tells a renderer that it has handed over, and what it hears of it.
+final class SinkScript: Sendable {
+    struct State {
+        var calls: [String] = []
+        var frames: [VideoFrame] = []
+        var failures: [String: Refusal] = [:]
+        var refusals: Set<String> = []
+        var blocks: [String: DispatchSemaphore] = [:]
+        var waiters: [(Int, CheckedContinuation<Void, Never>)] = []
+        var onRender: (@Sendable (VideoFrame) -> Void)?
+        var isInside = false
+        var overlaps = 0
+    }
+    let state = Mutex(State())
+    /// The renderer is there no more.
+    let gone = Happening()
+    let format: VideoPixelFormat
+    init(format: VideoPixelFormat = .any) { self.format = format }
+
+    var calls: [String] { state.withLock { $0.calls } }
+    var frames: [VideoFrame] { state.withLock { $0.frames } }
+    var times: [Int64] { frames.map(\.milliseconds) }
+    /// Who made the frames.
+    var names: [String] { frames.map { $0.metadata["from"] ?? "" } }
+    var violations: Int { state.withLock { $0.overlaps } }
+
+    func fail(_ call: String) {
+        state.withLock { $0.failures[call] = Refusal(reason: "no display") }
+    }
+    func refuse(_ call: String) { state.withLock { _ = $0.refusals.insert(call) } }
+    func mend() {
+        state.withLock {
+            $0.failures = [:]
+            $0.refusals = []
+        }
+    }
+    func block(_ call: String) -> DispatchSemaphore {
+        let semaphore = DispatchSemaphore(value: 0)
+        state.withLock { $0.blocks[call] = semaphore }
+        return semaphore
+    }
+    func whenRendering(_ body: @escaping @Sendable (VideoFrame) -> Void) {
+        state.withLock { $0.onRender = body }
+    }
+
+    /// Suspends until so many frames were rendered.
+    func rendered(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.frames.count >= count { return true }
+                state.waiters.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    fileprivate func enter(_ call: String) -> DispatchSemaphore? {
+        state.withLock { state in
+            if call != "render" { state.calls.append(call) }
+            if state.isInside || Thread.isMainThread { state.overlaps += 1 }
+            state.isInside = true
+            return state.blocks.removeValue(forKey: call)
+        }
+    }
+    fileprivate func leave(_ call: String) throws -> Bool {
+        let (failure, refuses) = state.withLock { state in
+            state.isInside = false
+            return (state.failures[call], state.refusals.contains(call))
+        }
+        if let failure { throw failure }
+        return !refuses
+    }
+    fileprivate func keep(_ frame: VideoFrame) {
+        let done = state.withLock { state in
+            state.frames.append(frame)
+            let count = state.frames.count
+            let done = state.waiters.filter { $0.0 <= count }
+            state.waiters.removeAll { $0.0 <= count }
+            return done
+        }
+        done.forEach { $0.1.resume() }
+    }
+}
+
+/// A program's own renderer; not Sendable, as most are not.
+class ScriptedSink: VideoSink {
+    private let script: SinkScript
+    init(_ script: SinkScript) { self.script = script }
+    deinit { script.gone.happen() }
+
+    @discardableResult
+    private func call(_ name: String) throws -> Bool {
+        script.enter(name)?.wait()
+        return try script.leave(name)
+    }
+    func pixelFormat() -> VideoPixelFormat { script.format }
+    func shouldInitialize() throws -> Bool { try call("shouldInitialize") }
+    func shouldStart() throws { try call("shouldStart") }
+    func render(_ frame: VideoFrame) throws {
+        try call("render")
+        script.state.withLock { $0.onRender }?(frame)
+        script.keep(frame)
+    }
+    func shouldStop() throws { try call("shouldStop") }
+    func shouldDispose() throws { try call("shouldDispose") }
+}
+
+/// The same, of a class that a program can keep hold of. Sendable: the engine alone calls it.
+final class SharedSink: ScriptedSink, @unchecked Sendable {}

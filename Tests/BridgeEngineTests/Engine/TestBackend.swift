@@ -1,0 +1,49 @@
+import BridgeEngine
+import MediaCore
+import Synchronization
+
+/// A backend without C: the monotonic clock, and converters that say what was asked of them.
+struct TestBackend: MediaBackend {
+    struct NoDecoder: Error {}
+    let defaultScript = SourceScript()
+    let conversions = Conversions()
+
+    func clockTime() -> MediaTime {
+        MediaTime(ContinuousClock.now - Self.zero)
+    }
+    private static let zero = ContinuousClock.now - .seconds(1000)
+
+    func makeDefaultSource() throws -> sending any VideoSource { ScriptedSource(defaultScript) }
+
+    func makeConverter() -> any VideoConverter { conversions }
+
+    func makeDecoder(
+        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+    ) throws -> any VideoDecoder { throw NoDecoder() }
+
+    /// Notes every conversion, and marks the frame instead of converting it.
+    final class Conversions: VideoConverter {
+        private let asked = Mutex<[VideoConversion]>([])
+        var all: [VideoConversion] { asked.withLock { $0 } }
+
+        func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame {
+            asked.withLock { $0.append(target) }
+            var frame = frame
+            frame.metadata["converted"] = target.pixelFormat?.rawValue ?? "geometry"
+            return frame
+        }
+    }
+}
+
+/// A channel that nobody is in, for engines that join none.
+struct NoTransport: ChannelTransport {
+    func join(
+        _ request: ChannelRequest, receiver: any ChannelReceiver
+    ) async throws(EngineError) -> any ChannelMembership {
+        throw EngineError(.disconnected, message: "there is no channel")
+    }
+}
+
+struct Refusal: Error, Equatable {
+    let reason: String
+}
