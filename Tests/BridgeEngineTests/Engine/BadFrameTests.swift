@@ -147,9 +147,13 @@ struct BadFrameTests {
             change(frame)
             return engine.pushExternalVideoFrame(frame)
         }
-        let results = [
+        let strides = [
             push { $0.strideInPixels = 0 }, push { $0.strideInPixels = -4 },
-            push { $0.strideInPixels = .max }, push { $0.height = 0 },
+            push { $0.strideInPixels = .max },
+        ]
+        #expect(strides == [.badStride, .badStride, .badStride])
+        let results = [
+            push { $0.height = 0 },
             push { $0.height = 16384 }, push { $0.cropLeft = 4 }, push { $0.cropTop = .max },
             push { $0.dataBuf = [1] }, push { $0.dataBuf = [] },
         ]
@@ -166,6 +170,7 @@ struct BadFrameTests {
         let stranger = engine.pushExternalVideoFrame(external(), track: 7)
         #expect(stranger == .notEnabled)
         let refused = engine.refusedPushes
+        #expect(refused[.badStride] == strides.count)
         #expect(refused[.badSize] == results.count)
         #expect(refused[.wrongBufferType] == 3)
         #expect(refused[.notEnabled] == 3)
