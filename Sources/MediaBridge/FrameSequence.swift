@@ -53,7 +53,7 @@ public struct FrameSequence: AsyncSequence, Sendable {
             while !Task.isCancelled {
                 switch source.branch.tryPull() {
                 case .frame(let frame): return frame
-                case .sample(let sample): try await fail(wrongMedia(sample))
+                case .sample(let sample): try await fail(.notRawVideo(sample.caps))
                 case nil: break
                 }
                 if let failure = source.pipeline.failure ?? refusal.withLock({ $0 }) {
@@ -84,7 +84,9 @@ public struct FrameSequence: AsyncSequence, Sendable {
             refusal.withLock { $0 = nil }
             // Not waited for: the first frames may come before the change is complete, and an appsink
             // whose queue they fill holds the lock that the change needs until they are read.
-            source.pipeline.requestState(.playing) { [weak self] in self?.refuse($0) }
+            source.pipeline.requestState(.playing) { [weak self] error in
+                if let error { self?.refuse(error) }
+            }
         }
 
         private func refuse(_ error: PipelineError) {
@@ -102,12 +104,6 @@ public struct FrameSequence: AsyncSequence, Sendable {
             source.branch.discard()
             defer { source.endReading() }
             try await source.pipeline.setState(.null)
-        }
-
-        private func wrongMedia(_ sample: MediaSample) -> PipelineError {
-            PipelineError(
-                .streamFailed, message: "the capture gives \(sample.caps), not raw video",
-                advice: "put decodebin, or videoconvert, at the end of the string")
         }
     }
 }
