@@ -13,7 +13,10 @@ struct IsolationTests {
     private func running(
         _ options: RendererOptions = RendererOptions(), stallLimit: Duration = .milliseconds(200)
     ) async throws -> MediaEngine {
-        let engine = makeEngine { $0.stallLimit = stallLimit }
+        let engine = makeEngine { configuration in
+            configuration.stallLimit = stallLimit
+            configuration.callDeadline = .seconds(2)
+        }
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(bad), options: options)
         try await engine.addVideoRenderer(ScriptedSink(good), to: .local())
