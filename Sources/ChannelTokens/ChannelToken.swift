@@ -12,7 +12,7 @@ public enum ChannelToken {
     ///
     /// - Parameters:
     ///   - userID: Who may join with it; `nil` for anybody.
-    ///   - expires: When it ends, to the millisecond, by the clock of the machine that checks it.
+    ///   - expires: When it ends, at most a millisecond earlier, by the clock of the machine that checks it.
     ///   - secret: One of those that ``SignedTokens`` checks with.
     public static func sign(
         channel: String, userID: UserID?, expires: Date, with secret: ChannelSecret

@@ -16,7 +16,7 @@ struct Claims: Equatable {
     init(channel: String, userID: UserID?, expires: Date) {
         self.channel = channel
         self.userID = userID
-        let milliseconds = (expires.timeIntervalSince1970 * 1000).rounded()
+        let milliseconds = (expires.timeIntervalSince1970 * 1000).rounded(.down)
         // A date that is too far, or none at all, must not trap.
         expiry = milliseconds > 0 ? Int64(exactly: milliseconds) ?? .max : 0
     }

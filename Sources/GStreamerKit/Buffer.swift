@@ -70,6 +70,16 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         gst_buffer_new_allocate(nil, gsize(byteCount), nil).map { Buffer(adopting: $0) }
     }
 
+    /// A copy of bytes; `nil` where there is no memory left.
+    public static func copying(_ bytes: [UInt8]) -> Buffer? {
+        guard let buffer = allocate(byteCount: bytes.count) else { return nil }
+        let filled = bytes.withUnsafeBytes {
+            gst_buffer_fill(buffer.pointer, 0, $0.baseAddress, gsize($0.count))
+        }
+        guard filled == gsize(bytes.count) else { return nil }
+        return buffer
+    }
+
     /// Another owner of the same buffer.
     public borrowing func retained() -> Buffer { Buffer(retaining: pointer) }
 

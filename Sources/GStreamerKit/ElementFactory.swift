@@ -22,6 +22,13 @@ public struct ElementFactory: Hashable, Sendable {
             klass: mb_factory_class(factory).map { String(cString: $0) } ?? "")
     }
 
+    /// Whether its elements could take `caps`, as far as their pad templates tell.
+    public func canTake(_ caps: Caps) -> Bool {
+        guard let factory = gst_element_factory_find(name) else { return false }
+        defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
+        return gst_element_factory_can_sink_any_caps(factory, caps.pointer) != 0
+    }
+
     /// Throws a ``PipelineError/Code/missingElement`` that names the package, unless it is installed.
     public static func require(_ name: String) throws(PipelineError) {
         guard try find(name) == nil else { return }

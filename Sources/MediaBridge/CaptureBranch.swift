@@ -8,22 +8,13 @@ final class CaptureBranch: Sendable {
     let sink: AppSink
 
     private let arrived = Tally()
-    private let taken = Atomic<Int>(0)
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let isEndTold = Atomic<Bool>(false)
+    /// Counts runs, so that the end of one is not told in the next.
+    private let run = Atomic<Int>(0)
     private let queue: DispatchQueue
-    private let loan = PoolLoan()
-
-    /// What is known of the stream; used by the one thread that takes samples.
-    private struct Stream {
-        var caps: Caps?
-        /// That of ``caps``, which is held so that no other caps can have it.
-        var capsIdentity: UInt?
-        var layout: FrameLayout?
-        var live: LiveTiming?
-    }
-    private let stream = Mutex(Stream())
+    private let translation: SampleTranslation
 
     private enum Mode: Sendable {
         case idle
@@ -32,14 +23,14 @@ final class CaptureBranch: Sendable {
         case discard
     }
     private let mode = Mutex<Mode>(.idle)
-    /// Whether ``Stream/live`` is set.
-    private let isLive = Atomic<Bool>(false)
 
     init(name: String, sink: AppSink, depth: Int, isPaced: Bool) {
         self.name = name
         self.sink = sink
         queue = DispatchQueue(label: "mediabridge.delivery.\(name)")
+        translation = SampleTranslation(sink)
         sink.configure(depth: depth, isPaced: isPaced)
+        sink.element.pad("sink")?.onOrientation { [weak self] in self?.turned($0) }
     }
 
     /// Delivers samples to `receiver` as they come, and an end that came already.
@@ -73,8 +64,9 @@ final class CaptureBranch: Sendable {
 
     /// Forgets an earlier run.
     func reset() {
+        run.add(1, ordering: .releasing)
         arrived.reset()
-        taken.store(0, ordering: .relaxed)
+        translation.reset()
         hasEnded.store(false, ordering: .releasing)
         isEndTold.store(false, ordering: .releasing)
     }
@@ -83,7 +75,7 @@ final class CaptureBranch: Sendable {
     var arrivedSamples: Int { arrived.value }
 
     /// Samples that the program has taken.
-    var takenSamples: Int { taken.load(ordering: .relaxed) }
+    var takenSamples: Int { translation.takenSamples }
 
     /// Old samples that gave way to newer ones; exact once ``discard()`` was called, or the stream
     /// has ended and was read to its end.
@@ -106,7 +98,7 @@ final class CaptureBranch: Sendable {
         discardWaiting()
     }
 
-    private func discardWaiting() { while pullSample() != nil {} }
+    private func discardWaiting() { while translation.pull() != nil {} }
 
     /// The stream will never come: the file has none for this branch.
     func endUnfed() { end() }
@@ -116,16 +108,15 @@ final class CaptureBranch: Sendable {
     private func sampleArrived(_ onFirstSample: (CaptureBranch) -> LiveTiming?) {
         if arrived.add() == 1 {
             let live = onFirstSample(self)
-            stream.withLock { $0.live = live }
             sink.dropsOldest = live != nil
-            isLive.store(live != nil, ordering: .releasing)
+            translation.begin(live)
         }
         switch mode.withLock({ $0 }) {
         case .idle: break
         case .discard: discardWaiting()
         case .pull(let onArrival): onArrival()
         case .push(let receiver):
-            if isLive.load(ordering: .acquiring) {
+            if translation.isLive {
                 scheduleDrain(receiver)
             } else {
                 deliverArrived(to: receiver)
@@ -145,10 +136,31 @@ final class CaptureBranch: Sendable {
     /// Once: the end may come while a receiver is being connected.
     private func tellEnd(_ receiver: any CaptureReceiver) {
         guard !isEndTold.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        let run = self.run.load(ordering: .acquiring)
         queue.async { [self] in
+            guard run == self.run.load(ordering: .acquiring) else { return }
             drain(to: receiver)
             receiver.branchEnded()
         }
+    }
+
+    /// Runs `body` where the end would be told, in the run that is now, after the frames of a live
+    /// capture that wait. Any thread.
+    func afterDelivery(_ body: @escaping @Sendable () -> Void) {
+        let run = self.run.load(ordering: .acquiring)
+        queue.async { [self] in
+            guard run == self.run.load(ordering: .acquiring) else { return }
+            if translation.isLive, case .push(let receiver) = mode.withLock({ $0 }) {
+                drain(to: receiver)
+            }
+            body()
+        }
+    }
+
+    /// Before the pictures that it is about.
+    private func turned(_ orientation: ImageOrientation) {
+        let rotation = VideoRotation(rawValue: orientation.degrees) ?? .none
+        translation.orientation.change(to: rotation, from: arrived.value)
     }
 
     private func scheduleDrain(_ receiver: any CaptureReceiver) {
@@ -160,93 +172,23 @@ final class CaptureBranch: Sendable {
     }
 
     private func drain(to receiver: any CaptureReceiver) {
-        while let sample = pullSample() { deliver(sample, to: receiver) }
+        while let sample = translation.pull() { translation.deliver(sample, to: receiver) }
     }
 
     /// A file's appsink drops nothing, so the counts tell how many wait: no need to ask for one more.
     private func deliverArrived(to receiver: any CaptureReceiver) {
-        while takenSamples < arrivedSamples, let sample = pullSample() {
-            deliver(sample, to: receiver)
-        }
-    }
-
-    private func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
-        let layout = layout(of: sample)
-        let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
-        guard let buffer = sample.takeBuffer() else { return }
-        if let layout {
-            let frame = frame(buffer, layout, running)
-            receiver.receive(consume frame)
-        } else if let sample = self.sample(buffer, running) {
-            receiver.receive(sample)
+        while takenSamples < arrivedSamples, let sample = translation.pull() {
+            translation.deliver(sample, to: receiver)
         }
     }
 
     // MARK: Taking samples
 
-    enum Item: Sendable {
-        case frame(VideoFrame)
-        case sample(MediaSample)
-    }
-
     /// The next frame or sample if one waits; never blocks. One caller at a time.
-    func tryPull() -> Item? {
-        while let sample = pullSample() {
-            if let item = translate(sample) { return item }
+    func tryPull() -> SampleTranslation.Item? {
+        while let sample = translation.pull() {
+            if let item = translation.translate(sample) { return item }
         }
         return nil
     }
-
-    private func pullSample() -> Sample? {
-        guard let sample = sink.tryPull() else { return nil }
-        taken.add(1, ordering: .relaxed)
-        return sample
-    }
-
-    private func translate(_ sample: consuming Sample) -> Item? {
-        let layout = layout(of: sample)
-        let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
-        guard let buffer = sample.takeBuffer() else { return nil }
-        if let layout {
-            return .frame(frame(buffer, layout, running))
-        }
-        return self.sample(buffer, running).map { .sample($0) }
-    }
-
-    private func frame(
-        _ buffer: consuming Buffer, _ layout: FrameLayout, _ running: MediaTime?
-    ) -> VideoFrame {
-        let duration = buffer.duration.map { MediaTime($0) }
-        return VideoFrame(
-            BufferFrameStorage(loan.lend(buffer), layout), runningTime: running,
-            duration: duration, liveTiming: live)
-    }
-
-    private func sample(_ buffer: consuming Buffer, _ running: MediaTime?) -> MediaSample? {
-        guard let caps = stream.withLock({ $0.caps }) else { return nil }
-        return MediaSample(buffer, caps: caps, runningTime: running, liveTiming: live)
-    }
-
-    private var live: LiveTiming? {
-        isLive.load(ordering: .acquiring) ? stream.withLock { $0.live } : nil
-    }
-
-    /// The layout of the sample's frame; `nil` for what is not raw video.
-    private func layout(of sample: borrowing Sample) -> FrameLayout? {
-        let identity = sample.capsIdentity
-        return stream.withLock { stream in
-            if stream.capsIdentity != identity { change(&stream, to: sample.caps) }
-            return stream.layout
-        }
-    }
-
-    private func change(_ stream: inout Stream, to caps: Caps?) {
-        stream.caps = caps
-        stream.capsIdentity = caps?.identity
-        stream.layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
-        if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
-    }
-
-    /// Audio comes in small pieces: a queue of a few would be a few milliseconds.
-    private func deepen() { sink.deepen(to: 64) }
 }

@@ -53,7 +53,7 @@ public struct FrameSequence: AsyncSequence, Sendable {
             while !Task.isCancelled {
                 switch source.branch.tryPull() {
                 case .frame(let frame): return frame
-                case .sample(let sample): try await fail(wrongMedia(sample))
+                case .sample(let sample): try await fail(.notRawVideo(sample.caps))
                 case nil: break
                 }
                 if let failure = source.pipeline.failure ?? refusal.withLock({ $0 }) {
@@ -102,12 +102,6 @@ public struct FrameSequence: AsyncSequence, Sendable {
             source.branch.discard()
             defer { source.endReading() }
             try await source.pipeline.setState(.null)
-        }
-
-        private func wrongMedia(_ sample: MediaSample) -> PipelineError {
-            PipelineError(
-                .streamFailed, message: "the capture gives \(sample.caps), not raw video",
-                advice: "put decodebin, or videoconvert, at the end of the string")
         }
     }
 }

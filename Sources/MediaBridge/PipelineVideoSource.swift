@@ -34,8 +34,9 @@ public final class PipelineVideoSource: VideoSource, Sendable {
 
     let capture: Capture
     let branch: CaptureBranch
-    private let delivery = Delivery()
-    private let isRead = Atomic<Bool>(false)
+    private let delivery = SourceDelivery()
+    private enum Reader { case sequence, engine }
+    private let reader = Mutex<Reader?>(nil)
 
     /// Parses the string. Where it has no appsink, one is put at its open end.
     ///
@@ -47,6 +48,11 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     ) throws(PipelineError) {
         capture = try Capture(text, depth: configuration.depth)
         branch = capture.branches[0]
+        // Nobody reads the others, and what nobody reads stops them all.
+        capture.branches.dropFirst().forEach { $0.discard() }
+        pipeline.onFirstError { [weak branch, delivery] error in
+            branch?.afterDelivery { delivery.finish(.failed(error)) }
+        }
     }
 
     /// The pipeline, for its graph, its elements and its messages.
@@ -66,10 +72,11 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     // MARK: VideoSource, for an engine's control thread
 
     /// Gets every frame, on the capture's streaming thread where it is a file, and on a delivery queue
-    /// where it is live.
+    /// where it is live. Told of the end of the stream, or of the pipeline's error, after the frames, on
+    /// a queue of the source's own; not of what ``shouldStart()`` throws.
     public var consumer: (any VideoFrameConsumer)? {
-        get { delivery.consumer.withLock { $0 } }
-        set { delivery.consumer.withLock { $0 = newValue } }
+        get { delivery.consumer }
+        set { delivery.consumer = newValue }
     }
 
     public func bufferType() -> VideoBufferType { .pixelBuffer }
@@ -85,50 +92,86 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     /// What is not live comes as fast as it can be read.
     public func pacing() -> VideoPacing { .engine }
 
-    /// Opens devices and files.
-    public func shouldInitialize() throws -> Bool {
-        try pipeline.setStateAndWait(.ready)
+    /// Opens devices; files are opened at the start. Blocks.
+    ///
+    /// - Throws: ``PipelineError``; with ``PipelineError/Code/invalidState`` while ``frames()`` are read.
+    public func shouldInitialize() throws(PipelineError) -> Bool {
+        try claim(.engine)
+        do throws(PipelineError) {
+            pipeline.forgetOutcome()
+            try pipeline.setStateAndWait(.ready)
+        } catch {
+            abandon()
+            release(.engine)
+            throw error
+        }
         return true
     }
 
-    /// Starts the capture, from its beginning where it is a file. Blocks.
-    public func shouldStart() throws {
-        branch.push(to: delivery)
+    /// Starts the capture, from its beginning where it is a file; after a failure too. Blocks, and the
+    /// first frames may be delivered before it returns.
+    ///
+    /// - Throws: ``PipelineError``.
+    public func shouldStart() throws(PipelineError) {
+        // A run that failed, or was never stopped, is still up.
+        try pipeline.setStateAndWait(.ready)
         capture.prepare()
-        try pipeline.setStateAndWait(.playing)
+        delivery.begin()
+        branch.push(to: delivery)
+        do throws(PipelineError) {
+            try pipeline.setStateAndWait(.playing)
+        } catch {
+            delivery.stop()
+            abandon()
+            throw error
+        }
+        delivery.started()
     }
 
-    /// Stops the capture; devices stay open. Blocks.
-    public func shouldStop() throws { try pipeline.setStateAndWait(.ready) }
+    /// Stops the capture; devices stay open. Blocks, until a frame that is being delivered was taken.
+    ///
+    /// - Throws: ``PipelineError``.
+    public func shouldStop() throws(PipelineError) {
+        delivery.stop()
+        try pipeline.setStateAndWait(.ready)
+    }
 
     /// Closes devices and files. Blocks.
-    public func shouldDispose() throws {
-        defer { consumer = nil }
+    ///
+    /// - Throws: ``PipelineError``.
+    public func shouldDispose() throws(PipelineError) {
+        delivery.stop()
+        defer {
+            consumer = nil
+            release(.engine)
+        }
         try pipeline.setStateAndWait(.null)
     }
 
+    /// Puts a pipeline that failed away.
+    private func abandon() { pipeline.requestState(.null) }
+
     // MARK: For FrameSequence
 
+    func beginReading() throws(PipelineError) { try claim(.sequence) }
+
+    func endReading() { release(.sequence) }
+
     /// One reader at a time: each frame exists once.
-    func beginReading() throws(PipelineError) {
-        guard !isRead.exchange(true, ordering: .acquiringAndReleasing) else {
-            throw PipelineError(
-                .invalidState, message: "these frames are being read already",
-                advice: "read them once, and share each frame")
+    private func claim(_ claimant: Reader) throws(PipelineError) {
+        let isFree = reader.withLock { reader in
+            // An engine may initialise what it has initialised.
+            guard reader == nil || (reader == .engine && claimant == .engine) else { return false }
+            reader = claimant
+            return true
         }
+        guard !isFree else { return }
+        throw PipelineError(
+            .invalidState, message: "these frames are being read already",
+            advice: "read them once, and share each frame")
     }
 
-    func endReading() { isRead.store(false, ordering: .releasing) }
-
-    /// From the branch to the consumer of the day.
-    private final class Delivery: CaptureReceiver {
-        let consumer = Mutex<(any VideoFrameConsumer)?>(nil)
-
-        func receive(_ frame: consuming VideoFrame) {
-            let consumer = self.consumer.withLock { $0 }
-            consumer?.consume(frame)
-        }
-        func receive(_ sample: MediaSample) {}
-        func branchEnded() {}
+    private func release(_ claimant: Reader) {
+        reader.withLock { if $0 == claimant { $0 = nil } }
     }
 }

@@ -36,6 +36,11 @@ public final class ExternalVideoFrame {
 
     /// The frame, or why there is none.
     ///
+    /// ``DropCause/badFormat``: a format or rotation of no meaning. ``DropCause/wrongBufferType``: a
+    /// format without the bytes, or the pixel buffer, that it promises. ``DropCause/badStride``: a stride
+    /// of no picture. ``DropCause/badSize``: a height of none, a crop that is negative or leaves nothing,
+    /// bytes that are too few.
+    ///
     /// - Parameter now: Its time, where it has none.
     public func made(now: MediaTime) -> Result<VideoFrame, RawPicture.Refusal> {
         guard let rotation = VideoRotation(rawValue: rotation) else {
@@ -52,7 +57,7 @@ public final class ExternalVideoFrame {
             guard let textureBuf else {
                 return refuse(.wrongBufferType, "format 12, and no textureBuf")
             }
-            return cropped(textureBuf)
+            return cropped(textureBuf.storage)
         }
         guard let pixelFormat = VideoPixelFormat(push: format) else {
             return refuse(.badFormat, "no format has the number \(format.rawValue)")
@@ -60,41 +65,64 @@ public final class ExternalVideoFrame {
         guard let dataBuf else {
             return refuse(.wrongBufferType, "format \(format.rawValue), and no dataBuf")
         }
-        return dataBuf.withUnsafeBytes { bytes in
+        return copied(dataBuf, pixelFormat)
+    }
+
+    private func copied(
+        _ bytes: [UInt8], _ pixelFormat: VideoPixelFormat
+    ) -> Result<any VideoFrameStorage, RawPicture.Refusal> {
+        guard (1...VideoPixelFormat.longestStride).contains(strideInPixels) else {
+            return refuse(.badStride, "a stride of \(strideInPixels) pixels")
+        }
+        guard crop.size(of: VideoSize(width: strideInPixels, height: height)) != nil else {
+            return refuse(
+                .badSize, "\(crop) leaves nothing of \(strideInPixels)×\(height)")
+        }
+        // What is cut off on the right may be padding, or pixels: it is all the same.
+        var rest = crop
+        rest.right = 0
+        let size = VideoSize(width: strideInPixels - cropRight, height: height)
+        guard size.isValid else { return refuse(.badSize, "\(size) is not the size of a picture") }
+        return bytes.withUnsafeBytes { bytes in
             var picture = RawPicture(
-                unsafe: bytes, format: pixelFormat,
-                size: VideoSize(width: strideInPixels, height: height), crop: crop)
-            if format == .imc2 { picture.planes = Self.imc2Planes(picture.size) }
+                unsafe: bytes, format: pixelFormat, size: size, strideInPixels: strideInPixels,
+                crop: rest)
+            if format == .imc2 {
+                guard strideInPixels.isMultiple(of: 2) else {
+                    return refuse(
+                        .badStride, "IMC2 has an even stride, and this is \(strideInPixels)")
+                }
+                picture.planes = Self.imc2Planes(size, stride: strideInPixels)
+            }
             return picture.copied().map { $0 }
         }
     }
 
     private func cropped(
-        _ buffer: PixelBuffer
+        _ storage: any VideoFrameStorage
     ) -> Result<any VideoFrameStorage, RawPicture.Refusal> {
-        guard crop != VideoCrop() else { return .success(buffer.storage) }
-        do {
-            let packed = try VideoFrame(buffer.storage, runningTime: nil).packedCopy()
-            return RawPicture(
-                unsafe: UnsafeRawBufferPointer(packed.bytes), format: buffer.format.pixelFormat,
-                size: VideoSize(width: buffer.width, height: buffer.height), crop: crop
-            ).copied().map { $0 }
+        guard crop != VideoCrop() else { return .success(storage) }
+        let size = VideoSize(width: storage.format.width, height: storage.format.height)
+        guard crop.size(of: size) != nil else {
+            return refuse(.badSize, "\(crop) leaves nothing of \(size)")
+        }
+        do throws(FrameError) {
+            return .success(try MemoryFrameStorage(packing: storage, crop: crop))
         } catch {
-            return refuse(.badFormat, "\(error)")
+            return .failure(RawPicture.Refusal(error))
         }
     }
 
     /// V in the left half of each chroma row, U in the right.
-    private static func imc2Planes(_ size: VideoSize) -> [VideoPlaneLayout]? {
-        guard size.isValid, size.width.isMultiple(of: 2) else { return nil }
-        let (half, rows) = (size.width / 2, (size.height + 1) / 2)
-        let chroma = size.width * size.height
+    private static func imc2Planes(_ size: VideoSize, stride: Int) -> [VideoPlaneLayout] {
+        let (rows, half) = ((size.height + 1) / 2, (size.width + 1) / 2)
+        let chroma = stride * size.height
         func plane(_ offset: Int) -> VideoPlaneLayout {
-            VideoPlaneLayout(offset: offset, stride: size.width, rows: rows, width: half)
+            VideoPlaneLayout(offset: offset, stride: stride, rows: rows, width: half)
         }
         let luma = VideoPlaneLayout(
-            offset: 0, stride: size.width, rows: size.height, width: size.width)
-        return [luma, plane(chroma + half), plane(chroma)]
+            offset: 0, stride: stride, rows: size.height, width: size.width)
+        return [luma, plane(chroma + stride / 2), plane(chroma)]
     }
 
     private func refuse<T>(

@@ -20,21 +20,48 @@ public protocol MediaBackend: Sendable {
 
 /// Turns frames into what a receiver asked for. Thread: any, one caller at a time (others wait).
 public protocol VideoConverter: Sendable {
-    /// - Throws: Where the picture cannot be converted.
+    /// The frame with other pixels, and untouched where there is nothing to do. Everything else of it
+    /// stays, its ``VideoFrame/rotation`` too: whoever had it turned upright says so on the result.
+    ///
+    /// - Throws: Where the picture cannot be converted; the next may be.
     func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame
 }
 
 /// Turns access units into frames.
+///
+/// A damaged unit costs its own picture, and those that build on it; the decoder goes on with the next
+/// that it understands. Its consumer's ``VideoFrameConsumer/sourceDidFail(_:)`` is called where nothing
+/// helps any more, and then ``decode(_:)`` says ``DropCause/closed``.
 public protocol VideoDecoder: Sendable {
     /// Takes one access unit; its picture comes to the consumer later, or at once. Thread: any, one
     /// caller at a time. Does not block.
+    ///
+    /// - Returns: ``DropCause/queueFull`` where too many wait, and the unit is lost with all that build on
+    ///   it; ``DropCause/undecodable`` for bytes that are no unit of the codec;
+    ///   ``DropCause/wrongBufferType`` for a unit of another codec; ``DropCause/closed`` after ``stop()``.
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition
+
+    /// Units that were taken and that no picture came of, as far as is known by now: damaged ones, and
+    /// those that build on a unit that is not there.
+    var lostUnits: Int { get }
+
+    /// Delivers the pictures that are held back for the sake of their order. The next unit must be one
+    /// that builds on none. Called in the control zone; blocks until the pictures were delivered.
+    func drain()
 
     /// Gives everything back; no picture comes after it. Called in the control zone; may block.
     func stop()
 }
 
+extension VideoDecoder {
+    public var lostUnits: Int { 0 }
+    public func drain() {}
+}
+
 /// What a receiver wants of a picture: applied in the order rotation, mirror, size, pixel format.
+///
+/// A picture that is brought to a ``size`` of another shape gets borders, and is never distorted: what
+/// comes out then has square pixels.
 public struct VideoConversion: Hashable, Sendable {
     /// `nil` to keep the frame's.
     public var pixelFormat: VideoPixelFormat?
@@ -53,5 +80,14 @@ public struct VideoConversion: Hashable, Sendable {
         self.size = size
         self.rotation = rotation
         self.isMirrored = isMirrored
+    }
+    /// Whether anything is to be done to pictures of a format.
+    public func changes(_ format: VideoFormat) -> Bool {
+        if rotation != .none || isMirrored { return true }
+        if let pixelFormat, pixelFormat != .any, pixelFormat != format.pixelFormat { return true }
+        guard let size else { return false }
+        let ratio = format.pixelAspectRatio
+        return size != VideoSize(width: format.width, height: format.height)
+            || ratio.numerator != ratio.denominator
     }
 }

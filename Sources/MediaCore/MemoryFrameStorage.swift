@@ -71,15 +71,66 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     ) throws(FrameError) {
         try Self.check(source, count: bytes.count)
         let memory = try Self.allocate(Self.reach(target))
-        for (from, to) in zip(source, target) {
-            for y in 0..<to.rows {
-                let row = bytes[(from.offset + y * from.stride)...].prefix(to.rowBytes)
-                UnsafeMutableRawBufferPointer(
-                    rebasing: memory[(to.offset + y * to.stride)...].prefix(to.rowBytes)
-                ).copyMemory(from: UnsafeRawBufferPointer(rebasing: row))
+        for (from, to) in zip(source, target) { Self.copyRows(bytes, from, memory, to) }
+        try self.init(owning: memory, format: format, planes: target)
+    }
+
+    /// The picture of another storage, or the part of it that `crop` leaves, without padding.
+    convenience init(
+        packing storage: any VideoFrameStorage, crop: VideoCrop = VideoCrop()
+    ) throws(FrameError) {
+        var format = storage.format
+        let size = VideoSize(width: format.width, height: format.height)
+        guard let kept = crop.size(of: size) else {
+            throw FrameError(.badLayout, "\(crop) leaves nothing of \(size)")
+        }
+        (format.width, format.height) = (kept.width, kept.height)
+        let target = try format.pixelFormat.packedPlanes(kept)
+        let memory = try Self.allocate(Self.reach(target))
+        do throws(FrameError) {
+            var refusal: FrameError?
+            try storage.read { planes in
+                do throws(FrameError) {
+                    guard planes.count == target.count else {
+                        throw FrameError(
+                            .badLayout,
+                            "\(planes.count) planes, where \(format) has \(target.count)")
+                    }
+                    for (index, to) in target.enumerated() {
+                        let plane = planes[index]
+                        var layout = plane.layout
+                        layout.offset = 0  // the plane's memory begins with its first row
+                        let from = crop.applied(to: [layout], of: size)
+                        try plane.withUnsafeBytes { bytes throws(FrameError) in
+                            try Self.check(from, count: bytes.count)
+                            guard from[0].rows == to.rows, from[0].rowBytes >= to.rowBytes else {
+                                throw FrameError(
+                                    .badLayout, "plane \(index) is smaller than the picture")
+                            }
+                            Self.copyRows(bytes, from[0], memory, to)
+                        }
+                    }
+                } catch { refusal = error }
             }
+            if let refusal { throw refusal }
+        } catch {
+            free(memory.baseAddress)
+            throw error
         }
         try self.init(owning: memory, format: format, planes: target)
+    }
+
+    /// - Parameter from: Checked against `bytes`, and at least as large as `to`.
+    private static func copyRows(
+        _ bytes: UnsafeRawBufferPointer, _ from: VideoPlaneLayout,
+        _ memory: UnsafeMutableRawBufferPointer, _ to: VideoPlaneLayout
+    ) {
+        for y in 0..<to.rows {
+            let row = bytes[(from.offset + y * from.stride)...].prefix(to.rowBytes)
+            UnsafeMutableRawBufferPointer(
+                rebasing: memory[(to.offset + y * to.stride)...].prefix(to.rowBytes)
+            ).copyMemory(from: UnsafeRawBufferPointer(rebasing: row))
+        }
     }
 
     /// Where a plane ends, the padding of its last row included; `nil` where that does not fit.

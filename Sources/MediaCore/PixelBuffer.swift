@@ -21,11 +21,16 @@ public struct PixelBuffer: Sendable {
         let format = VideoFormat(pixelFormat, width: size.width, height: size.height)
         let storage = try MemoryFrameStorage(format: format, planes: planes)
         self.init(storage)
-        guard planes.count > 1 else { return }  // zero is black where there is no luma range
         try storage.write { planes in
-            for index in 0..<planes.count {
-                var plane = planes.plane(index)
-                plane.fill(index == 0 ? 16 : 128)
+            switch pixelFormat {
+            case .gray8: break  // zero is black where luma has its full range
+            case .bgra, .rgba: planes.blacken(alphaAt: 3)
+            case .argb: planes.blacken(alphaAt: 0)
+            default:
+                for index in 0..<planes.count {
+                    var plane = planes.plane(index)
+                    plane.fill(index == 0 ? 16 : 128)
+                }
             }
         }
     }
@@ -74,6 +79,16 @@ public struct PixelBuffer: Sendable {
             let reference = unsafe UnsafeMutableRawPointer(pointer)
                 .assumingMemoryBound(to: AnyObject.self)
             return unsafe ask(&reference.pointee)
+        }
+    }
+}
+
+extension MutableVideoPlanes {
+    /// Makes a picture of four zeroed bytes a pixel opaque: a black that nobody sees is none.
+    fileprivate mutating func blacken(alphaAt offset: Int) {
+        var plane = self.plane(0)
+        plane.withUnsafeMutableBytes { bytes in
+            for at in stride(from: offset, to: bytes.count, by: 4) { bytes[at] = 255 }
         }
     }
 }

@@ -38,6 +38,15 @@ public struct RawPicture {
             self.cause = cause
             self.message = message
         }
+
+        init(_ error: FrameError) {
+            switch error.code {
+            case .badLayout: cause = .badStride
+            case .outOfMemory: cause = .failed
+            default: cause = .badFormat
+            }
+            message = error.message
+        }
     }
 
     /// The picture in memory of its own, cropped and without padding.
@@ -60,7 +69,7 @@ public struct RawPicture {
                 format: VideoFormat(format, width: kept.width, height: kept.height))
             return .success(storage)
         } catch {
-            return refuse(error.code == .badLayout ? .badStride : .badFormat, error.message)
+            return .failure(Refusal(error))
         }
     }
 
@@ -102,14 +111,19 @@ public struct VideoCrop: Hashable, Sendable, CustomStringConvertible {
     /// down, as in GStreamer's `videocrop`.
     func applied(to planes: [VideoPlaneLayout], of size: VideoSize) -> [VideoPlaneLayout] {
         guard let kept = self.size(of: size) else { return planes }
-        return planes.map { plane in
-            let (halfWide, halfHigh) = (plane.width < size.width, plane.rows < size.height)
-            var part = plane
-            let (x, y) = (halfWide ? left / 2 : left, halfHigh ? top / 2 : top)
-            part.offset += y * plane.stride + x * plane.pixelStride
-            part.width = halfWide ? (kept.width + 1) / 2 : kept.width
-            part.rows = halfHigh ? (kept.height + 1) / 2 : kept.height
-            return part
-        }
+        return planes.map { part(of: $0, of: size, leaving: kept) }
+    }
+
+    private func part(
+        of plane: VideoPlaneLayout, of size: VideoSize, leaving kept: VideoSize
+    ) -> VideoPlaneLayout {
+        // A chroma plane of a picture one pixel wide or high is as wide or high, and nothing is cut there.
+        let (halfWide, halfHigh) = (plane.width < size.width, plane.rows < size.height)
+        var part = plane
+        let (x, y) = (halfWide ? left / 2 : left, halfHigh ? top / 2 : top)
+        part.offset += y * plane.stride + x * plane.pixelStride
+        part.width = halfWide ? (kept.width + 1) / 2 : kept.width
+        part.rows = halfHigh ? (kept.height + 1) / 2 : kept.height
+        return part
     }
 }

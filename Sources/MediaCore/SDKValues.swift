@@ -37,6 +37,18 @@ extension VideoPixelFormat {
         }
     }
 
+    // As the SDKs' headers spell them, so that code written for those compiles.
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// ``i420`` under its SDK name.
+    public static let I420 = VideoPixelFormat.i420
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// ``bgra`` under its SDK name.
+    public static let BGRA = VideoPixelFormat.bgra
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// ``nv12`` under its SDK name.
+    public static let NV12 = VideoPixelFormat.nv12
+
     /// The format behind a number of `AgoraVideoPixelFormat` (1, 2 or 8); `nil` for any other.
     public init?(mediaIO number: Int) {
         switch number {

@@ -15,7 +15,7 @@ extension VideoPixelFormat {
             throw FrameError(.badFormat, "\(size) is not the size of a picture")
         }
         let stride = strideInPixels ?? size.width
-        guard stride >= size.width, stride <= 4 * VideoSize.longestSide else {
+        guard stride >= size.width, stride <= Self.longestStride else {
             throw FrameError(
                 .badLayout, "a stride of \(stride) pixels does not fit rows of \(size.width)")
         }
@@ -52,6 +52,9 @@ extension VideoPixelFormat {
                 "\(self) is not one of the formats that can be handed over as bare bytes")
         }
     }
+
+    /// Beyond it, in pixels, a stride is a mistake.
+    static let longestStride = 4 * VideoSize.longestSide
 
     /// Bytes that ``packedPlanes(_:strideInPixels:)`` reach over.
     package static func byteCount(of planes: [VideoPlaneLayout]) -> Int {

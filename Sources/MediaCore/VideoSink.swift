@@ -55,7 +55,7 @@ extension VideoSink {
         case .pixelBuffer: try renderPixelBuffer(frame.pixelBuffer, rotation: frame.rotation)
         case .rawData:
             let size = VideoSize(width: frame.width, height: frame.height)
-            let storage = try frame.packedCopy()
+            let storage = try MemoryFrameStorage(packing: frame.storage)
             // Memory of this one call's own, so the sink may write to it.
             try renderRawData(storage.bytes.baseAddress!, size: size, rotation: frame.rotation)
         }

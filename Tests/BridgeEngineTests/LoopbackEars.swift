@@ -33,17 +33,27 @@ final class Ears: ChannelReceiver {
 
     /// Returns when what was heard fulfils the condition.
     func hears(_ condition: @escaping @Sendable ([Word]) -> Bool) async {
+        await hears(now: condition, later: condition)
+    }
+
+    /// Returns when this was heard.
+    func hears(_ word: Word) async {
+        await hears(now: { $0.contains(word) }, later: { $0.last == word })
+    }
+
+    /// - Parameter later: Asked after every further word.
+    private func hears(
+        now: @Sendable ([Word]) -> Bool, later: @escaping @Sendable ([Word]) -> Bool
+    ) async {
         await withCheckedContinuation { continuation in
             let isSo = state.withLock { state in
-                if condition(state.words) { return true }
-                state.waiting.append((condition, continuation))
+                if now(state.words) { return true }
+                state.waiting.append((later, continuation))
                 return false
             }
             if isSo { continuation.resume() }
         }
     }
-
-    func hears(_ word: Word) async { await hears { $0.contains(word) } }
 
     private func note(_ word: Word, _ frame: VideoFrame? = nil) {
         let fulfilled = state.withLock { state in

@@ -31,10 +31,12 @@ struct EngineBench: ParsableCommand {
         try measureFanOut()
     }
 
-    private let sides = [
-        ("MediaEngine", Contestant.sibling("engine-workload")),
-        ("C", Contestant.sibling("c-fanout")),
-    ]
+    private var sides: [(String, String)] {
+        [
+            ("MediaEngine", Contestant.sibling("engine-workload")),
+            ("C", Contestant.sibling("c-fanout")),
+        ]
+    }
 
     private func measureLatency(sinks: Int) throws {
         print(

@@ -1,70 +1,114 @@
 internal import Dispatch
 internal import MediaCore
+internal import Synchronization
 
 /// From a track to the channel.
 final class Publisher: Sendable {
+    /// Counts what went out, and what did not.
+    final class Meter: Sendable {
+        let sent = FrameMeter()
+        let drops = DropMeter()
+    }
     /// What sends a frame as it is, on the track's own thread.
     private final class Sender: VideoFrameConsumer {
         let membership: any ChannelMembership
         let track: TrackID
-        let sent = FrameMeter()
+        let meter: Meter
 
-        init(_ membership: any ChannelMembership, _ track: TrackID) {
+        init(_ membership: any ChannelMembership, _ track: TrackID, _ meter: Meter) {
             self.membership = membership
             self.track = track
+            self.meter = meter
         }
 
         @discardableResult
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             let format = frame.format
             let disposition = membership.send(frame, track: track)
-            if disposition.isAccepted { sent.note(format) }
+            switch disposition {
+            case .accepted: meter.sent.note(format)
+            case .dropped(let cause): meter.drops.note(cause)
+            }
             return disposition
         }
     }
+    private enum Way {
+        case tap(Int)
+        /// Through a queue with a thread of its own, where pictures are converted.
+        case feed(SinkFeed)
+    }
     private let sender: Sender
     private let stream: VideoStream
-    private let tap: Int?
-    private let feed: SinkFeed?
+    private let clock: EngineClock
+    private let patience: Duration
+    private let way = Mutex<Way?>(nil)
 
     /// Sends what `stream` carries, from here on.
     ///
-    /// - Parameter request: What to make of each picture first, on a thread of its own.
+    /// - Parameters:
+    ///   - request: What to make of each picture first.
+    ///   - patience: How long the track waits for a slow conversion where nothing may be lost.
     init(
         _ stream: VideoStream, as track: TrackID, to membership: any ChannelMembership,
-        _ request: RenderRequest, clock: EngineClock
+        _ request: RenderRequest, clock: EngineClock, patience: Duration, counting meter: Meter
     ) {
-        let sender = Sender(membership, track)
-        self.sender = sender
+        sender = Sender(membership, track, meter)
         self.stream = stream
-        if request.isNothing {
-            feed = nil
-            tap = stream.tap(sender)
-        } else {
-            let feed = SinkFeed(
-                RendererOptions(), isOffline: clock.isOffline,
-                on: DispatchQueue(label: "mediabridge.publisher"), clock: clock.clockTime
-            ) { item in
-                guard let frame = try? item.conversion?.frame() ?? item.frame else {
-                    return .dropped(.failed)
-                }
-                return sender.consume(frame)
-            }
-            self.feed = feed
-            tap = nil
-            stream.attach(feed, for: request)
-        }
+        self.clock = clock
+        self.patience = patience
         membership.publish(track)
+        if request.isNothing {
+            let tap = stream.tap(sender)
+            way.withLock { $0 = .tap(tap) }
+        } else {
+            send(request)
+        }
     }
 
-    var sentFrames: Int { sender.sent.frames }
+    /// Sends pictures as asked from here on; none is lost or sent twice at the change.
+    ///
+    /// Called by the engine alone, one call at a time.
+    func send(_ request: RenderRequest) {
+        switch way.withLock({ $0 }) {
+        case .tap where request.isNothing: return
+        // What once went through a queue stays there, so that no picture overtakes another.
+        case .feed(let feed): stream.attach(feed, for: request)
+        case .tap(let tap): attach(request, insteadOf: tap)
+        case nil: attach(request, insteadOf: nil)
+        }
+    }
 
-    /// Sends no more.
-    func stop() {
-        if let tap { stream.untap(tap) }
-        if let feed {
+    private func attach(_ request: RenderRequest, insteadOf tap: Int?) {
+        let sender = self.sender
+        let feed = SinkFeed(
+            RendererOptions(), isOffline: clock.isOffline, patience: patience,
+            on: DispatchQueue(label: "mediabridge.publisher"), clock: clock.clockTime
+        ) { item in
+            guard let frame = try? item.conversion?.frame() ?? item.frame else {
+                sender.meter.drops.note(.failed)
+                return .dropped(.failed)
+            }
+            return sender.consume(frame)
+        }
+        way.withLock { $0 = .feed(feed) }
+        stream.attach(feed, for: request, insteadOf: tap)
+    }
+
+    /// Sends what waits, then no more.
+    ///
+    /// - Parameter limit: How long that may take.
+    func stop(within limit: Duration) async {
+        let way = self.way.withLock { way in
+            defer { way = nil }
+            return way
+        }
+        switch way {
+        case .tap(let tap): stream.untap(tap)
+        case .feed(let feed):
             stream.detach(feed)
             feed.close()
+            await feed.drained(within: limit)
+        case nil: return
         }
         sender.membership.unpublish(sender.track)
     }

@@ -1,10 +1,10 @@
 internal import MediaCore
 internal import Synchronization
 
-/// What an engine hears from its channel, and where each user's pictures go.
-final class RemoteSide: ChannelReceiver {
+/// What an engine hears from its channel, and where each user's pictures go. Thread: any.
+final class RemoteSide: Sendable {
     /// One user's track.
-    final class Stream: Sendable {
+    private final class Stream: Sendable {
         let video: VideoStream
         let meter = FrameMeter()
         let isFirst = Atomic<Bool>(true)
@@ -17,9 +17,14 @@ final class RemoteSide: ChannelReceiver {
     private struct State {
         var streams: [Key: Stream] = [:]
         var users: Set<UserID> = []
-        /// Who the engine is in the channel, until it was told.
-        var newcomer: (channel: String, user: UserID)?
-        var onDisconnect: (@Sendable (EngineError) -> Void)?
+
+        /// Streams come with every user that comes by, and go where no renderer waits for his return.
+        mutating func prune(_ isGone: (Key) -> Bool) {
+            for (key, stream) in streams where isGone(key) {
+                stream.isFirst.store(true, ordering: .relaxed)
+                if stream.video.isIdle { streams[key] = nil }
+            }
+        }
     }
     private let state = Mutex(State())
     private let clock: EngineClock
@@ -32,52 +37,75 @@ final class RemoteSide: ChannelReceiver {
         self.events = events
     }
 
-    var onDisconnect: (@Sendable (EngineError) -> Void)? {
-        get { state.withLock { $0.onDisconnect } }
-        set { state.withLock { $0.onDisconnect = newValue } }
-    }
-
-    func stream(of user: UserID, _ track: TrackID) -> Stream {
-        state.withLock { state in
-            let key = Key(user: user, track: track)
-            if let stream = state.streams[key] { return stream }
-            let stream = Stream(VideoStream(backend))
-            state.streams[key] = stream
-            return stream
-        }
-    }
-
     /// Those who are in the channel.
     var users: Set<UserID> { state.withLock { $0.users } }
 
-    /// Before joining.
-    func prepare(_ channel: String, as user: UserID) {
-        state.withLock { $0.newcomer = (channel, user) }
-    }
+    // MARK: Renderers
 
-    /// Tells that the engine is in, once, before anything else that happens there.
-    func noteJoined() {
-        let newcomer = state.withLock { state in
-            defer { state.newcomer = nil }
-            return state.newcomer
+    /// Shows a user's track. The user need not be there yet.
+    func attach(_ feed: SinkFeed, to user: UserID, _ track: TrackID, for request: RenderRequest) {
+        connect(user, track) {
+            $0.attach(feed, for: request)
+        } undo: { video, _ in
+            video.detach(feed)
         }
-        guard let newcomer else { return }
-        events.post(.joined(channel: newcomer.channel, as: newcomer.user))
     }
 
-    /// After leaving: nobody is there any more.
+    func detach(_ feed: SinkFeed, from user: UserID, _ track: TrackID) {
+        disconnect(user, track) { $0.detach(feed) }
+    }
+
+    func tap(_ consumer: any VideoFrameConsumer, on user: UserID, _ track: TrackID) -> Int {
+        connect(user, track) {
+            $0.tap(consumer)
+        } undo: {
+            $0.untap($1)
+        }
+    }
+
+    func untap(_ number: Int, from user: UserID, _ track: TrackID) {
+        disconnect(user, track) { $0.untap(number) }
+    }
+
+    /// Connects to a stream, and to the one that took its place, where it went in this moment.
+    private func connect<R>(
+        _ user: UserID, _ track: TrackID, _ body: (VideoStream) -> R,
+        undo: (VideoStream, R) -> Void
+    ) -> R {
+        let key = Key(user: user, track: track)
+        while true {
+            let stream = stream(of: user, track)
+            let result = body(stream.video)
+            let isThere = state.withLock { state in
+                let present = state.streams[key] ?? stream
+                state.streams[key] = present
+                return present === stream
+            }
+            if isThere { return result }
+            undo(stream.video, result)
+        }
+    }
+
+    private func disconnect(_ user: UserID, _ track: TrackID, _ body: (VideoStream) -> Void) {
+        let key = Key(user: user, track: track)
+        guard let stream = state.withLock({ $0.streams[key] }) else { return }
+        body(stream.video)
+        state.withLock { state in
+            if !state.users.contains(user) { state.prune { $0 == key } }
+        }
+    }
+
+    // MARK: What is heard
+
+    /// Nobody is there any more.
     func clear() {
         state.withLock { state in
             state.users = []
-            state.newcomer = nil
-            state.streams.values.forEach { $0.isFirst.store(true, ordering: .relaxed) }
+            state.prune { _ in true }
         }
     }
 
-    // MARK: ChannelReceiver
-
     func userJoined(_ user: UserID) {
-        noteJoined()
         state.withLock { _ = $0.users.insert(user) }
         events.post(.userJoined(user))
     }
@@ -85,20 +113,19 @@ final class RemoteSide: ChannelReceiver {
     func userLeft(_ user: UserID, reason: OfflineReason) {
         state.withLock { state in
             state.users.remove(user)
-            for (key, stream) in state.streams where key.user == user {
-                stream.isFirst.store(true, ordering: .relaxed)
-            }
+            state.prune { $0.user == user }
         }
         events.post(.userOffline(user, reason))
     }
 
     func trackPublished(_ track: TrackID, by user: UserID) {
-        noteJoined()
-        stream(of: user, track).isFirst.store(true, ordering: .relaxed)
+        state.withLock { $0.streams[Key(user: user, track: track)] }?
+            .isFirst.store(true, ordering: .relaxed)
         events.post(.trackPublished(track, by: user))
     }
 
     func trackUnpublished(_ track: TrackID, by user: UserID) {
+        state.withLock { state in state.prune { $0 == Key(user: user, track: track) } }
         events.post(.trackUnpublished(track, by: user))
     }
 
@@ -121,7 +148,16 @@ final class RemoteSide: ChannelReceiver {
         stream.video.consume(frame)
     }
 
-    func disconnected(_ error: EngineError) { onDisconnect?(error) }
+    private func stream(of user: UserID, _ track: TrackID) -> Stream {
+        let key = Key(user: user, track: track)
+        if let stream = state.withLock({ $0.streams[key] }) { return stream }
+        let fresh = Stream(VideoStream(backend))
+        return state.withLock { state in
+            let stream = state.streams[key] ?? fresh
+            state.streams[key] = stream
+            return stream
+        }
+    }
 
     func statistics(now: MediaTime) -> [UserID: [TrackID: EngineStatistics.Remote]] {
         var all: [UserID: [TrackID: EngineStatistics.Remote]] = [:]

@@ -4,8 +4,12 @@ internal import Dispatch
 /// object of the program's lives, and is called.
 final class Lane: SerialExecutor {
     let queue: DispatchQueue
+    private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
-    init(_ label: String) { queue = DispatchQueue(label: "mediabridge.\(label)") }
+    init(_ label: String) {
+        queue = DispatchQueue(label: "mediabridge.\(label)")
+        queue.setSpecific(key: Self.key, value: ObjectIdentifier(self))
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -14,4 +18,9 @@ final class Lane: SerialExecutor {
     }
 
     func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+
+    /// Whether the caller runs on it.
+    var isCurrent: Bool {
+        DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self)
+    }
 }

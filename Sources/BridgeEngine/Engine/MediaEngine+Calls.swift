@@ -2,22 +2,13 @@ internal import MediaCore
 
 // Every call to the program's objects, each with its deadline.
 extension MediaEngine {
-    private var limit: Duration { configuration.callDeadline }
-
-    /// Initialises and starts a source; disposes of it again where the start fails.
-    func bringUp(_ seat: SourceSeat) async throws(EngineError) {
-        try await call(seat, .initialize) { seat async throws(EngineError) in
-            try await seat.initialize()
-        }
+    /// Initialises and starts a source or renderer; disposes of it again where the start fails.
+    func bringUp(_ seat: some Seat) async throws(EngineError) {
+        try await call(seat, .initialize)
         do throws(EngineError) {
-            try await call(seat, .start) { seat async throws(EngineError) in try await seat.start()
-            }
+            try await call(seat, .start)
         } catch {
-            await tolerate { () async throws(EngineError) in
-                try await self.call(seat, .dispose) { seat async throws(EngineError) in
-                    try await seat.dispose()
-                }
-            }
+            await tolerate(seat, .dispose)
             throw error
         }
     }
@@ -25,117 +16,80 @@ extension MediaEngine {
     /// Stops a source and disposes of it. What goes wrong is an event.
     func takeDown(_ seat: SourceSeat) async {
         await stop(seat)
-        await tolerate { () async throws(EngineError) in
-            try await self.call(seat, .dispose) { seat async throws(EngineError) in
-                try await seat.dispose()
-            }
-        }
+        await tolerate(seat, .dispose)
     }
 
     func stop(_ seat: SourceSeat) async {
         seat.port.close()
+        // It may be held until its frame is due, or until a slow renderer has room.
         for slot in slots.values where slot.track.isListening(to: seat.port) {
-            slot.track.release()
+            slot.track.hurry()
         }
-        await tolerate { () async throws(EngineError) in
-            try await self.call(seat, .stop) { seat async throws(EngineError) in
-                try await seat.stop()
-            }
-        }
-    }
-
-    private func tolerate(_ body: () async throws(EngineError) -> Void) async {
-        do throws(EngineError) { try await body() } catch { hub.post(.sourceFailed(error)) }
-    }
-
-    func call(
-        _ seat: SourceSeat, _ name: Transition.Call,
-        _ body: @escaping @Sendable (SourceSeat) async throws(EngineError) -> Void
-    ) async throws(EngineError) {
-        // It was told when it happened.
-        if seat.isGivenUp, name == .stop || name == .dispose { return }
-        guard !seat.isGivenUp else {
-            throw stuck(seat.typeName, "an earlier call", advice: "set another source")
-        }
-        let result = await outcome(within: limit) { () async throws(EngineError) in
-            try await body(seat)
-        }
-        guard let result else {
-            seat.noteStuck(name)
-            seat.retire()
-            throw stuck(seat.typeName, name.methodName, advice: "set another source")
-        }
-        try result.get()
-    }
-
-    // MARK: Renderers
-
-    func bringUp(_ seat: SinkSeat) async throws(EngineError) {
-        try await call(seat, .initialize) { seat async throws(EngineError) in
-            try await seat.initialize()
-        }
-        do throws(EngineError) {
-            try await call(seat, .start) { seat async throws(EngineError) in try await seat.start()
-            }
-        } catch {
-            await tolerate(seat) { () async throws(EngineError) in
-                try await self.call(seat, .dispose) { seat async throws(EngineError) in
-                    try await seat.dispose()
-                }
-            }
-            throw error
-        }
+        await tolerate(seat, .stop)
     }
 
     /// Renders what waits, stops a renderer and disposes of it. What goes wrong is an event.
     func takeDown(_ seat: SinkSeat) async {
         seat.feed.close()
-        await tolerate(seat) { () async throws(EngineError) in
-            try await self.call(seat, .stop) { seat async throws(EngineError) in
-                try await seat.stop()
-            }
-        }
-        await tolerate(seat) { () async throws(EngineError) in
-            try await self.call(seat, .dispose) { seat async throws(EngineError) in
-                try await seat.dispose()
+        await tolerate(seat, .stop)
+        await tolerate(seat, .dispose)
+    }
+
+    /// Makes a call whose failure stops nothing.
+    private func tolerate(_ seat: some Seat, _ name: Transition.Call) async {
+        do throws(EngineError) { try await call(seat, name) } catch {
+            if let sink = seat as? SinkSeat {
+                hub.post(.rendererFailed(sink.id, error))
+            } else {
+                hub.post(.sourceFailed(error))
             }
         }
     }
 
-    private func tolerate(
-        _ seat: SinkSeat, _ body: () async throws(EngineError) -> Void
-    ) async {
-        do throws(EngineError) { try await body() } catch {
-            hub.post(.rendererFailed(seat.id, error))
+    func call(_ seat: some Seat, _ name: Transition.Call) async throws(EngineError) {
+        seat.retirement.forgive()
+        if seat.isGivenUp {
+            // It was told when it happened.
+            if name == .stop || name == .dispose { return }
+            throw stuck(seat, "an earlier call")
         }
-    }
-
-    private func call(
-        _ seat: SinkSeat, _ name: Transition.Call,
-        _ body: @escaping @Sendable (SinkSeat) async throws(EngineError) -> Void
-    ) async throws(EngineError) {
-        // It was told when it happened.
-        if seat.isGivenUp, name == .stop || name == .dispose { return }
-        guard !seat.isGivenUp else {
-            throw stuck(seat.typeName, "an earlier call", advice: "set another renderer")
-        }
-        let result = await outcome(within: limit) { () async throws(EngineError) in
-            try await body(seat)
+        let result = await seat.lane.queue.outcome(within: configuration.callDeadline) {
+            seat.assumeIsolated { seat in
+                Result { () throws(EngineError) in try seat.make(name) }
+            }
         }
         guard let result else {
-            seat.noteStuck(name)
+            transitions.note(seat.name, name, .stuck)
             seat.retire()
-            throw stuck(seat.typeName, name.methodName, advice: "set another renderer")
+            overdue.append(Overdue(seat: seat, identity: seat.identity))
+            throw stuck(seat, name.methodName)
         }
         try result.get()
     }
 
-    private func stuck(_ type: String, _ call: String, advice: String) -> EngineError {
+    private func stuck(_ seat: any Seat, _ call: String) -> EngineError {
         EngineError(
             .stuck, call: call,
-            message: "\(type) has not returned from \(call) within \(limit), and was given up",
-            advice: advice)
+            message: "\(seat.typeName) has not returned from \(call) within "
+                + "\(configuration.callDeadline), and was given up",
+            advice: "set another \(seat is SinkSeat ? "renderer" : "source")")
     }
+
+    /// Throws where this object, by another seat, has a call under way that does not return: no object
+    /// is called by two.
+    func refuseOverdue(_ seat: any Seat) throws(EngineError) {
+        overdue.removeAll { $0.seat?.retirement.isOver ?? true }
+        guard overdue.contains(where: { $0.identity == seat.identity && $0.seat !== seat }) else {
+            return
+        }
+        throw stuck(seat, "an earlier call")
+    }
+}
+
+/// A seat whose object has a call under way that does not return.
+struct Overdue {
+    weak var seat: (any Seat)?
+    let identity: ObjectIdentifier
 }
 
 extension Transition.Call {

@@ -1,4 +1,4 @@
-public import MediaCore
+internal import MediaCore
 
 /// What a user does in a channel.
 public enum ChannelRole: String, Sendable {
@@ -6,18 +6,6 @@ public enum ChannelRole: String, Sendable {
     case broadcaster
     /// Receives alone; the source is not started.
     case audience
-}
-
-/// What the channel gets of the local tracks.
-public struct VideoEncoderConfiguration: Hashable, Sendable {
-    /// With borders where the shape differs; `nil` for the source's.
-    public var size: VideoSize?
-    /// Default ``VideoMirrorMode/automatic``: not mirrored.
-    public var mirror = VideoMirrorMode.automatic
-    /// Whether pictures are turned upright before they are sent. Default false.
-    public var isUpright = false
-
-    public init() {}
 }
 
 extension MediaEngine {
@@ -40,39 +28,47 @@ extension MediaEngine {
                 .alreadyInChannel, message: "in \"\(current.channel)\" already",
                 advice: "leaveChannel() first")
         }
-        let request = ChannelRequest(channel: channel, token: token, userID: userID)
-        self.channel = request
-        self.role = role
-        do throws(EngineError) {
-            try await join(request)
-        } catch {
-            self.channel = nil
-            throw error
-        }
+        try await join(ChannelRequest(channel: channel, token: token, userID: userID), role)
     }
 
-    private func join(_ request: ChannelRequest) async throws(EngineError) {
+    private func join(_ request: ChannelRequest, _ role: ChannelRole) async throws(EngineError) {
+        let session = RemoteSession(request, to: remote, events: hub) {
+            [weak self] session, error in
+            Task { await self?.lost(session, error) }
+        }
         // Renderers first, so that they miss no frame.
-        for entry in renderers.values where !entry.stream.isLocal { await start(entry) }
-        remote.prepare(request.channel, as: request.userID)
+        await bringUp { !$0.isLocal }
         do throws(EngineError) {
-            let membership = try await reach(request)
-            self.membership = membership
-            remote.noteJoined()
+            membership = try await reach(request, session)
+            (self.session, self.channel, self.role) = (session, request, role)
+            session.noteJoined()
             startHeartbeat()
             if role == .broadcaster { try await goOnAir() }
         } catch {
-            await membership?.leave()
-            membership = nil
-            remote.clear()
-            await stopRemoteRenderers()
+            await dismiss(membership, session)
+            if holds.isEmpty { stopHeartbeat() }
+            if session.wasTold { hub.post(.left(channel: request.channel)) }
             throw error
         }
     }
 
-    private func goOnAir() async throws(EngineError) {
-        try await acquire(.channel)
-        publish(.main)
+    private func reach(
+        _ request: ChannelRequest, _ session: RemoteSession
+    ) async throws(EngineError) -> any ChannelMembership {
+        let transport = self.transport
+        let limit = configuration.callDeadline * 2
+        let result = await outcome(within: limit) { () async throws(EngineError) in
+            try await transport.join(request, receiver: session)
+        } late: { membership in
+            // Nobody is to stand there whom the engine does not know of.
+            await membership.leave()
+        }
+        guard let result else {
+            throw EngineError(
+                .stuck, call: "join",
+                message: "the channel \"\(request.channel)\" has not answered within \(limit)")
+        }
+        return try result.get()
     }
 
     /// What the engine does in the channel from here on: a broadcaster starts the source and sends, an
@@ -90,31 +86,10 @@ extension MediaEngine {
         switch role {
         case .broadcaster: try await goOnAir()
         case .audience:
-            stopPublishing()
             await release(.channel)
+            await stopPublishing()
         }
         self.role = role
-    }
-
-    private func stopPublishing() {
-        publishers.values.forEach { $0.stop() }
-        publishers = [:]
-    }
-
-    private func reach(
-        _ request: ChannelRequest
-    ) async throws(EngineError) -> any ChannelMembership {
-        let (transport, remote) = (self.transport, self.remote)
-        let limit = configuration.callDeadline * 2
-        let result = await outcome(within: limit) { () async throws(EngineError) in
-            try await transport.join(request, receiver: remote)
-        }
-        guard let result else {
-            throw EngineError(
-                .stuck, call: "join",
-                message: "the channel \"\(request.channel)\" has not answered within \(limit)")
-        }
-        return try result.get()
     }
 
     /// Leaves the channel, and lets its hold on the source go; a preview stays.
@@ -133,30 +108,34 @@ extension MediaEngine {
         return statistics
     }
 
-    func leaveNow() async {
-        stopPublishing()
+    func leaveNow(because error: EngineError? = nil) async {
         let (left, name) = (membership, channel?.channel ?? "")
-        membership = nil
-        channel = nil
-        await left?.leave()
-        remote.clear()
-        await stopRemoteRenderers()
+        // The source first, and what it delivered is sent before the end.
         await release(.channel)
+        await stopPublishing()
+        await dismiss(left, session)
         if holds.isEmpty { stopHeartbeat() }
-        hub.post(.left(channel: name))
+        hub.post(error.map { .disconnected($0) } ?? .left(channel: name))
     }
 
-    private func stopRemoteRenderers() async {
-        for entry in renderers.values where !entry.stream.isLocal { await takeDown(entry.seat) }
+    /// Ends a stay in a channel, or one that came to nothing.
+    private func dismiss(_ left: (any ChannelMembership)?, _ session: RemoteSession?) async {
+        (membership, self.session, channel) = (nil, nil, nil)
+        if let left {
+            let limit = configuration.callDeadline
+            // It goes on by itself where it takes longer; nothing of it is heard any more.
+            _ = await outcome(within: limit) { () async throws(EngineError) in await left.leave() }
+        }
+        session?.end()
+        await takeDown { !$0.isLocal }
     }
 
     /// The transport says that the channel is gone.
-    func lostChannel(_ error: EngineError) async {
+    private func lost(_ session: RemoteSession, _ error: EngineError) async {
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
-        guard membership != nil else { return }
-        await leaveNow()
-        hub.post(.disconnected(error))
+        guard self.session === session else { return }
+        await leaveNow(because: error)
     }
 
     /// The channel that the engine is in.
@@ -164,50 +143,4 @@ extension MediaEngine {
 
     /// The others in the channel.
     nonisolated public var remoteUsers: Set<UserID> { remote.users }
-
-    // MARK: What is sent
-
-    /// What the channel gets of the local tracks, from the next frame on.
-    public func setVideoEncoderConfiguration(
-        _ configuration: VideoEncoderConfiguration
-    ) async throws(EngineError) {
-        try await enter()
-        defer { leave() }
-        encoder = configuration
-        for track in publishers.keys {
-            publishers[track]?.stop()
-            publish(track)
-        }
-    }
-
-    /// Sends a custom track to the channel, from the next frame on.
-    public func publishCustomVideoTrack(_ track: TrackID) async throws(EngineError) {
-        try await enter()
-        defer { leave() }
-        guard slots[track] != nil else {
-            throw EngineError(.invalidArgument, message: "there is no \(track)")
-        }
-        guard membership != nil, role == .broadcaster else {
-            throw EngineError(
-                .notInChannel, message: "not a broadcaster in a channel",
-                advice: "joinChannel(_:token:userID:) first")
-        }
-        if publishers[track] == nil { publish(track) }
-    }
-
-    /// Sends a custom track no more.
-    public func unpublishCustomVideoTrack(_ track: TrackID) async throws(EngineError) {
-        try await enter()
-        defer { leave() }
-        publishers.removeValue(forKey: track)?.stop()
-    }
-
-    private func publish(_ track: TrackID) {
-        guard let membership, let slot = slots[track] else { return }
-        let request = RenderRequest(
-            size: encoder.size, isUpright: encoder.isUpright,
-            isMirrored: encoder.mirror == .enabled)
-        publishers[track] = Publisher(
-            slot.track.outgoing, as: track, to: membership, request, clock: clock)
-    }
 }

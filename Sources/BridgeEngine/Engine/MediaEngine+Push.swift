@@ -15,16 +15,16 @@ extension MediaEngine {
         defer { leave() }
         guard enabled else {
             guard pushSeat != nil else { return }
-            if !holds.isEmpty { try await swap(to: try seatBesidesPush()) }
+            if !holds.isEmpty { try await swap(to: try await seat(besidesPush: chosen)) }
             await disablePush()
             return
         }
         let kind: PushVideoSource.Kind =
             encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
         let source = PushVideoSource(kind, backend: backend, clock: clock, refused: pushes.refused)
-        let seat = makeSeat(source, for: slots[.main]!.track)
-        if !holds.isEmpty { try await swap(to: seat, waits: false) }
-        await disablePush()
+        let seat = makeSeat(source, for: mainTrack)
+        if !holds.isEmpty { try await prepareSwap(to: seat) }
+        await disablePush(for: seat)
         pushes[.main] = source
         pushSeat = seat
     }
@@ -90,7 +90,7 @@ extension MediaEngine {
         guard id != .main, let slot = slots[id] else {
             throw EngineError(.invalidArgument, message: "there is no custom \(id)")
         }
-        publishers.removeValue(forKey: id)?.stop()
+        await stopPublishing(id)
         pushes[id] = nil
         await stopSource(of: id)
         for entry in renderers.values where entry.stream == .local(id) { await remove(entry) }
@@ -100,18 +100,14 @@ extension MediaEngine {
 
     // MARK: Inside
 
-    /// The source that runs without push mode.
-    private func seatBesidesPush() throws(EngineError) -> SourceSeat {
-        if let chosen { return chosen }
-        return try makeDefaultSeat()
-    }
-
     /// Push mode is off. Where no push came yet, its source waits beside another and is put away.
-    func disablePush() async {
+    ///
+    /// - Parameter next: Another one that waits for its first push instead.
+    func disablePush(for next: SourceSeat? = nil) async {
         guard let seat = pushSeat else { return }
         pushSeat = nil
         pushes[.main] = nil
-        slots[.main]?.track.forget(seat.port)
+        mainTrack.forget(seat.port, for: next?.port)
         if slots[.main]?.seat !== seat { await takeDown(seat) }
     }
 }

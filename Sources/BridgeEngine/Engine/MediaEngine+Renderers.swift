@@ -87,7 +87,8 @@ extension MediaEngine {
         rendererNumber += 1
         return SinkSeat(
             renderer, id: RendererID(number: rendererNumber), options: options,
-            isOffline: clock.isOffline, clock: clock.clockTime, trace: transitions, events: hub)
+            isOffline: clock.isOffline, patience: configuration.stallLimit, clock: clock.clockTime,
+            trace: transitions, events: hub)
     }
 
     private func set(
@@ -112,6 +113,14 @@ extension MediaEngine {
         if case .local(let track) = entry.stream, slots[track] == nil {
             throw EngineError(.invalidArgument, message: "there is no \(track)")
         }
+        // One object is called from one place.
+        if let place = renderers.values.first(where: { $0.seat.identity == entry.seat.identity }) {
+            throw EngineError(
+                .invalidArgument,
+                message: "\(entry.seat.typeName) is \(place.seat.id) of this engine already",
+                advice: "take it away from there first")
+        }
+        try refuseOverdue(entry.seat)
         guard runs(entry.stream) else {
             renderers[entry.seat.id] = entry
             return
@@ -123,7 +132,7 @@ extension MediaEngine {
 
     func remove(_ entry: RendererEntry) async {
         renderers[entry.seat.id] = nil
-        stream(of: entry)?.detach(entry.seat.feed)
+        detach(entry)
         await takeDown(entry.seat)
     }
 
@@ -132,49 +141,56 @@ extension MediaEngine {
         stream.isLocal ? !holds.isEmpty : membership != nil
     }
 
-    /// Starts a renderer that waited for its stream to run. What goes wrong is an event.
-    func start(_ entry: RendererEntry) async {
+    // MARK: Many at once
+
+    /// Starts the renderers that waited for their stream to run, side by side: one that hangs keeps the
+    /// others from nothing. What goes wrong is an event.
+    func bringUp(_ isWanted: (StreamID) -> Bool) async {
+        let entries = renderers.values.filter { isWanted($0.stream) }
+        await withTaskGroup { group in
+            for entry in entries { group.addTask { await self.start(entry) } }
+        }
+    }
+
+    private func start(_ entry: RendererEntry) async {
         do throws(EngineError) {
             try await bringUp(entry.seat)
             attach(entry)
         } catch {
-            stream(of: entry)?.detach(entry.seat.feed)
+            detach(entry)
             hub.post(.rendererFailed(entry.seat.id, error))
         }
     }
 
-    private func stream(of entry: RendererEntry) -> VideoStream? {
-        switch entry.stream {
-        case .local(let track): slots[track]?.track.local
-        case .remote(let user, let track): remote.stream(of: user, track).video
+    /// Stops renderers side by side.
+    func takeDown(_ isMeant: (StreamID) -> Bool) async {
+        let seats = renderers.values.filter { isMeant($0.stream) }.map(\.seat)
+        await withTaskGroup { group in
+            for seat in seats { group.addTask { await self.takeDown(seat) } }
         }
     }
+
+    // MARK: Streams
 
     private func attach(_ entry: RendererEntry) {
-        stream(of: entry)?.attach(entry.seat.feed, for: request(of: entry))
-    }
-
-    private func request(of entry: RendererEntry) -> RenderRequest {
-        let options = entry.seat.options
-        return RenderRequest(
+        let (feed, options) = (entry.seat.feed, entry.seat.options)
+        var request = RenderRequest(
             pixelFormat: entry.seat.pixelFormat ?? .any, size: options.size,
-            isUpright: options.isUpright, isMirrored: isMirrored(entry))
-    }
-
-    private func isMirrored(_ entry: RendererEntry) -> Bool {
-        switch entry.seat.options.mirror {
-        case .enabled: return true
-        case .disabled: return false
-        case .automatic:
-            guard case .local(let track) = entry.stream else { return false }
-            return slots[track]?.seat?.port.captureType == .camera
+            isUpright: options.isUpright, mirror: options.mirror)
+        switch entry.stream {
+        case .local(let track): slots[track]?.track.local.attach(feed, for: request)
+        case .remote(let user, let track):
+            // Nobody looks into a mirror there.
+            if request.mirror == .automatic { request.mirror = .disabled }
+            remote.attach(feed, to: user, track, for: request)
         }
     }
 
-    /// Another source may be a camera where the one before was none.
-    func refreshRequests() {
-        for entry in renderers.values where entry.stream.isLocal && entry.seat.isStarted {
-            attach(entry)
+    func detach(_ entry: RendererEntry) {
+        let feed = entry.seat.feed
+        switch entry.stream {
+        case .local(let track): slots[track]?.track.local.detach(feed)
+        case .remote(let user, let track): remote.detach(feed, from: user, track)
         }
     }
 }

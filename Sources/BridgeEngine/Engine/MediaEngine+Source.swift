@@ -18,19 +18,21 @@ extension MediaEngine {
             try await enter()
             defer { leave() }
             guard chosen != nil || pushSeat != nil else { return }
-            let next = holds.isEmpty ? nil : try makeDefaultSeat()
-            if let next { try await swap(to: next) }
+            if !holds.isEmpty { try await swap(to: try await seat(besidesPush: nil)) }
             chosen = nil
             await disablePush()
             return
         }
-        let seat = makeSeat(source, for: slots[.main]!.track)
+        let fresh = makeSeat(source, for: mainTrack)
         try await enter()
         defer { leave() }
-        guard seat.identity != chosen?.identity else {
-            hub.post(.warning("\(seat.typeName) is the video source already; nothing changes"))
+        let isKnown = fresh.identity == chosen?.identity
+        guard !isKnown || pushSeat != nil else {
+            hub.post(.warning("\(fresh.typeName) is the video source already; nothing changes"))
             return
         }
+        let seat = isKnown ? chosen ?? fresh : fresh
+        try refuseOverdue(seat)
         if !holds.isEmpty { try await swap(to: seat) }
         chosen = seat
         await disablePush()
@@ -41,35 +43,6 @@ extension MediaEngine {
         pushSeat == nil ? chosen.map { VideoSourceReference(seat: $0) } : nil
     }
 
-    /// Starts the source again, without letting go of the holds.
-    ///
-    /// - Parameter reopening: Whether it is disposed of and initialised anew, or stopped and started.
-    public func restartVideoSource(reopening: Bool = false) async throws(EngineError) {
-        try await enter()
-        defer { leave() }
-        guard let seat = slots[.main]?.seat else {
-            throw EngineError(
-                .invalidState, message: "no source runs",
-                advice: "startPreview() or joinChannel(_:token:userID:) first")
-        }
-        try await restart(seat, .main, reopening: reopening)
-    }
-
-    func restart(
-        _ seat: SourceSeat, _ id: TrackID, reopening: Bool
-    ) async throws(EngineError) {
-        if reopening { await takeDown(seat) } else { await stop(seat) }
-        slots[id]?.track.listen(to: seat.port)
-        slots[id]?.hasEnded = false
-        if reopening {
-            try await bringUp(seat)
-        } else {
-            try await call(seat, .start) { seat async throws(EngineError) in
-                try await seat.start()
-            }
-        }
-    }
-
     // MARK: Seats
 
     func makeSeat(_ source: sending any VideoSource, for track: LocalTrack) -> SourceSeat {
@@ -77,19 +50,46 @@ extension MediaEngine {
         return SourceSeat(source, number: sourceNumber, to: track, trace: transitions)
     }
 
-    func makeDefaultSeat() throws(EngineError) -> SourceSeat {
-        do {
-            return makeSeat(try backend.makeDefaultSource(), for: slots[.main]!.track)
-        } catch {
+    private func makeDefaultSeat() async throws(EngineError) -> SourceSeat {
+        sourceNumber += 1
+        let (backend, track, trace) = (self.backend, mainTrack, transitions)
+        let number = sourceNumber
+        // Devices may take their time to answer, and the engine has other things to do.
+        let limit = configuration.callDeadline
+        let made = await controlQueue.outcome(within: limit) {
+            Result<SourceSeat, any Error> {
+                SourceSeat(
+                    try backend.makeDefaultSource(), number: number, to: track, trace: trace)
+            }
+        }
+        guard let made else {
+            throw EngineError(
+                .stuck, call: "makeDefaultSource",
+                message: "no default source was found within \(limit)",
+                advice: "setVideoSource(_:) with one of your own")
+        }
+        do { return try made.get() } catch {
             throw EngineError(
                 .sourceNotInitialized, message: "there is no default source", underlying: error)
         }
     }
 
+    /// The source that runs without push mode: the one that does already, where push mode waits for its
+    /// first push.
+    ///
+    /// - Parameter seat: What the program set; `nil` for the default.
+    func seat(besidesPush seat: SourceSeat?) async throws(EngineError) -> SourceSeat {
+        if let seat { return seat }
+        if let running = slots[.main]?.seat, running !== pushSeat, running !== chosen {
+            return running
+        }
+        return try await makeDefaultSeat()
+    }
+
     /// The source that the main track is to have.
-    private func wantedSeat() throws(EngineError) -> SourceSeat {
+    private func wantedSeat() async throws(EngineError) -> SourceSeat {
         if let seat = pushSeat ?? chosen { return seat }
-        return try makeDefaultSeat()
+        return try await makeDefaultSeat()
     }
 
     // MARK: Holds
@@ -101,13 +101,11 @@ extension MediaEngine {
             return
         }
         // Renderers first, so that they miss no frame.
-        for entry in renderers.values where entry.stream.isLocal { await start(entry) }
+        await bringUp { $0.isLocal }
         do throws(EngineError) {
-            try await start(try wantedSeat(), .main)
+            try await start(try await wantedSeat(), .main)
         } catch {
-            for entry in renderers.values where entry.stream.isLocal {
-                await takeDown(entry.seat)
-            }
+            await takeDown { $0.isLocal }
             hub.post(.localVideoState(.failed))
             throw error
         }
@@ -119,6 +117,7 @@ extension MediaEngine {
             }
         }
         hub.post(.localVideoState(.capturing))
+        for id in slots.keys { checkEnding(of: id) }
         startHeartbeat()
     }
 
@@ -131,88 +130,32 @@ extension MediaEngine {
         }
         slots[id]?.seat = seat
         slots[id]?.hasEnded = false
-        refreshRequests()
+        slots[id]?.hasFailed = false
     }
 
     /// Lets a hold go; the last one stops the sources.
     func release(_ hold: Hold) async {
         guard holds.remove(hold) != nil, holds.isEmpty else { return }
-        restarting?.cancel()
-        restarting = nil
         for id in slots.keys { await stopSource(of: id) }
         // Push mode that no push has come to yet.
         if let pushSeat {
-            slots[.main]?.track.forget(pushSeat.port)
+            mainTrack.forget(pushSeat.port)
             await takeDown(pushSeat)
         }
-        for entry in renderers.values where entry.stream.isLocal { await takeDown(entry.seat) }
+        await takeDown { $0.isLocal }
         hub.post(.localVideoState(.stopped))
         if membership == nil { stopHeartbeat() }
     }
 
     func stopSource(of id: TrackID) async {
         guard let slot = slots[id], let seat = slot.seat else { return }
-        slot.fallback?.cancel()
-        slots[id]?.fallback = nil
-        slots[id]?.isStalled = false
+        endStall(id)
+        slots[id]?.restarts.cancel()
         slots[id]?.seat = nil
         await takeDown(seat)
+        // What the source delivered before goes its way.
+        await slot.track.processing.drained(within: configuration.callDeadline)
         slot.track.listen(to: nil)
-    }
-
-    // MARK: One source after another
-
-    /// Starts `seat` beside the source that runs; with its first frame it takes over.
-    ///
-    /// - Parameter waits: False to return at once, as for a source that the program pushes to.
-    func swap(to seat: SourceSeat, waits: Bool = true) async throws(EngineError) {
-        guard let track = slots[.main]?.track, let old = slots[.main]?.seat else {
-            try await start(seat, .main)
-            return
-        }
-        restarting?.cancel()
-        track.expect(seat.port)
-        do throws(EngineError) {
-            try await bringUp(seat)
-            if waits { try await firstFrame(of: seat, on: track) }
-        } catch {
-            track.forget(seat.port)
-            await takeDown(seat)
-            throw error
-        }
-        guard waits else { return }
-        await finishSwap(from: old, to: seat)
-    }
-
-    private func firstFrame(
-        of seat: SourceSeat, on track: LocalTrack
-    ) async throws(EngineError) {
-        guard !track.isListening(to: seat.port) else { return }
-        let limit = configuration.firstFrameDeadline
-        let came = await withCheckedContinuation { continuation in
-            let once = Once<Bool>(continuation)
-            let timer = OneShotTimer(after: limit) { once.resume(false) }
-            timers.append(timer)
-            slots[.main]?.awaiting = (seat.port, once)
-            // It may have come before anybody waited.
-            if track.isListening(to: seat.port) { once.resume(true) }
-        }
-        timers.removeAll()
-        slots[.main]?.awaiting = nil
-        guard came == true else {
-            throw EngineError(
-                .noFrame, message: "\(seat.typeName) delivered no frame within \(limit)",
-                advice: "look at what it captures; the source before goes on")
-        }
-    }
-
-    /// Puts the old source away.
-    func finishSwap(from old: SourceSeat?, to seat: SourceSeat) async {
-        slots[.main]?.seat = seat
-        slots[.main]?.hasEnded = false
-        hub.post(.sourceSwitched)
-        refreshRequests()
-        if let old, old !== seat { await takeDown(old) }
     }
 }
 

@@ -1,4 +1,4 @@
-public import MediaCore
+internal import MediaCore
 
 extension MediaEngine {
     /// The counts and rates now. Rates are over the time since the statistics before, whoever asked.
@@ -12,7 +12,8 @@ extension MediaEngine {
         for entry in renderers.values {
             statistics.renderers[entry.seat.id] = entry.seat.feed.statistics(now: now)
         }
-        statistics.sent = publishers.values.reduce(0) { $0 + $1.sentFrames }
+        statistics.sent = outgoing.sent.frames
+        statistics.unsent = outgoing.drops.all
         return statistics
     }
 
@@ -22,10 +23,10 @@ extension MediaEngine {
         var track = EngineStatistics.Track()
         if let port = (slot.seat ?? chosenSeat(id))?.port {
             track.delivered = port.delivered.frames
-            track.accepted = port.accepted.frames
+            track.accepted = port.accepted
             track.dropped = port.drops.all
         }
-        track.dropped = track.dropped + slot.track.stageDrops
+        track.dropped = track.dropped + slot.track.processing.drops.all
         track.frameRate = slot.track.passed.rate(at: now)
         track.size = slot.track.passed.lastSize
         track.fallbackFrames = slot.track.fallbacks.frames

@@ -20,6 +20,8 @@ public import MediaCore
 public actor MediaEngine {
     nonisolated let lane = Lane("engine")
     nonisolated let fallbackQueue = DispatchQueue(label: "mediabridge.fallback")
+    /// Where the backend is asked what may take a while.
+    nonisolated let controlQueue = DispatchQueue(label: "mediabridge.control")
     nonisolated public var unownedExecutor: UnownedSerialExecutor {
         lane.asUnownedSerialExecutor()
     }
@@ -32,9 +34,13 @@ public actor MediaEngine {
     nonisolated let hub = EventHub()
     nonisolated let transitions = TransitionTrace()
     nonisolated let remote: RemoteSide
-    nonisolated let pushes: PushTable
+    nonisolated let pushes = PushTable()
+    /// Of all frames that went to channels.
+    nonisolated let outgoing = Publisher.Meter()
     /// Where tracks tell what the engine must act upon; bound to it once it is there.
-    nonisolated private let desk: NewsDesk
+    nonisolated let desk: NewsDesk
+    /// The track of the video source.
+    nonisolated let mainTrack: LocalTrack
 
     var turnstile = Turnstile()
     var sourceNumber = 0
@@ -49,14 +55,14 @@ public actor MediaEngine {
     var pushSeat: SourceSeat?
     var renderers: [RendererID: RendererEntry] = [:]
     var membership: (any ChannelMembership)?
+    var session: RemoteSession?
     var channel: ChannelRequest?
     var role = ChannelRole.broadcaster
     var publishers: [TrackID: Publisher] = [:]
     var encoder = VideoEncoderConfiguration()
     var heartbeat: Heartbeat?
-    var restarting: Task<Void, Never>?
-    /// Of deadlines that are under way.
-    var timers: [OneShotTimer] = []
+    /// What has a call under way that does not return.
+    var overdue: [Overdue] = []
     var lastStatistics = MediaTime.zero
     var isShutDown = false
 
@@ -75,34 +81,33 @@ public actor MediaEngine {
             latency: MediaTime(configuration.latency))
         self.clock = clock
         remote = RemoteSide(clock: clock, backend: backend, events: hub)
-        pushes = PushTable()
-        let desk = NewsDesk()
+        let desk = NewsDesk(lane)
         self.desk = desk
-        let main = LocalTrack(.main, clock: clock, backend: backend, events: hub) { track, news in
-            desk.tell(track.id, news)
-        }
-        slots = [.main: TrackSlot(track: main)]
+        mainTrack = LocalTrack(
+            .main, clock: clock, backend: backend, events: hub, configuration: configuration
+        ) { track, news in desk.tell(track.id, news) }
+        slots = [.main: TrackSlot(track: mainTrack)]
         desk.engine = self
-        remote.onDisconnect = { [desk] error in desk.tellDisconnected(error) }
     }
 
     deinit {
         heartbeat?.cancel()
-        restarting?.cancel()
         for slot in slots.values {
             slot.seat?.retire()
             slot.track.close()
         }
+        pushSeat?.retire()
         for entry in renderers.values { entry.seat.retire() }
+        session?.end()
         if let membership { Task { await membership.leave() } }
         hub.finish()
     }
 
     func makeTrack(_ id: TrackID) -> LocalTrack {
         let desk = self.desk
-        return LocalTrack(id, clock: clock, backend: backend, events: hub) { track, news in
-            desk.tell(track.id, news)
-        }
+        return LocalTrack(
+            id, clock: clock, backend: backend, events: hub, configuration: configuration
+        ) { track, news in desk.tell(track.id, news) }
     }
 
     /// What keeps the source running.
@@ -127,8 +132,10 @@ public actor MediaEngine {
         }
         guard isShutDown else { return }
         turnstile.leave()
-        throw EngineError(.shutDown, message: "the engine was shut down")
+        throw Self.afterShutDown
     }
+
+    static let afterShutDown = EngineError(.shutDown, message: "the engine was shut down")
 
     func leave() { turnstile.leave() }
 
@@ -139,45 +146,31 @@ public actor MediaEngine {
     public func shutDown() async {
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
-        restarting?.cancel()
         if membership != nil { await leaveNow() }
         await release(.preview)
-        for entry in renderers.values { await takeDown(entry.seat) }
+        await takeDown { _ in true }
+        for entry in renderers.values { detach(entry) }
         renderers = [:]
+        for id in slots.keys { pushes[id] = nil }
         for slot in slots.values { slot.track.close() }
-        heartbeat?.cancel()
-        heartbeat = nil
+        slots = [.main: TrackSlot(track: mainTrack)]
+        (chosen, pushSeat) = (nil, nil)
+        stopHeartbeat()
         isShutDown = true
         hub.finish()
     }
 }
 
-/// Brings news from threads of all kinds to the engine.
+/// Brings news from threads of all kinds to the engine, in their order.
 final class NewsDesk: @unchecked Sendable {  // set once, before the engine is anybody's
     weak var engine: MediaEngine?
+    private let lane: Lane
+
+    init(_ lane: Lane) { self.lane = lane }
 
     func tell(_ track: TrackID, _ news: LocalTrack.SourceNews) {
-        guard let engine else { return }
-        Task { await engine.heard(news, of: track) }
+        lane.queue.async { [weak engine] in
+            engine?.assumeIsolated { $0.heard(news, of: track) }
+        }
     }
-
-    func tellDisconnected(_ error: EngineError) {
-        guard let engine else { return }
-        Task { await engine.lostChannel(error) }
-    }
-}
-
-/// A track and the source it listens to.
-struct TrackSlot {
-    let track: LocalTrack
-    /// The source that runs; `nil` while none does.
-    var seat: SourceSeat?
-    /// A source that has ended is not stalled.
-    var hasEnded = false
-    var isStalled = false
-    var fallback: Heartbeat?
-    /// What becomes of a track that is pushed.
-    var pushSeat: SourceSeat?
-    /// Who waits for the first frame of this port.
-    var awaiting: (port: SourcePort, once: Once<Bool>)?
 }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MediaCore
 internal import Synchronization
 
@@ -6,54 +5,63 @@ internal import Synchronization
 /// to the local renderers and to the channel.
 ///
 /// Thread: any; frames go through one at a time.
-final class LocalTrack: SourcePort.Receiver {
+final class LocalTrack: Sendable {
     let id: TrackID
     /// To local renderers.
     let local: VideoStream
     /// To the channel.
     let outgoing: VideoStream
-    private let clock: EngineClock
-    private let events: EventHub
-    /// The source asked to end, failed, or delivered its first frame.
-    private let onSource: @Sendable (LocalTrack, SourceNews) -> Void
+    let clock: EngineClock
+    let events: EventHub
+    let onSource: @Sendable (LocalTrack, SourceNews) -> Void
 
-    /// What the engine must act upon.
+    /// What the engine must act upon. Told in order, on threads of all kinds.
     enum SourceNews: Sendable {
-        case firstFrame(SourcePort)
+        case tookOver(SourcePort)
         case ended(SourcePort)
-        case failed(SourcePort, any Error)
     }
-
-    private struct State {
+    struct State {
         var active: SourcePort?
         /// Runs already; takes over with its first frame.
         var warming: SourcePort?
         var timeline: SourceTimeline
-        var stages: [ProcessingPoint: ProcessingStage] = [:]
-        var head: (any VideoFrameConsumer)?
         var isFirst = true
-        var isPaused = false
     }
-    private let state: Mutex<State>
+    let state: Mutex<State>
     /// Held while a frame is handed on, so that two sources' frames keep the order of their times.
-    private let way = Mutex(())
-    private let pacer = Pacer()
+    /// Behind it are queues and the transport's `send`, which does not block; where a queue waits for a
+    /// slow renderer, the source is to wait too.
+    let way = Mutex(())
+    let pacer = Pacer()
+    let processing: ProcessingStages
+    /// Frames of sources that went out.
     let passed = FrameMeter()
+    /// Frames that were made because none came.
     let fallbacks = FrameMeter()
-    private let lastArrival = Atomic<Int64>(0)
-    private let lastFrame = Mutex<VideoFrame?>(nil)
-    private let keepsLast = Atomic<Bool>(false)
+    let lastArrival = Atomic<Int64>(0)
+    /// The frame that went out last, where it is kept for when none comes.
+    let lastFrame = Mutex<VideoFrame?>(nil)
+    let keepsLast: Bool
 
     init(
         _ id: TrackID, clock: EngineClock, backend: any MediaBackend, events: EventHub,
+        configuration: MediaEngine.Configuration,
         onSource: @escaping @Sendable (LocalTrack, SourceNews) -> Void
     ) {
         self.id = id
         self.clock = clock
         self.events = events
         self.onSource = onSource
+        if case .lastPicture = configuration.fallback {
+            keepsLast = !clock.isOffline
+        } else {
+            keepsLast = false
+        }
         local = VideoStream(backend)
         outgoing = VideoStream(backend)
+        processing = ProcessingStages(
+            clock: clock, events: events, patience: configuration.stallLimit, local: local,
+            outgoing: outgoing)
         state = Mutex(State(timeline: SourceTimeline(isOffline: clock.isOffline)))
     }
 
@@ -61,169 +69,73 @@ final class LocalTrack: SourcePort.Receiver {
 
     /// Listens to this source from here on, and to no other.
     func listen(to port: SourcePort?) {
-        pacer.release()
-        state.withLock { state in
+        let before = state.withLock { state in
+            let before = state.active
             state.active = port
             state.warming = nil
             state.timeline.begin()
             state.isFirst = true
+            return before
         }
         lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
+        if before !== port { pacer.release() }
+        setPatient(port != nil)
+        if port == nil { lastFrame.withLock { $0 = nil } }
     }
 
     /// Goes over to this source with its first frame.
-    func expect(_ port: SourcePort) { state.withLock { $0.warming = port } }
+    ///
+    /// - Returns: What was expected before.
+    func expect(_ port: SourcePort) -> SourcePort? {
+        state.withLock { state in
+            defer { state.warming = port }
+            return state.warming
+        }
+    }
 
     /// Does not go over after all.
-    func forget(_ port: SourcePort) {
-        state.withLock { if $0.warming === port { $0.warming = nil } }
+    ///
+    /// - Parameter other: What is expected instead.
+    /// - Returns: False where it took over already.
+    @discardableResult
+    func forget(_ port: SourcePort, for other: SourcePort? = nil) -> Bool {
+        state.withLock { state in
+            if state.warming === port { state.warming = other }
+            return state.active !== port
+        }
     }
 
     func isListening(to port: SourcePort) -> Bool { state.withLock { $0.active === port } }
 
-    /// Lets a frame that is held until its time go, so that its source can stop.
-    func release() { pacer.release() }
-
-    // MARK: SourcePort.Receiver
-
-    func receive(_ frame: consuming VideoFrame, from port: SourcePort) -> FrameDisposition {
-        let now = clock.now
-        let frame = frame
-        enum Step {
-            case go(MediaTime, MediaTime?, waits: Bool, isNew: Bool)
-            case refuse(DropCause)
-        }
-        let pacing = port.pacing
-        let step = state.withLock { state -> Step in
-            let isNew = state.warming === port
-            guard isNew || state.active === port else { return .refuse(.notStarted) }
-            if isNew {
-                state.active = port
-                state.warming = nil
-                state.timeline.begin()
-            }
-            switch state.timeline.judge(frame, pacing, now: now, origin: clock.origin) {
-            case .refused(let cause): return .refuse(cause)
-            case .due(let due, let latency, let waits):
-                return .go(due, latency, waits: waits, isNew: isNew)
-            }
-        }
-        switch step {
-        case .refuse(let cause): return .dropped(cause)
-        case .go(let due, let latency, let waits, let isNew):
-            if isNew { pacer.release() }
-            if waits {
-                let isDue = pacer.wait(until: due, on: clock) { [self] in
-                    port.isAdmitting && isListening(to: port)
-                }
-                guard isDue else { return .notStarted }
-            }
-            if isNew { onSource(self, .firstFrame(port)) }
-            return pass(frame, due: due, latency: latency, from: port)
-        }
+    /// Lets the source's thread go, so that it can stop: a frame that is held until its time, or that
+    /// waits for a slow renderer, is dropped.
+    func hurry() {
+        pacer.release()
+        setPatient(false)
     }
 
-    func ended(_ port: SourcePort) { onSource(self, .ended(port)) }
-
-    func failed(_ port: SourcePort, _ error: any Error) { onSource(self, .failed(port, error)) }
-
-    // MARK: The way
-
-    private func pass(
-        _ frame: consuming VideoFrame, due: MediaTime, latency: MediaTime?, from port: SourcePort?
-    ) -> FrameDisposition {
-        var frame = frame
-        frame.runningTime = due
-        frame.liveTiming = latency.map {
-            LiveTiming(clockOrigin: clock.origin, latency: max($0, clock.latency))
-        }
-        lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
-        if keepsLast.load(ordering: .relaxed) {
-            let kept = frame
-            lastFrame.withLock { $0 = kept }
-        }
-        return way.withLock { _ -> FrameDisposition in
-            let (head, isFirst, isWanted) = state.withLock { state in
-                defer { state.isFirst = false }
-                return (state.head, state.isFirst, port == nil || state.active === port)
-            }
-            // It was overtaken by another source while it waited for its time.
-            guard isWanted else { return .notStarted }
-            passed.note(frame.format)
-            if isFirst {
-                events.post(
-                    .firstLocalFrame(id, VideoSize(width: frame.width, height: frame.height)))
-            }
-            if let head { return head.consume(frame) }
-            return distribute(frame)
-        }
+    private func setPatient(_ isPatient: Bool) {
+        local.setPatient(isPatient)
+        outgoing.setPatient(isPatient)
+        processing.setPatient(isPatient)
     }
 
-    /// Behind the processors of the capture.
-    fileprivate func distribute(_ frame: VideoFrame) -> FrameDisposition {
-        let stages = state.withLock { $0.stages }
-        if let stage = stages[.render] { stage.consume(frame) } else { local.consume(frame) }
-        if let stage = stages[.encode] { stage.consume(frame) } else { outgoing.consume(frame) }
-        return .accepted
-    }
-
-    // MARK: Processors
-
-    /// The processors of one point; none to take them away.
-    func setProcessors(_ processors: [any VideoProcessor], at point: ProcessingPoint) {
-        let next: any VideoFrameConsumer
-        switch point {
-        case .capture: next = Distribution(self)
-        case .render: next = local
-        case .encode: next = outgoing
-        }
-        let stage =
-            processors.isEmpty
-            ? nil
-            : ProcessingStage(
-                processors, at: point, isOffline: clock.isOffline, clock: clock.clockTime,
-                events: events, to: next)
-        let old = state.withLock { state in
-            let old = state.stages[point]
-            state.stages[point] = stage
-            if point == .capture { state.head = stage }
-            return old
-        }
-        old?.close()
-    }
-
-    /// What a stage of the capture hands on to.
-    private final class Distribution: VideoFrameConsumer {
-        private weak let track: LocalTrack?
-        init(_ track: LocalTrack) { self.track = track }
-        func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-            track?.distribute(frame) ?? .notStarted
-        }
-    }
-
-    var stageDrops: DropCounts {
-        state.withLock { $0.stages }.values.reduce(DropCounts()) { $0 + $1.drops.all }
-    }
-
-    /// Looks after processors that hang.
-    func check(now: MediaTime, limit: MediaTime) {
-        for stage in state.withLock({ $0.stages }).values { stage.check(now: now, limit: limit) }
+    func close() {
+        hurry()
+        processing.close()
+        lastFrame.withLock { $0 = nil }
     }
 
     // MARK: When nothing comes
 
     /// How long no frame has come.
     func silence(now: MediaTime) -> MediaTime {
-        now - MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
+        // A frame that is held is not late, and its source not silent.
+        pacer.isHolding
+            ? .zero : now - MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
     }
 
-    /// Whether the last frame is kept, for when none comes.
-    func keepLastFrame(_ keeps: Bool) {
-        keepsLast.store(keeps, ordering: .relaxed)
-        if !keeps { lastFrame.withLock { $0 = nil } }
-    }
-
-    var frameInterval: MediaTime { state.withLock { $0.timeline.frameInterval } }
+    var frameInterval: MediaTime { state.withLock { $0.timeline.interval } }
 
     /// Sends the still picture, or the last one, once more.
     ///
@@ -232,29 +144,7 @@ final class LocalTrack: SourcePort.Receiver {
         let last = lastFrame.withLock { $0 }
         guard let storage = still?.storage ?? last?.storage else { return }
         let rotation = still == nil ? last?.rotation ?? .none : .none
-        let now = clock.now
-        let arrival = lastArrival.load(ordering: .relaxed)
-        let due = state.withLock { state -> MediaTime? in
-            state.active === port ? state.timeline.next(now: now) : nil
-        }
-        guard let due else { return }
-        fallbacks.note(storage.format)
-        _ = pass(
-            VideoFrame(storage, runningTime: due, rotation: rotation), due: due, latency: .zero,
-            from: port)
-        // It is still silent.
-        lastArrival.store(arrival, ordering: .relaxed)
-    }
-
-    func close() {
-        pacer.release()
-        let stages = state.withLock { state in
-            defer {
-                state.stages = [:]
-                state.head = nil
-            }
-            return state.stages
-        }
-        stages.values.forEach { $0.close() }
+        let frame = VideoFrame(storage, runningTime: nil, rotation: rotation)
+        _ = pass(frame, due: clock.now, latency: .zero, from: port, isFallback: true)
     }
 }

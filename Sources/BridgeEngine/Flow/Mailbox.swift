@@ -44,6 +44,8 @@ final class Mailbox<Item: Sendable>: Sendable {
         /// How many were ever put into `items`.
         var entered = 0
         var isOpen = true
+        /// Whether posters may wait.
+        var isPatient = true
         var isDraining = false
         /// Posters that wait for room.
         var waiting: [DispatchSemaphore] = []
@@ -148,6 +150,17 @@ final class Mailbox<Item: Sendable>: Sendable {
 
     func open() { state.withLock { $0.isOpen = true } }
 
+    /// Whether posters may wait for room; those who wait where they may not are let go, and refused.
+    func setPatient(_ isPatient: Bool) {
+        let waiting = state.withLock { state -> [DispatchSemaphore] in
+            state.isPatient = isPatient
+            guard !isPatient else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        waiting.forEach { $0.signal() }
+    }
+
     var waitingItems: Int { state.withLock { $0.items.count + $0.kept.count } }
 
     private func wait(with item: Item, for limit: Duration) -> Verdict {
@@ -157,12 +170,14 @@ final class Mailbox<Item: Sendable>: Sendable {
             if placement.needsWake { wake() }
             guard placement.verdict == .full else { return placement.verdict }
             let room = DispatchSemaphore(value: 0)
-            let isStillFull = state.withLock { state in
-                guard state.isOpen, state.items.count >= depth else { return false }
-                state.waiting.append(room)
-                return true
+            let (isFull, waits) = state.withLock { state in
+                let isFull = state.isOpen && state.items.count >= depth
+                let waits = isFull && state.isPatient
+                if waits { state.waiting.append(room) }
+                return (isFull, waits)
             }
-            if isStillFull, room.wait(timeout: deadline) == .timedOut, giveUp(room) { return .full }
+            if isFull, !waits { return .full }
+            if waits, room.wait(timeout: deadline) == .timedOut, giveUp(room) { return .full }
         }
     }
 

@@ -2,12 +2,12 @@ internal import Dispatch
 internal import MediaCore
 internal import Synchronization
 
-/// Holds the frame of a file until it is due. Thread: any, one frame at a time.
+/// Holds the frame of a file until it is due. Thread: any.
 final class Pacer: Sendable {
-    private struct State {
-        var waiting: [DispatchSemaphore] = []
-    }
-    private let state = Mutex(State())
+    private let waiting = Mutex<[DispatchSemaphore]>([])
+
+    /// Whether a frame is held now.
+    var isHolding: Bool { waiting.withLock { !$0.isEmpty } }
 
     /// Blocks until `due`.
     ///
@@ -19,20 +19,16 @@ final class Pacer: Sendable {
             let rest = due - clock.now
             guard rest > .zero else { return true }
             let wake = DispatchSemaphore(value: 0)
-            state.withLock { $0.waiting.append(wake) }
+            waiting.withLock { $0.append(wake) }
             if !isWanted() { wake.signal() }
             let isReleased = wake.wait(timeout: .now() + rest.duration.timeInterval) == .success
-            state.withLock { state in state.waiting.removeAll { $0 === wake } }
+            waiting.withLock { $0.removeAll { $0 === wake } }
             if isReleased { return false }
         }
     }
 
     /// Lets whoever waits go.
     func release() {
-        let waiting = state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        waiting.forEach { $0.signal() }
+        waiting.withLock { $0 }.forEach { $0.signal() }
     }
 }

@@ -10,61 +10,121 @@ internal import Synchronization
 final class ProcessingStage: VideoFrameConsumer {
     /// One run of the chain; another begins when a processor hangs.
     private final class Line: Sendable {
+        let queue: DispatchQueue
         let mailbox: Mailbox<VideoFrame>
-        init(_ mailbox: Mailbox<VideoFrame>) { self.mailbox = mailbox }
+        init(_ queue: DispatchQueue, _ mailbox: Mailbox<VideoFrame>) {
+            self.queue = queue
+            self.mailbox = mailbox
+        }
+    }
+    /// The processors that were set at one time, and how they do.
+    private struct Chain {
+        var processors: [any VideoProcessor] = []
+        /// Failures in a row, for each processor; `nil` for one that is passed over.
+        var failures: [Int?] = []
+        var number = 0
     }
     private struct State {
         var line: Line?
-        /// Failures in a row, for each processor; `nil` for one that is passed over.
-        var failures: [Int?]
+        var chain = Chain()
+        var busy: Busy?
     }
+    /// Which processor has a frame, and since when.
     private struct Busy {
-        var since: MediaTime
-        var place: Int
+        let chain: Int
+        let place: Int
+        let processor: any VideoProcessor
+        let since: MediaTime
     }
-    private let state: Mutex<State>
-    private let busy = Mutex<Busy?>(nil)
-    private let isSlowReported = Atomic<Bool>(false)
-    private let processors: [any VideoProcessor]
+    private let state = Mutex(State())
     private let point: ProcessingPoint
-    private let isOffline: Bool
-    private let clock: @Sendable () -> MediaTime
-    private let next: any VideoFrameConsumer
+    private let clock: EngineClock
+    private let patience: Duration
+    private let next: @Sendable (VideoFrame) -> FrameDisposition
     private let events: EventHub
-    let drops = DropMeter()
+    private let drops: DropMeter
     private static let depth = 4
-    private static let patience = Duration.seconds(5)
+    private static let lastChance = 3
 
+    /// - Parameters:
+    ///   - patience: How long a frame waits for room where none may be lost.
+    ///   - drops: Counts the frames that go no further.
+    ///   - next: Gets the others, on the stage's own thread.
     init(
-        _ processors: [any VideoProcessor], at point: ProcessingPoint, isOffline: Bool,
-        clock: @escaping @Sendable () -> MediaTime, events: EventHub,
-        to next: any VideoFrameConsumer
+        at point: ProcessingPoint, clock: EngineClock, patience: Duration, events: EventHub,
+        drops: DropMeter, to next: @escaping @Sendable (VideoFrame) -> FrameDisposition
     ) {
-        self.processors = processors
         self.point = point
-        self.isOffline = isOffline
         self.clock = clock
-        self.next = next
+        self.patience = patience
         self.events = events
-        state = Mutex(State(failures: processors.map { _ in 0 }))
-        renew()
+        self.drops = drops
+        self.next = next
+        let line = makeLine()
+        state.withLock { $0.line = line }
+    }
+
+    /// Replaces the processors, from the next frame on. None: frames pass as they are.
+    func set(_ processors: [any VideoProcessor]) {
+        // What was there is let go of outside of the lock.
+        _ = state.withLock { state in
+            defer {
+                state.chain = Chain(
+                    processors: processors, failures: processors.map { _ in 0 },
+                    number: state.chain.number + 1)
+            }
+            return state.chain
+        }
     }
 
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        guard let line = state.withLock({ $0.line }) else { return .notStarted }
+        let frame = frame
+        guard let line = state.withLock({ $0.line }) else { return refuse(.notStarted) }
         let full: Mailbox<VideoFrame>.WhenFull =
-            isOffline ? .wait(atMost: Self.patience) : .evictOldest
+            clock.isOffline ? .wait(atMost: patience) : .evictOldest
         switch line.mailbox.post(frame, whenFull: full) {
         case .taken: return .accepted
         case .takenForOldest:
             drops.note(.evicted)
             return .accepted
-        case .full:
-            drops.note(.queueFull)
-            return .queueFull
-        case .closed: return .notStarted
+        case .full: return refuse(.queueFull)
+        case .closed:
+            // Another line has just begun.
+            return state.withLock { $0.line } === line ? refuse(.notStarted) : consume(frame)
         }
+    }
+
+    private func refuse(_ cause: DropCause) -> FrameDisposition {
+        drops.note(cause)
+        return .dropped(cause)
+    }
+
+    // MARK: Lines
+
+    private func makeLine() -> Line {
+        let queue = DispatchQueue(label: "mediabridge.\(point.rawValue)")
+        let box = Box()
+        let mailbox = Mailbox<VideoFrame>(depth: Self.depth, on: queue) { [weak self] frame in
+            guard let self, let line = box.line else { return }
+            work(frame, on: line)
+        }
+        let line = Line(queue, mailbox)
+        box.line = line
+        return line
+    }
+
+    private final class Box: @unchecked Sendable {  // set once, before the first frame is posted
+        weak var line: Line?
+    }
+
+    func setPatient(_ isPatient: Bool) {
+        state.withLock { $0.line }?.mailbox.setPatient(isPatient)
+    }
+
+    /// Returns when what waited has gone on, or after `limit`.
+    func drained(within limit: Duration) async {
+        await state.withLock { $0.line }?.queue.outcome(within: limit) {}
     }
 
     /// Ends it; what waits is forgotten.
@@ -73,86 +133,115 @@ final class ProcessingStage: VideoFrameConsumer {
             defer { state.line = nil }
             return state.line
         }
-        line?.mailbox.abandon()
+        abandon(line, .notStarted)
     }
 
-    /// A new line of work; the old one's frames go nowhere any more.
-    private func renew() {
-        let queue = DispatchQueue(label: "mediabridge.\(point.rawValue)")
-        let box = Box()
-        let line = Line(
-            Mailbox(depth: Self.depth, on: queue) { [weak self] frame in
-                guard let self, let line = box.line else { return }
-                self.work(frame, on: line)
-            })
-        box.line = line
-        let old = state.withLock { state in
-            defer { state.line = line }
-            return state.line
-        }
-        old?.mailbox.abandon()
+    private func abandon(_ line: Line?, _ cause: DropCause) {
+        let lost = line?.mailbox.abandon() ?? 0
+        if lost > 0 { drops.note(cause, lost) }
     }
 
-    private final class Box: @unchecked Sendable {  // set once, before the first frame is posted
-        weak var line: Line?
-    }
-
-    private func isCurrent(_ line: Line) -> Bool { state.withLock { $0.line === line } }
+    // MARK: Work
 
     private func work(_ frame: VideoFrame, on line: Line) {
+        let chain = state.withLock { $0.chain }
         // Handed on, not kept: a processor that writes in place finds itself the only owner.
-        var current: VideoFrame? = frame
-        for place in processors.indices where state.withLock({ $0.failures[place] != nil }) {
+        var current: VideoFrame? = consume frame
+        for place in chain.processors.indices {
+            guard begin(place, of: chain, on: line) else { continue }
             guard let taken = current.take() else { break }
-            busy.withLock { $0 = Busy(since: clock(), place: place) }
-            let result = Result { try processors[place].process(taken) }
-            guard isCurrent(line) else { return }
-            busy.withLock { $0 = nil }
-            switch result {
-            case .success(let frame):
-                state.withLock { $0.failures[place] = 0 }
-                current = frame
-            case .failure(let error): failed(place, error)
+            let result = Result { try chain.processors[place].process(taken) }
+            guard end(on: line) else {
+                // It was left behind meanwhile.
+                drops.note(.processor)
+                return
             }
+            note(result, place, of: chain)
+            current = try? result.get()
         }
         guard let frame = current.take() else {
             drops.note(.processor)
             return
         }
-        next.consume(frame)
+        _ = next(frame)
     }
 
-    private func failed(_ place: Int, _ error: any Error) {
+    /// - Returns: False for a processor that is passed over.
+    private func begin(_ place: Int, of chain: Chain, on line: Line) -> Bool {
+        let now = clock.clockTime()
+        return state.withLock { state in
+            guard state.line === line else { return true }
+            if state.chain.number == chain.number, state.chain.failures[place] == nil {
+                return false
+            }
+            state.busy = Busy(
+                chain: chain.number, place: place, processor: chain.processors[place], since: now)
+            return true
+        }
+    }
+
+    /// - Returns: False where the frame was left behind. A line is left only while it is busy, so what
+    ///   it hands on cannot come between the frames of the next.
+    private func end(on line: Line) -> Bool {
+        state.withLock { state in
+            guard state.line === line else { return false }
+            state.busy = nil
+            return true
+        }
+    }
+
+    private func note(
+        _ result: Result<VideoFrame?, any Error>, _ place: Int, of chain: Chain
+    ) {
         let count = state.withLock { state -> Int in
-            let count = (state.failures[place] ?? 0) + 1
-            state.failures[place] = count >= 3 ? nil : count
+            guard state.chain.number == chain.number else { return 0 }
+            guard case .failure = result else {
+                state.chain.failures[place] = 0
+                return 0
+            }
+            let count = (state.chain.failures[place] ?? 0) + 1
+            state.chain.failures[place] = count >= Self.lastChance ? nil : count
             return count
         }
-        guard count == 1 || count == 3 else { return }
-        let name = "\(type(of: processors[place]))"
-        events.post(
-            .processorFailed(
-                point,
-                EngineError(
-                    .processorFailed, call: "process",
-                    message: count == 1
-                        ? "\(name) failed; its frame is dropped"
-                        : "\(name) failed three times in a row and is passed over from here on",
-                    underlying: error)))
+        guard case .failure(let error) = result, count == 1 || count == Self.lastChance else {
+            return
+        }
+        let name = "\(type(of: chain.processors[place]))"
+        report(
+            .processorFailed,
+            count == 1
+                ? "\(name) failed; its frame is dropped"
+                : "\(name) failed three times in a row and is passed over from here on", error)
     }
 
     /// Looks whether a processor hangs, and leaves it behind then.
     func check(now: MediaTime, limit: MediaTime) {
-        guard let busy = busy.withLock({ $0 }), now - busy.since > limit else { return }
-        state.withLock { $0.failures[busy.place] = nil }
-        self.busy.withLock { $0 = nil }
-        renew()
+        let isBusy = state.withLock { $0.busy.map { now - $0.since > limit } ?? false }
+        guard isBusy else { return }
+        let fresh = makeLine()
+        let left = state.withLock { state -> (Line?, Busy)? in
+            guard let busy = state.busy, now - busy.since > limit, state.line != nil else {
+                return nil
+            }
+            if busy.chain == state.chain.number { state.chain.failures[busy.place] = nil }
+            state.busy = nil
+            defer { state.line = fresh }
+            return (state.line, busy)
+        }
+        guard let (line, busy) = left else { return }
+        abandon(line, .processor)
+        report(
+            .stuck,
+            "\(type(of: busy.processor)) hangs in one frame for more than \(limit.seconds) s and is "
+                + "passed over from here on")
+    }
+
+    private func report(
+        _ code: EngineError.Code, _ message: String, _ underlying: (any Error)? = nil
+    ) {
         events.post(
             .processorFailed(
                 point,
-                EngineError(
-                    .stuck, call: "process",
-                    message: "\(type(of: processors[busy.place])) hangs in one frame for more than "
-                        + "\(limit.seconds) s and is passed over from here on")))
+                EngineError(code, call: "process", message: message, underlying: underlying)))
     }
 }

@@ -14,9 +14,10 @@ struct SourceTimeline {
     private var offset: MediaTime?
     private var lastOfSource: MediaTime?
     private var backwards = 0
-    /// The latest time given out, of any source.
-    private(set) var last: MediaTime?
-    private var interval = MediaTime(nanoseconds: 33_333_333)
+    /// The time of the frame that went out last, of any source.
+    private var last: MediaTime?
+    /// How far frames are apart.
+    private(set) var interval = MediaTime(nanoseconds: 33_333_333)
 
     /// How far a source's own clock may be off the engine's before it is set again.
     private static let tolerance = MediaTime(seconds: 1)
@@ -42,22 +43,16 @@ struct SourceTimeline {
     ) -> Verdict {
         guard let time = frame.runningTime else { return .refused(.noTime) }
         guard time >= .zero else { return .refused(.badTime) }
-        let verdict: Verdict
         if let live = frame.liveTiming, !isOffline {
-            verdict = judgeLive(time + live.clockOrigin - origin, live.latency, now)
-        } else {
-            verdict = judgeOwn(time, pacing, now)
+            let due = time + live.clockOrigin - origin
+            // What is captured in the future is on a clock of its own.
+            if due - now <= Self.tolerance { return judgeLive(due, live.latency, now) }
         }
-        guard case .due(let due, _, _) = verdict else { return verdict }
-        if let last, due > last, due - last < Self.tolerance { interval = due - last }
-        last = max(due, last ?? due)
-        return verdict
+        return judgeOwn(time, pacing, now)
     }
 
     /// A capture on the engine's clock: nothing to translate.
-    private mutating func judgeLive(
-        _ due: MediaTime, _ latency: MediaTime, _ now: MediaTime
-    ) -> Verdict {
+    private func judgeLive(_ due: MediaTime, _ latency: MediaTime, _ now: MediaTime) -> Verdict {
         if due < .zero { return .refused(.early) }
         if now - due > Self.oldest + latency { return .refused(.late) }
         if let last, due < last { return .refused(.backwards) }
@@ -109,13 +104,14 @@ struct SourceTimeline {
         return due
     }
 
-    /// The time of a frame that the engine makes itself.
-    mutating func next(now: MediaTime) -> MediaTime {
-        let due = isOffline ? (last.map { $0 + interval } ?? .zero) : max(now, last ?? now)
-        last = due
-        return due
+    /// A frame goes out. Only here does time go on: a frame that is judged may be overtaken while it is
+    /// held until it is due.
+    ///
+    /// - Returns: Its time: that of the frame before it, where it would lie before that.
+    mutating func commit(_ due: MediaTime) -> MediaTime {
+        let time = max(due, last ?? due)
+        if let last, time > last, time - last < Self.tolerance { interval = time - last }
+        last = time
+        return time
     }
-
-    /// How far frames are apart.
-    var frameInterval: MediaTime { interval }
 }

@@ -16,33 +16,48 @@ final class VideoStream: VideoFrameConsumer {
         var groups: [Group] = []
         var taps: [Int: any VideoFrameConsumer] = [:]
         var next = 0
+        var isPatient = true
+        /// Whether it shows who sits before the camera.
+        var isMirror = false
+
+        func request(of feed: SinkFeed) -> RenderRequest? {
+            groups.first { $0.feeds.contains { $0 === feed } }?.request
+        }
+
+        mutating func remove(_ feed: SinkFeed) {
+            for place in groups.indices { groups[place].feeds.removeAll { $0 === feed } }
+            groups.removeAll { $0.feeds.isEmpty }
+        }
     }
     private let state = Mutex(State())
     private let backend: any MediaBackend
 
     init(_ backend: any MediaBackend) { self.backend = backend }
 
-    func attach(_ feed: SinkFeed, for request: RenderRequest) {
-        detach(feed)
+    // MARK: Receivers
+
+    /// Gives a renderer the frames it asks for, from the next one on. One that was there before misses
+    /// none.
+    ///
+    /// - Parameter tap: Is taken off at that moment.
+    func attach(_ feed: SinkFeed, for request: RenderRequest, insteadOf tap: Int? = nil) {
+        // Made outside of the lock: it is the backend's code.
+        let converter = request.isNothing ? nil : backend.makeConverter()
         state.withLock { state in
+            if let tap { state.taps[tap] = nil }
+            guard state.request(of: feed) != request else { return }
+            state.remove(feed)
+            feed.setPatient(state.isPatient)
             if let place = state.groups.firstIndex(where: { $0.request == request }) {
                 state.groups[place].feeds.append(feed)
             } else {
-                let converter = request.isNothing ? nil : backend.makeConverter()
                 state.groups.append(
                     Group(request: request, converter: converter, feeds: [feed]))
             }
         }
     }
 
-    func detach(_ feed: SinkFeed) {
-        state.withLock { state in
-            for place in state.groups.indices {
-                state.groups[place].feeds.removeAll { $0 === feed }
-            }
-            state.groups.removeAll { $0.feeds.isEmpty }
-        }
-    }
+    func detach(_ feed: SinkFeed) { state.withLock { $0.remove(feed) } }
 
     /// Adds somebody who gets every frame as it is, and returns at once.
     func tap(_ consumer: any VideoFrameConsumer) -> Int {
@@ -55,13 +70,31 @@ final class VideoStream: VideoFrameConsumer {
 
     func untap(_ number: Int) { state.withLock { _ = $0.taps.removeValue(forKey: number) } }
 
+    /// Whether nobody receives it.
+    var isIdle: Bool { state.withLock { $0.groups.isEmpty && $0.taps.isEmpty } }
+
+    /// Whether a source may be made to wait for slow renderers.
+    func setPatient(_ isPatient: Bool) {
+        let feeds = state.withLock { state in
+            state.isPatient = isPatient
+            return state.groups.flatMap(\.feeds)
+        }
+        feeds.forEach { $0.setPatient(isPatient) }
+    }
+
+    /// Says whether it is the view of a camera, which is a mirror where a renderer leaves it open.
+    func setMirror(_ isMirror: Bool) { state.withLock { $0.isMirror = isMirror } }
+
+    // MARK: Frames
+
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        let (groups, taps) = state.withLock { ($0.groups, $0.taps) }
+        let (groups, taps, isMirror) = state.withLock { ($0.groups, $0.taps, $0.isMirror) }
         let frame = frame
         for tap in taps.values { tap.consume(frame) }
         for group in groups {
-            let conversion = group.request.conversion(for: frame).flatMap { target in
+            let target = group.request.conversion(for: frame, isMirror: isMirror)
+            let conversion = target.flatMap { target in
                 group.converter.map {
                     SharedConversion(
                         of: frame, to: target, upright: group.request.isUpright, by: $0)

@@ -42,8 +42,10 @@ public struct EngineStatistics: Sendable {
     public var local: [TrackID: Track] = [:]
     public var remote: [UserID: [TrackID: Remote]] = [:]
     public var renderers: [RendererID: Renderer] = [:]
-    /// Frames that went out to the channel.
+    /// Frames that went out to the channel, and what became of those that did not, since the engine was
+    /// made.
     public var sent = 0
+    public var unsent = DropCounts()
 
     public init() {}
 }

@@ -12,13 +12,11 @@ final class FrameMeter: Sendable {
     }
     private let mark = Mutex(Mark())
 
-    /// - Returns: Frames so far, this one included.
-    @discardableResult
-    func note(_ format: VideoFormat) -> Int {
+    func note(_ format: VideoFormat) {
         let packed =
             UInt64(UInt32(clamping: format.width)) << 32 | UInt64(UInt32(clamping: format.height))
         if size.load(ordering: .relaxed) != packed { size.store(packed, ordering: .relaxed) }
-        return count.add(1, ordering: .relaxed).newValue
+        count.add(1, ordering: .relaxed)
     }
 
     var frames: Int { count.load(ordering: .relaxed) }

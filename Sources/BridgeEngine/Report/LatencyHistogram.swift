@@ -31,10 +31,6 @@ final class LatencyHistogram: Sendable {
         return nil
     }
 
-    func reset() {
-        classes.forEach { $0.count.store(0, ordering: .relaxed) }
-    }
-
     private static func place(of nanoseconds: Int64) -> Int {
         guard nanoseconds >= Int64(steps) else { return max(0, Int(nanoseconds)) }
         let octave = 63 - nanoseconds.leadingZeroBitCount

@@ -6,33 +6,41 @@ struct RenderRequest: Hashable, Sendable {
     var pixelFormat = VideoPixelFormat.any
     var size: VideoSize?
     var isUpright = false
-    var isMirrored = false
+    /// Automatic: where the stream is that of a camera, seen by who sits before it.
+    var mirror = VideoMirrorMode.disabled
 
     /// Whether frames may pass as they are, whatever they are.
     var isNothing: Bool { self == RenderRequest() }
 
     /// What is to be done to one frame; `nil` for nothing.
-    func conversion(for frame: borrowing VideoFrame) -> VideoConversion? {
+    ///
+    /// - Parameter isMirror: Whether the stream is a mirror by itself.
+    func conversion(for frame: borrowing VideoFrame, isMirror: Bool) -> VideoConversion? {
         let format = frame.format
         var conversion = VideoConversion()
         if pixelFormat != .any, pixelFormat != format.pixelFormat {
             conversion.pixelFormat = pixelFormat
         }
         if isUpright { conversion.rotation = frame.rotation }
-        conversion.isMirrored = isMirrored
-        if isMirrored, !isUpright, frame.rotation == .rotation90 || frame.rotation == .rotation270 {
+        conversion.isMirrored = mirror == .enabled || mirror == .automatic && isMirror
+        if conversion.isMirrored, !isUpright, frame.rotation.swapsSides {
             // Left and right of the picture as it will be seen are top and bottom of it as it lies.
             conversion.rotation = .rotation180
         }
         if let size {
-            let turns = !isUpright && frame.rotation.swapsSides
-            let wanted = turns ? VideoSize(width: size.height, height: size.width) : size
-            if wanted != VideoSize(width: format.width, height: format.height) {
+            // The size is meant as seen; a conversion's is that of the picture as it lies then.
+            let wanted = !isUpright && frame.rotation.swapsSides ? size.turned : size
+            let present = VideoSize(width: format.width, height: format.height)
+            if wanted != (conversion.rotation.swapsSides ? present.turned : present) {
                 conversion.size = wanted
             }
         }
         return conversion == VideoConversion() ? nil : conversion
     }
+}
+
+extension VideoSize {
+    fileprivate var turned: VideoSize { VideoSize(width: height, height: width) }
 }
 
 extension VideoRotation {

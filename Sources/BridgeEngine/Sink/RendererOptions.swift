@@ -21,7 +21,9 @@ public struct RendererOptions: Sendable {
         /// (``MediaEngine/Configuration/Pace/asFastAsPossible``): then it waits.
         case automatic
         case evictOldest
-        /// The source waits, and every other receiver with it, two seconds at most.
+        /// The source waits, and every other receiver with it, for
+        /// ``MediaEngine/Configuration/stallLimit`` at most. Who kept it waiting in vain loses its oldest
+        /// frames until it renders again.
         case wait
     }
 

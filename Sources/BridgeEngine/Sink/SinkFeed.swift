@@ -24,16 +24,21 @@ final class SinkFeed: Sendable {
     let drops = DropMeter()
     let latency = LatencyHistogram()
     let freezes = FreezeMeter()
-    private static let patience = Duration.seconds(2)
+    private let patience: Duration
+    private let queue: DispatchQueue
 
-    /// - Parameter render: Called on `queue`; says whether the frame was rendered.
+    /// - Parameters:
+    ///   - patience: How long a source waits for room at most, where it does.
+    ///   - render: Called on `queue`; says whether the frame was rendered.
     init(
-        _ options: RendererOptions, isOffline: Bool, on queue: DispatchQueue,
+        _ options: RendererOptions, isOffline: Bool, patience: Duration, on queue: DispatchQueue,
         clock: @escaping @Sendable () -> MediaTime,
         render: @escaping @Sendable (Item) -> FrameDisposition
     ) {
         whenFull = options.whenFull
         self.isOffline = isOffline
+        self.patience = patience
+        self.queue = queue
         // The mailbox needs its receiver, and the receiver is this: so it reaches back through a box.
         let reach = Reach()
         mailbox = Mailbox(depth: options.depth, on: queue) { item in
@@ -54,7 +59,7 @@ final class SinkFeed: Sendable {
         case .wait: waits = true
         }
         guard waits, !isUnresponsive.load(ordering: .relaxed) else { return .evictOldest }
-        return .wait(atMost: Self.patience)
+        return .wait(atMost: patience)
     }
 
     @discardableResult
@@ -79,6 +84,12 @@ final class SinkFeed: Sendable {
 
     /// Takes no more; what waits is still rendered.
     func close() { mailbox.close() }
+
+    /// Whether a source may be made to wait for room.
+    func setPatient(_ isPatient: Bool) { mailbox.setPatient(isPatient) }
+
+    /// Returns when what waited is rendered, or after `limit`.
+    func drained(within limit: Duration) async { await queue.outcome(within: limit) {} }
 
     private func take(
         _ item: Item, clock: @Sendable () -> MediaTime,

@@ -1,23 +1,16 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Where one renderer lives: the only place that calls it, one call at a time, on a lane of its own.
-actor SinkSeat {
+/// Where one renderer lives.
+actor SinkSeat: Seat {
     private enum Stage {
         case fresh, initialized, started
     }
-    nonisolated private let lane: Lane
+    nonisolated let lane: Lane
     nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
     private let sink: any VideoSink
-    private var stage = Stage.fresh {
-        didSet { started.store(stage == .started, ordering: .relaxed) }
-    }
-    nonisolated private let started = Atomic<Bool>(false)
-    /// Whether it takes frames.
-    nonisolated var isStarted: Bool { started.load(ordering: .relaxed) }
-    /// Given up on: whatever call is under way, the renderer is put away when it returns.
-    private var isRetired: Bool { isGivenUp }
+    private var stage = Stage.fresh
     private var failures = 0
     nonisolated let id: RendererID
     nonisolated let identity: ObjectIdentifier
@@ -25,12 +18,15 @@ actor SinkSeat {
     nonisolated let options: RendererOptions
     nonisolated let feed: SinkFeed
     nonisolated private let wanted = Mutex<VideoPixelFormat?>(nil)
-    nonisolated private let trace: TransitionTrace
+    nonisolated let trace: TransitionTrace
+    nonisolated let retirement = Retirement()
     nonisolated private let events: EventHub
 
+    /// - Parameter patience: How long a source waits for room at most, where it does.
     init(
         _ sink: sending any VideoSink, id: RendererID, options: RendererOptions, isOffline: Bool,
-        clock: @escaping @Sendable () -> MediaTime, trace: TransitionTrace, events: EventHub
+        patience: Duration, clock: @escaping @Sendable () -> MediaTime, trace: TransitionTrace,
+        events: EventHub
     ) {
         self.id = id
         identity = ObjectIdentifier(sink)
@@ -41,7 +37,9 @@ actor SinkSeat {
         let lane = Lane("\(id)")
         self.lane = lane
         let reach = Reach()
-        feed = SinkFeed(options, isOffline: isOffline, on: lane.queue, clock: clock) { item in
+        feed = SinkFeed(
+            options, isOffline: isOffline, patience: patience, on: lane.queue, clock: clock
+        ) { item in
             guard let seat = reach.seat else { return .notStarted }
             return seat.assumeIsolated { $0.render(item) }
         }
@@ -58,36 +56,50 @@ actor SinkSeat {
     /// What the sink said to the query; `nil` before it.
     nonisolated var pixelFormat: VideoPixelFormat? { wanted.withLock { $0 } }
 
-    func initialize() throws(EngineError) {
-        guard stage == .fresh else { return }
-        if pixelFormat == nil {
-            _ = sink.bufferType()
-            let format = sink.pixelFormat()
-            wanted.withLock { $0 = format }
-            trace.note(name, .query, .succeeded)
+    func make(_ call: Transition.Call) throws(EngineError) {
+        switch call {
+        case .query: query()
+        case .initialize: try initialize()
+        case .start: try start()
+        case .stop: try stop()
+        case .dispose: try dispose()
         }
-        do {
-            guard try sink.shouldInitialize() else {
-                trace.note(name, .initialize, .refused)
-                throw EngineError(
-                    .rendererNotInitialized, call: "shouldInitialize",
-                    message: "\(typeName) said no to shouldInitialize")
-            }
-        } catch let error as EngineError {
-            throw error
-        } catch {
-            trace.note(name, .initialize, .threw)
-            throw EngineError(
-                .rendererNotInitialized, call: "shouldInitialize",
-                message: "\(typeName) failed in shouldInitialize", underlying: error)
-        }
-        trace.note(name, .initialize, .succeeded)
-        stage = .initialized
-        if isRetired { putAway() }
     }
 
-    func start() throws(EngineError) {
-        guard stage == .initialized, !isRetired else { return }
+    nonisolated func shut() { feed.close() }
+
+    private func query() {
+        guard pixelFormat == nil else { return }
+        _ = sink.bufferType()
+        let format = sink.pixelFormat()
+        wanted.withLock { $0 = format }
+        trace.note(name, .query, .succeeded)
+    }
+
+    private func initialize() throws(EngineError) {
+        guard stage == .fresh, !isGivenUp else { return }
+        query()
+        var reason: (any Error)?
+        do {
+            guard try !sink.shouldInitialize() else {
+                trace.note(name, .initialize, .succeeded)
+                stage = .initialized
+                return
+            }
+            trace.note(name, .initialize, .refused)
+        } catch {
+            trace.note(name, .initialize, .threw)
+            reason = error
+        }
+        throw EngineError(
+            .rendererNotInitialized, call: "shouldInitialize",
+            message: reason == nil
+                ? "\(typeName) said no to shouldInitialize"
+                : "\(typeName) failed in shouldInitialize", underlying: reason)
+    }
+
+    private func start() throws(EngineError) {
+        guard stage == .initialized, !isGivenUp else { return }
         do {
             try sink.shouldStart()
         } catch {
@@ -99,14 +111,14 @@ actor SinkSeat {
         trace.note(name, .start, .succeeded)
         stage = .started
         failures = 0
+        // Where it was given up meanwhile, what puts it away follows, and closes it again.
         feed.open()
-        if isRetired { putAway() }
     }
 
     /// Stops, behind what waited when ``SinkFeed/close()`` was called.
     ///
     /// - Throws: What the sink said; it counts as stopped all the same.
-    func stop() throws(EngineError) {
+    private func stop() throws(EngineError) {
         feed.close()
         guard stage == .started else { return }
         stage = .initialized
@@ -121,7 +133,7 @@ actor SinkSeat {
     }
 
     /// - Throws: What the sink said; it counts as disposed of all the same.
-    func dispose() throws(EngineError) {
+    private func dispose() throws(EngineError) {
         guard stage == .initialized else { return }
         stage = .fresh
         do {
@@ -155,25 +167,6 @@ actor SinkSeat {
             .rendererFailed, call: call, message: "\(typeName) failed in \(call)",
             underlying: error)
     }
-
-    /// Gives the renderer up, as ``SourceSeat/retire()`` does a source.
-    nonisolated func retire() {
-        givenUp.store(true, ordering: .relaxed)
-        feed.close()
-        Task { await putAway() }
-    }
-
-    nonisolated private let givenUp = Atomic<Bool>(false)
-    /// Whether ``retire()`` was called.
-    nonisolated var isGivenUp: Bool { givenUp.load(ordering: .relaxed) }
-
-    private func putAway() {
-        // Nobody is left to tell.
-        try? stop()
-        try? dispose()
-    }
-
-    nonisolated func noteStuck(_ call: Transition.Call) { trace.note(name, call, .stuck) }
 
     /// Runs `body` with the sink, where it lives.
     func perform<R: Sendable>(_ body: @Sendable (any VideoSink) throws -> R) rethrows -> R {

@@ -9,16 +9,19 @@ public final class FlipFilter: VideoProcessor {
         case rotate180 = "180"
         case rotate270 = "90l"
     }
-    private let converter: ConverterFilter
+    private let converter = FrameConverter()
+    private let conversion: VideoConversion
 
     public init(_ method: Method) {
-        converter = ConverterFilter { format in
-            "videoconvert ! videoflip video-direction=\(method.rawValue) ! videoconvert "
-                + "! capsfilter caps=\"video/x-raw, format=\(format.pixelFormat)\""
+        switch method {
+        case .mirror: conversion = VideoConversion(isMirrored: true)
+        case .rotate90: conversion = VideoConversion(rotation: .rotation90)
+        case .rotate180: conversion = VideoConversion(rotation: .rotation180)
+        case .rotate270: conversion = VideoConversion(rotation: .rotation270)
         }
     }
 
     public func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
-        try converter.process(frame)
+        try converter.convert(frame, to: conversion)
     }
 }

@@ -1,12 +1,10 @@
-internal import Synchronization
-
 /// Black and white: the picture without its colours.
 ///
 /// Luma of YUV is not touched, to the byte; chroma becomes neutral. Of RGB every channel becomes the
 /// luminance (BT.601 weights). Formats whose samples are packed across bytes go through 16-bit YUV and
 /// back.
 public final class GrayscaleFilter: VideoProcessor {
-    private let detour = Mutex<Detour?>(nil)
+    private let converter = FrameConverter()
 
     public init() {}
 
@@ -21,25 +19,12 @@ public final class GrayscaleFilter: VideoProcessor {
 
     /// To a format that the recipes know, and back.
     private func convert(_ frame: VideoFrame, _ info: VideoInfo) throws -> VideoFrame? {
-        let detour = try detour.withLock { known throws(PipelineError) -> Detour in
-            if let known, known.format == info.format { return known }
-            let made = Detour(
-                format: info.format, there: ConverterFilter(to: "Y444_16LE"),
-                back: ConverterFilter(to: info.format))
-            known = made
-            return made
-        }
-        guard let plain = try detour.there.process(frame), let gray = try process(plain) else {
-            return nil
-        }
-        return try detour.back.process(gray)
+        let back = VideoConversion(pixelFormat: VideoPixelFormat(rawValue: info.format))
+        let plain = try converter.convert(frame, to: Self.detour)
+        return try process(plain).map { try converter.convert($0, to: back) }
     }
 
-    private struct Detour: Sendable {
-        let format: String
-        let there: ConverterFilter
-        let back: ConverterFilter
-    }
+    private static let detour = VideoConversion(pixelFormat: "Y444_16LE")
 
     /// What to do with the components of a format.
     private enum Recipe {

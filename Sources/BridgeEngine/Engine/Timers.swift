@@ -1,44 +1,4 @@
 internal import Dispatch
-internal import Synchronization
-
-/// Runs `body` and waits for it, but not longer than `limit`.
-///
-/// - Returns: What it returned or threw; `nil` where it was not done in time. It goes on by itself then.
-func outcome<R: Sendable>(
-    within limit: Duration, _ body: @escaping @Sendable () async throws(EngineError) -> R
-) async -> Result<R, EngineError>? {
-    await withCheckedContinuation { continuation in
-        let once = Once(continuation)
-        let timer = OneShotTimer(after: limit) { once.resume(nil) }
-        Task.detached {
-            let result: Result<R, EngineError>
-            do throws(EngineError) {
-                result = .success(try await body())
-            } catch {
-                result = .failure(error)
-            }
-            timer.cancel()
-            once.resume(result)
-        }
-    }
-}
-
-/// A continuation that may be resumed from several places; the first one counts.
-final class Once<R: Sendable>: Sendable {
-    private let continuation: Mutex<CheckedContinuation<R?, Never>?>
-
-    init(_ continuation: CheckedContinuation<R?, Never>) {
-        self.continuation = Mutex(continuation)
-    }
-
-    func resume(_ value: R?) {
-        let waiting = continuation.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }
-        waiting?.resume(returning: value)
-    }
-}
 
 /// Calls back once, unless it is called off before.
 final class OneShotTimer: Sendable {

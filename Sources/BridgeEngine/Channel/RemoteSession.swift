@@ -1,0 +1,72 @@
+internal import MediaCore
+internal import Synchronization
+
+/// One stay in a channel: what the transport speaks to. What it says before the stay or after it is not
+/// heard.
+final class RemoteSession: ChannelReceiver {
+    let channel: String
+    let user: UserID
+    private let side: RemoteSide
+    private let events: EventHub
+    private let onDisconnect: @Sendable (RemoteSession, EngineError) -> Void
+    private let isOver = Atomic<Bool>(false)
+    private let isTold = Atomic<Bool>(false)
+
+    init(
+        _ request: ChannelRequest, to side: RemoteSide, events: EventHub,
+        onDisconnect: @escaping @Sendable (RemoteSession, EngineError) -> Void
+    ) {
+        channel = request.channel
+        user = request.userID
+        self.side = side
+        self.events = events
+        self.onDisconnect = onDisconnect
+    }
+
+    /// Tells that the engine is in, once, before anything else that happens there.
+    func noteJoined() {
+        guard !isTold.exchange(true, ordering: .relaxed) else { return }
+        events.post(.joined(channel: channel, as: user))
+    }
+
+    /// Nothing is heard any more.
+    func end() {
+        isOver.store(true, ordering: .releasing)
+        side.clear()
+    }
+
+    /// Whether ``noteJoined()`` was called.
+    var wasTold: Bool { isTold.load(ordering: .relaxed) }
+
+    private func hear(_ body: (RemoteSide) -> Void) {
+        guard !isOver.load(ordering: .acquiring) else { return }
+        noteJoined()
+        body(side)
+    }
+
+    // MARK: ChannelReceiver
+
+    func userJoined(_ user: UserID) { hear { $0.userJoined(user) } }
+
+    func userLeft(_ user: UserID, reason: OfflineReason) {
+        hear { $0.userLeft(user, reason: reason) }
+    }
+
+    func trackPublished(_ track: TrackID, by user: UserID) {
+        hear { $0.trackPublished(track, by: user) }
+    }
+
+    func trackUnpublished(_ track: TrackID, by user: UserID) {
+        hear { $0.trackUnpublished(track, by: user) }
+    }
+
+    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {
+        guard !isOver.load(ordering: .acquiring) else { return }
+        side.receive(frame, track: track, from: user)
+    }
+
+    func disconnected(_ error: EngineError) {
+        guard !isOver.load(ordering: .acquiring) else { return }
+        onDisconnect(self, error)
+    }
+}

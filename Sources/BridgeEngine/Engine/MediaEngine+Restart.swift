@@ -1,0 +1,81 @@
+internal import MediaCore
+
+// Starting a source again: because the program asks for it, or because the source failed.
+extension MediaEngine {
+    /// Starts the source again, without letting go of the holds.
+    ///
+    /// - Parameter reopening: Whether it is disposed of and initialised anew, or stopped and started.
+    /// - Throws: ``EngineError/Code/invalidState`` where none runs, or why it does not start; it may be
+    ///   tried again.
+    public func restartVideoSource(reopening: Bool = false) async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        guard let seat = slots[.main]?.seat else {
+            throw EngineError(
+                .invalidState, message: "no source runs",
+                advice: "startPreview() or joinChannel(_:token:userID:) first")
+        }
+        slots[.main]?.restarts.cancel()
+        try await restart(seat, .main, reopening: reopening)
+    }
+
+    private func restart(
+        _ seat: SourceSeat, _ id: TrackID, reopening: Bool
+    ) async throws(EngineError) {
+        guard let track = slots[id]?.track else { return }
+        let wasDown = slots[id]?.hasFailed == true
+        if reopening { await takeDown(seat) } else { await stop(seat) }
+        track.listen(to: seat.port)
+        slots[id]?.hasEnded = false
+        slots[id]?.hasFailed = false
+        do throws(EngineError) {
+            // Where an attempt before has failed there is more to do than to start it.
+            try await bringUp(seat)
+        } catch {
+            slots[id]?.hasFailed = true
+            if id == .main, !wasDown { hub.post(.localVideoState(.failed)) }
+            throw error
+        }
+        if id == .main, wasDown, slots[id]?.hasFailed == false {
+            hub.post(.localVideoState(.capturing))
+        }
+        checkEnding(of: id)
+    }
+
+    /// After a pause that doubles with each attempt, where the configuration says so.
+    func restartLater(_ seat: SourceSeat, _ id: TrackID) {
+        guard let policy = configuration.restart, let slot = slots[id], slot.seat === seat,
+            slot.restarts.timer == nil, !seat.isGivenUp
+        else { return }
+        // A source that came back for a while begins anew.
+        let done = seat.port.accepted > slot.restarts.framesBefore ? 0 : slot.restarts.attempts
+        guard policy.attempts.map({ done < $0 }) ?? true else { return }
+        let number = slot.restarts.number + 1
+        let delay = min(policy.delay * (1 << min(done, 20)), policy.longestDelay)
+        slots[id]?.restarts.attempts = done + 1
+        slots[id]?.restarts.number = number
+        slots[id]?.restarts.framesBefore = seat.port.accepted
+        slots[id]?.restarts.timer = OneShotTimer(after: delay) { [weak self] in
+            Task { await self?.attempt(number, done + 1, seat, id) }
+        }
+    }
+
+    private func attempt(
+        _ number: Int, _ attempt: Int, _ seat: SourceSeat, _ id: TrackID
+    ) async {
+        do throws(EngineError) { try await enter() } catch { return }
+        defer { leave() }
+        // It may have been stopped or replaced meanwhile.
+        guard let slot = slots[id], slot.restarts.number == number, slot.seat === seat else {
+            return
+        }
+        slots[id]?.restarts.timer = nil
+        hub.post(.sourceRestarting(attempt: attempt))
+        do throws(EngineError) {
+            try await restart(seat, id, reopening: true)
+        } catch {
+            hub.post(.sourceFailed(error))
+            restartLater(seat, id)
+        }
+    }
+}

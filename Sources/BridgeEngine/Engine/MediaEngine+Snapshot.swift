@@ -1,0 +1,43 @@
+public import MediaCore
+
+extension MediaEngine {
+    /// The next frame of a stream, as it is.
+    ///
+    /// - Throws: ``EngineError/Code/noFrame`` where none comes within the limit,
+    ///   ``EngineError/Code/invalidArgument`` where there is no such track,
+    ///   ``EngineError/Code/shutDown``.
+    public func takeSnapshot(
+        of stream: StreamID = .local(), within limit: Duration = .seconds(5)
+    ) async throws(EngineError) -> VideoFrame {
+        guard !isShutDown else { throw Self.afterShutDown }
+        if case .local(let track) = stream, slots[track] == nil {
+            throw EngineError(.invalidArgument, message: "there is no \(track)")
+        }
+        var tap: Int?
+        let shot = await withCheckedContinuation { continuation in
+            let once = Once<VideoFrame>(continuation, within: limit)
+            tap = self.tap(SnapshotTap(once), on: stream)
+        }
+        if let tap { untap(tap, from: stream) }
+        guard let shot else {
+            throw EngineError(
+                .noFrame, message: "no frame came within \(limit)",
+                advice: "takeSnapshot(of:within:) while the stream runs")
+        }
+        return shot
+    }
+
+    private func tap(_ consumer: any VideoFrameConsumer, on stream: StreamID) -> Int? {
+        switch stream {
+        case .local(let track): slots[track]?.track.local.tap(consumer)
+        case .remote(let user, let track): remote.tap(consumer, on: user, track)
+        }
+    }
+
+    private func untap(_ number: Int, from stream: StreamID) {
+        switch stream {
+        case .local(let track): slots[track]?.track.local.untap(number)
+        case .remote(let user, let track): remote.untap(number, from: user, track)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// A track and the source it listens to.
+struct TrackSlot {
+    let track: LocalTrack
+    /// The source that runs; `nil` while none does.
+    var seat: SourceSeat?
+    /// A source that has ended is not stalled.
+    var hasEnded = false
+    /// Its source has failed since it was started.
+    var hasFailed = false
+    var isStalled = false
+    var fallback: Heartbeat?
+    /// What becomes of a track that is pushed.
+    var pushSeat: SourceSeat?
+    /// Who waits for the first frame of this port.
+    var awaiting: (port: SourcePort, once: Once<Bool>)?
+    var restarts = Restarts()
+
+    init(track: LocalTrack) { self.track = track }
+
+    /// How a source that failed comes back.
+    struct Restarts {
+        /// Runs until the next attempt.
+        var timer: OneShotTimer?
+        /// Tells one timer from another.
+        var number = 0
+        /// Attempts since a frame came.
+        var attempts = 0
+        /// Frames that the source had delivered at the latest attempt.
+        var framesBefore = 0
+
+        mutating func cancel() {
+            timer?.cancel()
+            timer = nil
+            number += 1
+            attempts = 0
+        }
+    }
+}

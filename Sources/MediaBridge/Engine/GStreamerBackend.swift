@@ -1,0 +1,27 @@
+/// What an engine asks for, from GStreamer.
+public struct GStreamerBackend: MediaBackend {
+    public init() {}
+
+    /// The clock that every pipeline of the process is set to.
+    public func clockTime() -> MediaTime { MediaTime(SharedClock.now) }
+
+    /// The camera, else the screen, else a test picture.
+    ///
+    /// - Throws: ``PipelineError``.
+    public func makeDefaultSource() throws -> sending any VideoSource {
+        try PipelineVideoSource(DefaultCapture.find().text)
+    }
+
+    /// `videoconvert`, `videoflip` and `videoscale`, on the caller's thread.
+    public func makeConverter() -> any VideoConverter { FrameConverter() }
+
+    /// A decoder that is installed.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement``, which names the Debian
+    ///   package, where there is none.
+    public func makeDecoder(
+        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+    ) throws -> any VideoDecoder {
+        try PipelineDecoder(codec, to: consumer)
+    }
+}

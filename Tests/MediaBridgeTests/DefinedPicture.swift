@@ -1,0 +1,75 @@
+import Testing
+
+@testable import GStreamerKit
+@testable import MediaBridge
+
+/// Pictures whose every sample is known, for comparison with what GStreamer's own elements make of
+/// them. Compared by row: what lies between rows is nobody's.
+enum DefinedPicture {
+    /// The byte that stands there; different in every neighbourhood, and nowhere symmetric.
+    static func sample(_ plane: Int, _ row: Int, _ byte: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: 31 &* plane &+ 7 &* row &+ 13 &* byte &+ row &* byte)
+    }
+
+    /// The bytes of a picture as `planes` lay it out.
+    static func bytes(_ planes: [VideoPlaneLayout]) -> [UInt8] {
+        let count = planes.map { $0.offset + $0.stride * $0.rows }.max() ?? 0
+        var bytes = [UInt8](repeating: 0xee, count: count)
+        for (index, plane) in planes.enumerated() {
+            for y in 0..<plane.rows {
+                for x in 0..<plane.rowBytes {
+                    bytes[plane.offset + y * plane.stride + x] = sample(index, y, x)
+                }
+            }
+        }
+        return bytes
+    }
+
+    /// In a buffer, as GStreamer lays it out.
+    static func frame(_ format: VideoPixelFormat, _ size: VideoSize) throws -> VideoFrame {
+        var frame = try VideoFrame(
+            VideoFormat(format, width: size.width, height: size.height), runningTime: .zero)
+        try frame.withMutablePlanes { planes in
+            for index in 0..<planes.count {
+                var plane = planes.plane(index)
+                let layout = plane.layout
+                plane.withUnsafeMutableBytes { bytes in
+                    for y in 0..<layout.rows {
+                        for x in 0..<layout.rowBytes {
+                            bytes[y * layout.stride + x] = sample(index, y, x)
+                        }
+                    }
+                }
+            }
+        }
+        return frame
+    }
+}
+
+extension VideoFrame {
+    /// The samples of each plane's rows.
+    var rows: [[[UInt8]]] {
+        get throws {
+            try withPlanes { planes in
+                (0..<planes.count).map { index in
+                    let plane = planes[index]
+                    return (0..<plane.rows).map { y in
+                        let row = plane.row(y)
+                        return (0..<row.byteCount).map {
+                            row.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// What GStreamer's elements make of this frame.
+    func through(_ elements: String) throws -> VideoFrame {
+        let wrapped = try BufferWrapper().wrap(self)
+        let made = try ElementChain(elements).process(
+            wrapped.buffer.retained(), caps: wrapped.caps)
+        let info = try #require(VideoInfo(made.caps))
+        return replacingPixels(BufferFrameStorage(made.buffer.retained(), FrameLayout(info)))
+    }
+}
