@@ -51,21 +51,20 @@ import Testing
     @Test func whoHasLeftHearsNothingMore() async throws {
         let gate = Gate()
         let ears = Ears { if case .frame = $0 { gate.pass() } }
+        let others = Ears()
         let ben = try await join("ben", ears)
-        let anna = try await join("anna", Ears())
+        let anna = try await join("anna", others)
         anna.publish(.main)
         for time in 0..<4 { anna.send(try frame(time), track: .main) }
         await gate.isReached()
         // Leaving waits for the call that stands at the gate.
         let hasLeft = Flag()
-        let picture = try frame()
         await withTaskGroup { group in
             group.addTask {
                 await ben.leave()
                 hasLeft.raise()
             }
-            // That he is out of the channel is seen before the call returns.
-            while ben.send(picture, track: .main) != .dropped(.closed) { await Task.yield() }
+            await others.hears(.left("ben", .quit))
             #expect(!hasLeft.isUp)
             gate.open()
         }

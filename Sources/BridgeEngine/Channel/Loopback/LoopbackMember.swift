@@ -31,9 +31,8 @@ final class LoopbackMember: Sendable {
         for item in mailbox.abandonedItems() { item.tally?.countClosed() }
     }
 
-    /// The same, and returns when no call is under way; at once in a task that the call has started.
+    /// Returns when no call is under way; at once in a task that the call has started.
     func silence() async {
-        turnAway()
         if hearing.isInOwnTurn { return }
         // The queue is serial, and what is on it ends with the call.
         await withCheckedContinuation { silent in queue.async { silent.resume() } }

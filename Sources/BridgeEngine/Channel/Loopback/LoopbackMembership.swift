@@ -20,8 +20,8 @@ final class LoopbackMembership: ChannelMembership {
     }
 
     deinit {
-        network.remove(seat, from: channel, named: name, reason: .dropped)
         member.turnAway()
+        network.remove(seat, from: channel, named: name, reason: .dropped)
     }
 
     func publish(_ track: TrackID) { channel.publish(track, from: seat).finish() }
@@ -35,6 +35,8 @@ final class LoopbackMembership: ChannelMembership {
     }
 
     func leave() async {
+        // First, so that whoever hears that he is gone knows that he hears no more.
+        member.turnAway()
         network.remove(seat, from: channel, named: name, reason: .quit)
         await member.silence()
     }

@@ -79,7 +79,9 @@ struct LoopbackSeats {
         for way in place.ways {
             way.tally.countSent()
             let item = LoopbackItem.frame(frame, track, way.tally, from: place.member.user)
-            aftermath.note(way.member.mailbox.place(item), for: way.member)
+            let placement = way.member.mailbox.place(item)
+            if placement.verdict == .closed { way.tally.countClosed() }
+            aftermath.note(placement, for: way.member)
         }
         return .accepted
     }
