@@ -32,7 +32,7 @@ struct BlackAndWhite: AsyncParsableCommand {
         abstract: "A renderer that shows the picture without its colours.")
 
     @Option(help: "Where the pictures come from.")
-    var capture = TestPicture.film("smpte")
+    var capture = TestPicture.bars.film
 
     @Option(help: "How long, where the capture does not end by itself.")
     var seconds: Double?

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import MediaBridge
 
 /// The samples that users of RTC SDKs try first. Each is a file of its own, to be read and copied from:
@@ -46,7 +46,7 @@ struct BridgeExamples: AsyncParsableCommand {
     }
 
     private static func fail(_ error: any Error) -> Never {
-        FileHandle.standardError.write(Data("bridge-examples: \(error)\n".utf8))
+        Terminal.say("\(error)")
         Self.exit(withError: ExitCode(1))
     }
 }

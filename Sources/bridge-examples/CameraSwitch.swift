@@ -11,10 +11,10 @@ struct CameraSwitch: AsyncParsableCommand {
         abstract: "Two cameras in turn, in one recording without a gap.")
 
     @Option(help: "The camera in front; a string for a live capture.")
-    var front = TestPicture.camera("smpte")
+    var front = TestPicture.bars.camera
 
     @Option(help: "The camera at the back.")
-    var back = TestPicture.camera("ball")
+    var back = TestPicture.ball.camera
 
     @Option(help: "How long each is shown.")
     var seconds = 0.7

@@ -10,13 +10,13 @@ struct FileScreenCamera: AsyncParsableCommand {
         abstract: "A file, the screen and a camera in turn, in one recording.")
 
     @Option(help: "A string for a film.")
-    var file = TestPicture.film("ball")
+    var file = TestPicture.ball.film
 
     @Option(help: "A string for the screen; the X display, where there is one.")
     var screen: String?
 
     @Option(help: "A string for a camera.")
-    var camera = TestPicture.camera("smpte")
+    var camera = TestPicture.bars.camera
 
     @Option(help: "How long each is shown.")
     var seconds = 0.7
@@ -33,7 +33,7 @@ struct FileScreenCamera: AsyncParsableCommand {
             try await engine.setVideoSource(PipelineVideoSource(text))
             // The first time it starts the source; after that there is nothing to start.
             if await !engine.isPreviewing { try await engine.startPreview() }
-            print("the \(name), from \(engine.runningTime)")
+            Terminal.say("the \(name), from \(engine.runningTime)")
             let end = await watch.untilTheEnd(within: seconds)
             // A film may be over before its time.
             guard end == .timeOver || end == .sourceEnded else { break }
@@ -45,7 +45,7 @@ struct FileScreenCamera: AsyncParsableCommand {
 
     private var anyScreen: String {
         DefaultCapture.display == nil
-            ? TestPicture.camera("snow")
+            ? TestPicture.snow.camera
             : "ximagesrc use-damage=false ! videoconvert ! videorate ! video/x-raw,framerate=30/1"
     }
 }

@@ -42,7 +42,7 @@ struct FrameMetadata: AsyncParsableCommand {
         abstract: "Notes on every frame, written by a processor and read across a channel.")
 
     @Option(help: "Where the pictures come from.")
-    var capture = TestPicture.film("ball")
+    var capture = TestPicture.ball.film
 
     @Option(help: "How long, where the capture does not end by itself.")
     var seconds: Double?

@@ -56,10 +56,10 @@ struct PictureInPicture: AsyncParsableCommand {
         abstract: "The other one large, and oneself small in the corner.")
 
     @Option(help: "The other one's pictures, large.")
-    var remote = TestPicture.film("smpte")
+    var remote = TestPicture.bars.film
 
     @Option(help: "One's own pictures, small.")
-    var local = TestPicture.camera("ball")
+    var local = TestPicture.ball.camera
 
     @Option(help: "How long, where the remote pictures do not end by themselves.")
     var seconds: Double?
@@ -81,7 +81,7 @@ struct PictureInPicture: AsyncParsableCommand {
         try await me.setRemoteVideoRenderer(
             CallView.Large(of: whole), forUserID: "otto", options: .recording)
         try await me.joinChannel("picture-in-picture", userID: "anna")
-        // There is something to see in the corner before the other one comes.
+        // One's own camera is on before the other one comes.
         _ = try await me.takeSnapshot()
 
         let arrivals = Watch(me)

@@ -31,7 +31,7 @@ struct Processors: AsyncParsableCommand {
         abstract: "Black and white for everybody, and a mark in the local view alone.")
 
     @Option(help: "Where the pictures come from.")
-    var capture = TestPicture.film("smpte")
+    var capture = TestPicture.bars.film
 
     @Option(help: "How long, where the capture does not end by itself.")
     var seconds: Double?

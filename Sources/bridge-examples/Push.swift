@@ -73,7 +73,8 @@ struct Push: AsyncParsableCommand {
             frame.cropBottom = cropBottom
             // Never a bare false: the answer says why.
             if case .dropped(let cause) = engine.pushExternalVideoFrame(frame) {
-                throw ValidationError("frame \(number) was not taken: \(cause)")
+                throw EngineError(
+                    .invalidArgument, message: "frame \(number) was not taken: \(cause)")
             }
             number += 1
         }

@@ -83,10 +83,10 @@ struct SideBySide: AsyncParsableCommand {
         abstract: "A source that is made of two others.")
 
     @Option(help: "The picture on the left.")
-    var left = TestPicture.film("smpte") + " ! identity sync=true"
+    var left = TestPicture.bars.film + " ! identity sync=true"
 
     @Option(help: "The picture on the right.")
-    var right = TestPicture.film("ball") + " ! identity sync=true"
+    var right = TestPicture.ball.film + " ! identity sync=true"
 
     @Option(help: "How long, where the captures do not end by themselves.")
     var seconds: Double?

@@ -3,16 +3,16 @@ import MediaBridge
 
 /// One picture of oneself and one of the other in a channel, each as a file.
 ///
-/// A snapshot is a ``VideoFrame`` like any other: it may be kept, looked into, and written as PNG or JPEG.
+/// Without `to:` a snapshot is a ``VideoFrame`` like any other, to be kept and looked into.
 struct Snapshot: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "A picture of oneself and one of the other in a channel.")
 
     @Option(help: "One's own pictures.")
-    var mine = TestPicture.camera("smpte")
+    var mine = TestPicture.bars.camera
 
     @Option(help: "The other one's pictures.")
-    var theirs = TestPicture.camera("ball")
+    var theirs = TestPicture.ball.camera
 
     @Argument(help: "A picture to write, .png or .jpg: one's own.")
     var local: String
@@ -26,15 +26,10 @@ struct Snapshot: AsyncParsableCommand {
         try await other.setVideoSource(PipelineVideoSource(theirs))
         try await engine.joinChannel("snapshot", userID: "anna")
         try await other.joinChannel("snapshot", userID: "otto")
-        let pictures = [
-            (try await engine.takeSnapshot(), local),
-            (try await engine.takeSnapshot(of: .remote("otto")), remote),
-        ]
+        try await engine.takeSnapshot(to: local)
+        try await engine.takeSnapshot(of: .remote("otto"), to: remote)
         await engine.shutDown()
         await other.shutDown()
-        for (frame, path) in pictures {
-            try await frame.writePicture(to: path)
-            print("\(frame): \(path)")
-        }
+        print("oneself: \(local); the other: \(remote)")
     }
 }

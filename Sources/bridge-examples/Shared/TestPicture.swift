@@ -1,14 +1,14 @@
 /// Captures that need no hardware, as gst-launch strings.
-enum TestPicture {
-    private static let caps = "video/x-raw,format=I420,width=320,height=240,framerate=30/1"
+enum TestPicture: String {
+    case bars = "smpte"
+    case ball = "ball background-color=0xff205080"
+    case snow = "snow"
 
-    /// Two seconds that end, as a file does.
-    static func film(_ pattern: String) -> String {
-        "videotestsrc num-buffers=60 pattern=\(pattern) ! \(caps)"
-    }
+    /// Two seconds that end, as a film does.
+    var film: String { "videotestsrc num-buffers=60 pattern=\(rawValue) ! \(Self.caps)" }
 
     /// Goes on for ever, as a camera does.
-    static func camera(_ pattern: String) -> String {
-        "videotestsrc is-live=true pattern=\(pattern) ! \(caps)"
-    }
+    var camera: String { "videotestsrc is-live=true pattern=\(rawValue) ! \(Self.caps)" }
+
+    private static let caps = "video/x-raw,format=I420,width=320,height=240,framerate=30/1"
 }

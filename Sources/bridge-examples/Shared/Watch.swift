@@ -11,50 +11,80 @@ import UnixSignals
 /// await engine.shutDown()  // completes the files
 /// try await watch.check()  // throws what failed, now or before
 /// ```
+///
+/// What it has heard it has heard: a wait begins where the one before it ended.
 final class Watch: Sendable {
     /// Why the wait is over.
     enum End: Sendable {
         case sourceEnded, failed, timeOver, interrupted
     }
-    private let events: EngineEvents
+    private enum Happening: Sendable {
+        case event(EngineEvent)
+        case timeOver(Int)
+        case interrupted
+    }
+    private let happenings: AsyncStream<Happening>
+    private let happen: AsyncStream<Happening>.Continuation
+    private let signals: Task<Void, Never>
+    private let waits = Atomic<Int>(0)
     private let failure = Mutex<EngineError?>(nil)
 
-    init(_ engine: MediaEngine) { events = engine.events }
+    init(_ engine: MediaEngine) {
+        let (stream, happen) = AsyncStream.makeStream(
+            of: Happening.self, bufferingPolicy: .bufferingNewest(256))
+        (happenings, self.happen) = (stream, happen)
+        let events = engine.events
+        Task {
+            for await event in events { happen.yield(.event(event)) }
+            happen.finish()
+        }
+        signals = Task {
+            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                happen.yield(.interrupted)
+            }
+        }
+    }
+
+    deinit { signals.cancel() }
 
     /// Waits until the source has nothing more, something fails, the time is over, or Ctrl-C is pressed.
     ///
     /// - Parameter limit: Seconds; `nil` for no limit.
     @discardableResult
     func untilTheEnd(within limit: Double? = nil) async -> End {
-        await withTaskGroup(of: End?.self) { group in
-            group.addTask {
-                await self.first { event in
-                    if case .sourceEnded = event { End.sourceEnded } else { nil }
-                } ?? .failed
-            }
-            group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
-                    return .interrupted
-                }
-                return nil
-            }
-            if let limit {
-                group.addTask { (try? await Task.sleep(for: .seconds(limit))).map { .timeOver } }
-            }
-            defer { group.cancelAll() }
-            for await end in group { if let end { return end } }
-            return .failed
+        let number = waits.add(1, ordering: .relaxed).newValue
+        let timer = Task {
+            guard let limit else { return }
+            try await Task.sleep(for: .seconds(limit))
+            happen.yield(.timeOver(number))
         }
+        defer { timer.cancel() }
+        for await happening in happenings {
+            switch happening {
+            case .interrupted: return .interrupted
+            // Not one of a wait that ended before its time.
+            case .timeOver(number): return .timeOver
+            case .timeOver: continue
+            case .event(.sourceEnded): return .sourceEnded
+            case .event(let event): if note(event) { return .failed }
+            }
+        }
+        return .failed
     }
 
     /// Waits for an event.
     ///
-    /// - Returns: What `pick` makes of it; `nil` where something fails before it.
+    /// - Returns: What `pick` makes of it; `nil` where something fails before it, or Ctrl-C is pressed.
     @discardableResult
     func first<R: Sendable>(_ pick: @Sendable (EngineEvent) -> R?) async -> R? {
-        for await event in events {
-            if let picked = pick(event) { return picked }
-            if note(event) { return nil }
+        for await happening in happenings {
+            switch happening {
+            case .interrupted: return nil
+            case .timeOver: continue
+            case .event(let event):
+                if let picked = pick(event) { return picked }
+                if note(event) { return nil }
+            }
         }
         return nil
     }
@@ -63,7 +93,9 @@ final class Watch: Sendable {
     ///
     /// - Throws: The first failure that the engine told of.
     func check() async throws {
-        for await event in events { note(event) }
+        for await happening in happenings {
+            if case .event(let event) = happening { note(event) }
+        }
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
