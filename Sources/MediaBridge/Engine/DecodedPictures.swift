@@ -32,10 +32,10 @@ final class DecodedPictures: CaptureReceiver {
     func ended() { ending.withLock { $0 }?.signal() }
 
     func receive(_ frame: consuming VideoFrame) {
-        guard let unit = ledger.unit(of: frame.runningTime),
+        var picture = frame
+        guard let unit = ledger.unit(of: picture),
             !isClosed.load(ordering: .sequentiallyConsistent)
         else { return }
-        var picture = frame
         picture.runningTime = unit.time
         picture.rotation = unit.rotation
         // Made up by the decoder: nobody said how long the picture stays.

@@ -10,11 +10,8 @@ struct DecoderRecipe {
     var reordering: Int { codec == .h264 ? 16 : 0 }
 
     /// A capture string that takes units at its beginning.
-    ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement``, which names the Debian
-    ///   package of the first choice, where no decoder is installed.
-    func text() throws(PipelineError) -> String {
-        "appsrc name=\(Self.sourceName) format=time caps=\"\(caps)\" ! \(try decoder()) "
+    func text(around decoder: String) -> String {
+        "appsrc name=\(Self.sourceName) format=time caps=\"\(caps)\" ! \(decoder) "
             + "! appsink name=\(BridgedText.defaultBranch)"
     }
 
@@ -43,7 +40,11 @@ struct DecoderRecipe {
         }
     }
 
-    private func decoder() throws(PipelineError) -> String {
+    /// A decoder with its settings.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement``, which names the Debian
+    ///   package of the first choice, where none is installed.
+    func decoder() throws(PipelineError) -> String {
         for choice in choices where try ElementFactory.find(choice.element) != nil {
             return "\(choice.element) \(choice.settings)"
         }

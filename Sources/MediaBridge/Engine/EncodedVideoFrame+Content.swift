@@ -14,9 +14,7 @@ extension EncodedVideoFrame {
             switch codec {
             case .h264: Self.h264Content(bytes)
             case .vp8: Self.vp8Content(bytes)
-            case .mjpeg:
-                bytes.count > 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff
-                    ? .picture : .garbage
+            case .mjpeg: Self.jpegContent(bytes)
             }
         }
     }
@@ -55,5 +53,25 @@ extension EncodedVideoFrame {
         }
         if isKey, bytes[3] != 0x9d || bytes[4] != 0x01 || bytes[5] != 0x2a { return .garbage }
         return isShown ? .picture : .hidden
+    }
+
+    /// Walks from segment to segment to the one that says the size: a damaged one may ask for gigabytes.
+    private static func jpegContent(_ bytes: UnsafeRawBufferPointer) -> Content {
+        guard bytes.count > 3, bytes[0] == 0xff, bytes[1] == 0xd8 else { return .garbage }
+        var at = 2
+        while at + 9 < bytes.count, bytes[at] == 0xff {
+            let marker = bytes[at + 1]
+            let length = Int(bytes[at + 2]) << 8 | Int(bytes[at + 3])
+            // Start of frame, of every kind; among them stand three markers that are something else.
+            if (0xc0...0xcf).contains(marker), ![0xc4, 0xc8, 0xcc].contains(marker) {
+                let size = VideoSize(
+                    width: Int(bytes[at + 7]) << 8 | Int(bytes[at + 8]),
+                    height: Int(bytes[at + 5]) << 8 | Int(bytes[at + 6]))
+                return size.isValid ? .picture : .garbage
+            }
+            // A fill byte stands alone; every other segment says how long it is.
+            at += marker == 0xff ? 1 : 2 + max(2, length)
+        }
+        return .garbage
     }
 }

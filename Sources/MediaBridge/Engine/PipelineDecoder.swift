@@ -28,11 +28,16 @@ final class PipelineDecoder: VideoDecoder {
     private static let errorsInARow = 8
 
     /// Blocks until the pipeline runs.
+    ///
+    /// - Parameter elements: Between units and pictures; `nil` for a decoder that is installed.
     init(
-        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+        _ codec: EncodedVideoFrame.Codec, elements: String? = nil,
+        to consumer: any VideoFrameConsumer
     ) throws(PipelineError) {
         let recipe = DecoderRecipe(codec: codec)
-        let capture = try Capture(try recipe.text(), depth: 3)
+        // Not `??`, which forgets what kind of error is thrown.
+        let decoder = if let elements { elements } else { try recipe.decoder() }
+        let capture = try Capture(recipe.text(around: decoder), depth: 3)
         let element = capture.pipeline.element(named: DecoderRecipe.sourceName)
         guard let source = element.flatMap({ AppSource($0) }) else {
             throw PipelineError(.wrongEnds, message: "a decoder without a beginning")
@@ -40,7 +45,7 @@ final class PipelineDecoder: VideoDecoder {
         self.codec = codec
         self.capture = capture
         self.source = source
-        ledger = UnitLedger(reordering: recipe.reordering)
+        ledger = try UnitLedger(reordering: recipe.reordering)
         pictures = DecodedPictures(ledger, to: consumer)
         source.configure(depth: Self.depth, dropsOldest: false)
         capture.pipeline.onFirstError { [weak self] in self?.failed($0) }
@@ -69,9 +74,7 @@ final class PipelineDecoder: VideoDecoder {
         guard content != .garbage else { return .dropped(.undecodable) }
         guard source.queuedBuffers < Self.depth else { return .queueFull }
         guard var buffer = Buffer.copying(unit.bytes) else { return .dropped(.failed) }
-        buffer.presentationTime = ledger.enter(
-            time: unit.time ?? MediaTime(SharedClock.now), rotation: unit.rotation,
-            givesPicture: content == .picture)
+        ledger.enter(unit, givesPicture: content == .picture, in: &buffer)
         guard source.push(buffer) == .ok else {
             ledger.withdraw()
             return .dropped(.undecodable)

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Which unit a picture came of.
 ///
-/// Units get numbers, which travel through the decoder in the place of times: a unit's own time may be
-/// of any clock, and negative. Thread: any.
+/// Units get numbers, which travel through the decoder with them: a unit's own time may be of any clock,
+/// and negative, and decoders invent times of their own where those they get go back. Thread: any.
 final class UnitLedger: Sendable {
     struct Entry: Sendable {
         let number: Int
@@ -22,23 +22,34 @@ final class UnitLedger: Sendable {
     /// From one number's time to the next.
     private static let step: UInt64 = 1_000_000
 
+    /// What numbers go by in a buffer.
+    private let reference: Caps
+
     /// - Parameter reordering: Units that may overtake another.
-    init(reordering: Int) { self.reordering = reordering }
+    init(reordering: Int) throws(PipelineError) {
+        self.reordering = reordering
+        reference = try Caps("timestamp/x-mediabridge-unit")
+    }
 
     /// Enters a unit.
     ///
-    /// - Returns: Its number as a time.
+    /// - Parameter buffer: Gets its number.
     func enter(
-        time: MediaTime, rotation: VideoRotation, givesPicture: Bool
-    ) -> ClockTime {
-        state.withLock { state in
+        _ unit: EncodedVideoFrame, givesPicture: Bool, in buffer: inout Buffer
+    ) {
+        let time = unit.time ?? MediaTime(SharedClock.now)
+        let number = state.withLock { state in
             let number = state.next
             state.next += 1
             if givesPicture {
-                state.pending.append(Entry(number: number, time: time, rotation: rotation))
+                let entry = Entry(number: number, time: time, rotation: unit.rotation)
+                state.pending.append(entry)
             }
-            return ClockTime(nanoseconds: UInt64(number) * Self.step)
+            return number
         }
+        let stamp = ClockTime(nanoseconds: UInt64(number) * Self.step)
+        buffer.presentationTime = stamp
+        buffer.addReferenceTime(stamp, of: reference)
     }
 
     /// The unit that was entered last did not go in.
@@ -49,10 +60,15 @@ final class UnitLedger: Sendable {
         }
     }
 
-    /// The unit of a picture; where the decoder made up a picture or a time, that of the one before.
-    func unit(of time: MediaTime?) -> Entry? {
-        state.withLock { state in
-            let number = time.map { Int($0.nanoseconds / Int64(Self.step)) }
+    /// The unit of a picture; where the decoder made one up, that of the one before.
+    func unit(of picture: VideoFrame) -> Entry? {
+        // A decoder that forgets the reference keeps the order, at least.
+        let reference = (picture.storage as? BufferFrameStorage)?
+            .buffer.referenceTime(of: self.reference).map { MediaTime($0) }
+        let number = (reference ?? picture.runningTime).map {
+            Int($0.nanoseconds / Int64(Self.step))
+        }
+        return state.withLock { state in
             guard let place = state.pending.firstIndex(where: { $0.number == number }) else {
                 return state.last
             }

@@ -28,4 +28,46 @@ extension EngineEvents {
         for await event in self { if let picked = pick(event) { return picked } }
         return nil
     }
+
+    /// Suspends until an event of this name.
+    func first(named name: String) async {
+        _ = await first { $0.name == name ? true : nil }
+    }
+
+    /// All events to the end, which shutting down brings.
+    func rest() async -> [EngineEvent] {
+        var all: [EngineEvent] = []
+        for await event in self { all.append(event) }
+        return all
+    }
+}
+
+extension EngineEvent {
+    /// The case's name.
+    var name: String {
+        Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    }
+}
+
+extension [EngineEvent] {
+    func count(_ name: String) -> Int { filter { $0.name == name }.count }
+
+    /// The codes of the errors in events of this name.
+    func codes(_ name: String) -> [EngineError.Code] {
+        compactMap { event in
+            guard event.name == name else { return nil }
+            switch event {
+            case .sourceFailed(let error), .rendererFailed(_, let error),
+                .processorFailed(_, let error), .disconnected(let error):
+                return error.code
+            default: return nil
+            }
+        }
+    }
+}
+
+/// Gives up soon where nothing comes; calls still have time on a slow machine.
+func impatient(_ configuration: inout MediaEngine.Configuration) {
+    configuration.callDeadline = .seconds(1)
+    configuration.firstFrameDeadline = .milliseconds(300)
 }

@@ -16,12 +16,16 @@ final class SinkScript: Sendable {
         var overlaps = 0
     }
     let state = Mutex(State())
+    /// The renderer is there no more.
+    let gone = Happening()
     let format: VideoPixelFormat
     init(format: VideoPixelFormat = .any) { self.format = format }
 
     var calls: [String] { state.withLock { $0.calls } }
     var frames: [VideoFrame] { state.withLock { $0.frames } }
     var times: [Int64] { frames.map(\.milliseconds) }
+    /// Who made the frames.
+    var names: [String] { frames.map { $0.metadata["from"] ?? "" } }
     var violations: Int { state.withLock { $0.overlaps } }
 
     func fail(_ call: String) {
@@ -84,9 +88,10 @@ final class SinkScript: Sendable {
 }
 
 /// A program's own renderer; not Sendable, as most are not.
-final class ScriptedSink: VideoSink {
+class ScriptedSink: VideoSink {
     private let script: SinkScript
     init(_ script: SinkScript) { self.script = script }
+    deinit { script.gone.happen() }
 
     @discardableResult
     private func call(_ name: String) throws -> Bool {
@@ -104,3 +109,6 @@ final class ScriptedSink: VideoSink {
     func shouldStop() throws { try call("shouldStop") }
     func shouldDispose() throws { try call("shouldDispose") }
 }
+
+/// The same, of a class that a program can keep hold of. Sendable: the engine alone calls it.
+final class SharedSink: ScriptedSink, @unchecked Sendable {}

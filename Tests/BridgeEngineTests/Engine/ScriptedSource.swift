@@ -11,27 +11,33 @@ final class SourceScript: Sendable {
         var failures: [String: Refusal] = [:]
         var blocks: [String: DispatchSemaphore] = [:]
         var delivers: (@Sendable (any VideoFrameConsumer) -> Void)?
+        /// Told of every call.
+        var onCall: (@Sendable (String) -> Void)?
         var overlaps = 0
         var mainThreadCalls = 0
         var isInside = false
-        var isDeallocated = false
     }
     let state = Mutex(State())
+    /// The source is there no more.
+    let gone = Happening()
+    /// Says on each frame who made it.
+    let name: String
     let bufferType: VideoBufferType
     let pacing: VideoPacing
     let captureType: VideoCaptureType
 
     init(
-        bufferType: VideoBufferType = .pixelBuffer, pacing: VideoPacing = .source,
+        _ name: String = "", bufferType: VideoBufferType = .pixelBuffer,
+        pacing: VideoPacing = .source,
         captureType: VideoCaptureType = .unknown
     ) {
+        self.name = name
         self.bufferType = bufferType
         self.pacing = pacing
         self.captureType = captureType
     }
 
     var calls: [String] { state.withLock { $0.calls } }
-    var isDeallocated: Bool { state.withLock { $0.isDeallocated } }
     var consumer: (any VideoFrameConsumer)? { state.withLock { $0.consumer } }
     /// Two calls at once, and calls on the main thread.
     var violations: Int { state.withLock { $0.overlaps + $0.mainThreadCalls } }
@@ -57,20 +63,38 @@ final class SourceScript: Sendable {
         state.withLock { $0.delivers = body }
     }
 
+    func named(_ milliseconds: Int) throws -> VideoFrame {
+        var frame = try frame(milliseconds)
+        if !name.isEmpty { frame.metadata["from"] = name }
+        return frame
+    }
+
     @discardableResult
     func deliver(_ milliseconds: Int) throws -> FrameDisposition {
-        let frame = try frame(milliseconds)
-        return consumer?.consume(frame) ?? .notStarted
+        try deliver(named(milliseconds))
+    }
+
+    @discardableResult
+    func deliver(_ frame: VideoFrame) -> FrameDisposition {
+        consumer?.consume(frame) ?? .notStarted
+    }
+
+    /// Delivers a frame of this time from inside of `shouldStart`.
+    func deliverAtStart(_ milliseconds: Int) throws {
+        let frame = try named(milliseconds)
+        whenStarted { $0.consume(frame) }
     }
 
     fileprivate func enter(_ call: String) -> DispatchSemaphore? {
-        state.withLock { state in
+        let (block, onCall) = state.withLock { state in
             state.calls.append(call)
             if state.isInside { state.overlaps += 1 }
             if Thread.isMainThread { state.mainThreadCalls += 1 }
             state.isInside = true
-            return state.blocks.removeValue(forKey: call)
+            return (state.blocks.removeValue(forKey: call), state.onCall)
         }
+        onCall?(call)
+        return block
     }
     fileprivate func leave(_ call: String) throws -> Bool {
         let (failure, refuses) = state.withLock { state in
@@ -83,8 +107,8 @@ final class SourceScript: Sendable {
 }
 
 /// A program's own source; not Sendable, as most are not.
-final class ScriptedSource: VideoSource {
-    private let script: SourceScript
+class ScriptedSource: VideoSource {
+    fileprivate let script: SourceScript
     var consumer: (any VideoFrameConsumer)? {
         didSet {
             let consumer = consumer
@@ -94,7 +118,7 @@ final class ScriptedSource: VideoSource {
     }
 
     init(_ script: SourceScript) { self.script = script }
-    deinit { script.state.withLock { $0.isDeallocated = true } }
+    deinit { script.gone.happen() }
 
     @discardableResult
     private func call(_ name: String) throws -> Bool {
@@ -117,3 +141,6 @@ final class ScriptedSource: VideoSource {
     func shouldStop() throws { try call("shouldStop") }
     func shouldDispose() throws { try call("shouldDispose") }
 }
+
+/// The same, of a class that a program can keep hold of. Sendable: the engine alone calls it.
+final class SharedSource: ScriptedSource, @unchecked Sendable {}

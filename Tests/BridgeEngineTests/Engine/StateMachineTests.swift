@@ -232,7 +232,7 @@ struct StateMachineTests {
         engine = nil
         // The events end with the engine; the source is put away on its own thread after that.
         _ = await events?.first { _ in nil as Int? }
-        while !script.isDeallocated { await Task.yield() }
+        await script.gone.wait()
         #expect(script.calls.suffix(2) == ["shouldStop", "shouldDispose"])
     }
 

@@ -44,6 +44,11 @@ struct LoopbackCallTests {
             for events in waiting {
                 for await event in events { if case .sourceEnded = event { break } }
             }
+            for engine in engines { try await engine.setClientRole(.audience) }
+            // Told behind the last frame.
+            for events in waiting {
+                for await event in events { if case .trackUnpublished = event { break } }
+            }
             let statistics = await engines[0].statistics
             #expect(statistics.sent == 45)
             for engine in engines { try await engine.leaveChannel() }

@@ -1,0 +1,208 @@
+import BridgeEngine
+import MediaCore
+import Testing
+
+/// Joining and leaving in every order, and transports that do not behave.
+@Suite(.timeLimit(.minutes(1)))
+struct ChannelUseTests {
+    @Test func joiningTwiceIsAnErrorAndTheFirstStays() async throws {
+        let engine = makeEngine(transport: LoopbackNetwork())
+        try await engine.setVideoSource(ScriptedSource(SourceScript()))
+        try await engine.joinChannel("one", userID: 1)
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.joinChannel("two", userID: 1)
+        }
+        #expect(error?.code == .alreadyInChannel)
+        #expect(await engine.currentChannel?.channel == "one")
+        await engine.shutDown()
+    }
+
+    @Test func leavingWithoutJoiningIsAnError() async throws {
+        let engine = makeEngine(transport: LoopbackNetwork())
+        let error = await #expect(throws: EngineError.self) { try await engine.leaveChannel() }
+        #expect(error?.code == .notInChannel)
+        await engine.shutDown()
+    }
+
+    @Test func theFirstFrameIsSent() async throws {
+        let network = LoopbackNetwork()
+        let (sender, receiver) = (makeEngine(transport: network), makeEngine(transport: network))
+        let (source, sink) = (SourceScript("A"), SinkScript())
+        source.whenStarted { consumer in
+            if let frame = try? source.named(0) { consumer.consume(frame) }
+        }
+        try await receiver.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: "anna")
+        try await receiver.joinChannel("room", userID: "ben", role: .audience)
+        try await sender.setVideoSource(ScriptedSource(source))
+        try await sender.joinChannel("room", userID: "anna")
+        await sink.rendered(1)
+        #expect(sink.names == ["A"])
+        #expect(await sender.statistics.sent == 1)
+        source.state.withLock { $0.delivers = nil }
+        await sender.shutDown()
+        await receiver.shutDown()
+    }
+
+    @Test func aSourceThatDoesNotStartIsNoMemberOfTheChannel() async throws {
+        let network = LoopbackNetwork()
+        let (engine, source, sink) = (
+            makeEngine(transport: network), SourceScript(), SinkScript()
+        )
+        source.fail("shouldStart")
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: 2)
+        let events = engine.events
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.joinChannel("room", userID: 1)
+        }
+        #expect(error?.code == .sourceNotStarted)
+        #expect(await engine.currentChannel == nil)
+        #expect(network.channelNames.isEmpty)
+        #expect(sink.calls.last == "shouldDispose")
+        // It may start the next time.
+        source.mend()
+        try await engine.joinChannel("room", userID: 1)
+        await engine.shutDown()
+        let all = await events.rest()
+        #expect(all.count("joined") == 2)
+        #expect(all.count("left") == 2)
+    }
+
+    @Test func leavingDuringJoinComesAfterIt() async throws {
+        let transport = SlowTransport()
+        let engine = makeEngine(transport: transport)
+        try await engine.setVideoSource(ScriptedSource(SourceScript()))
+        let join = Task { try await engine.joinChannel("room", userID: 1) }
+        await transport.isAsked.wait()
+        let leave = Task { try await engine.leaveChannel() }
+        transport.answer.happen()
+        try await join.value
+        _ = try await leave.value
+        #expect(await engine.currentChannel == nil)
+        #expect(transport.network.channelNames.isEmpty)
+        await engine.shutDown()
+    }
+
+    @Test func aTransportThatAnswersTooLateKeepsNobodyInTheChannel() async throws {
+        let transport = SlowTransport()
+        let engine = makeEngine(transport: transport) { $0.callDeadline = .milliseconds(250) }
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.joinChannel("room", userID: 1, role: .audience)
+        }
+        #expect(error?.code == .stuck)
+        let events = engine.events
+        transport.answer.happen()
+        await transport.isLeft.wait()
+        #expect(transport.network.channelNames.isEmpty)
+        await engine.shutDown()
+        #expect(await events.rest().count("joined") == 0)
+    }
+
+    @Test func aTransportThatDoesNotLetGoIsLeftAllTheSame() async throws {
+        let transport = SlowTransport()
+        transport.answer.happen()
+        transport.holdsOn = true
+        let engine = makeEngine(transport: transport) { $0.callDeadline = .milliseconds(500) }
+        try await engine.joinChannel("room", userID: 1, role: .audience)
+        try await engine.leaveChannel()
+        #expect(await engine.currentChannel == nil)
+        // What it still says is not heard.
+        let events = engine.events
+        transport.receiver?.userJoined("ghost")
+        transport.receiver?.receive(try frame(), track: .main, from: "ghost")
+        transport.receiver?.disconnected(EngineError(.disconnected, message: "gone"))
+        #expect(engine.remoteUsers.isEmpty)
+        await engine.shutDown()
+        #expect(await events.rest().isEmpty)
+        transport.release.happen()
+    }
+
+    @Test func aChannelThatGoesIsNotOneThatWasLeft() async throws {
+        let network = LoopbackNetwork()
+        let (engine, source) = (makeEngine(transport: network), SourceScript())
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.joinChannel("room", userID: 1)
+        let events = engine.events
+        network.close(channel: "room")
+        await events.first(named: "disconnected")
+        #expect(await engine.currentChannel == nil)
+        #expect(source.calls.last == "shouldDispose")
+        // A new stay has nothing to do with the old one.
+        try await engine.joinChannel("room", userID: 1)
+        #expect(await engine.currentChannel?.channel == "room")
+        await engine.shutDown()
+        let rest = await events.rest()
+        #expect(rest.count("left") == 1)
+        #expect(rest.count("disconnected") == 0)
+    }
+
+    @Test func aHundredJoinsAndLeaves() async throws {
+        let network = LoopbackNetwork()
+        let (engine, other) = (makeEngine(transport: network), makeEngine(transport: network))
+        let (source, sink) = (SourceScript("A"), SinkScript())
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await other.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: 1)
+        try await other.joinChannel("room", userID: 2, role: .audience)
+        for round in 1...100 {
+            try await engine.joinChannel("room", userID: 1)
+            let taken = try source.deliver(round)
+            #expect(taken == .accepted)
+            await sink.rendered(round)
+            try await engine.leaveChannel()
+        }
+        #expect(network.channelNames == ["room"])
+        #expect(source.calls.filter { $0 == "shouldDispose" }.count == 100)
+        #expect(await engine.statistics.sent == 100)
+        await engine.shutDown()
+        await other.shutDown()
+        #expect(network.channelNames.isEmpty)
+    }
+
+    @Test func usersThatComeByLeaveNothingBehind() async throws {
+        let network = LoopbackNetwork()
+        let engine = makeEngine(transport: network)
+        try await engine.joinChannel("room", userID: "host", role: .audience)
+        let events = engine.events
+        for number in 0..<20 {
+            let guest = makeEngine(transport: network)
+            let source = SourceScript()
+            try source.deliverAtStart(0)
+            try await guest.setVideoSource(ScriptedSource(source))
+            try await guest.joinChannel("room", userID: UserID("guest \(number)"))
+            await events.first(named: "firstRemoteFrame")
+            #expect(await engine.statistics.remote.count == 1)
+            await guest.shutDown()
+            await events.first(named: "userOffline")
+            #expect(await engine.statistics.remote.isEmpty)
+        }
+        await engine.shutDown()
+    }
+
+    @Test func theEncodersConfigurationChangesWithoutANewTrack() async throws {
+        let network = LoopbackNetwork()
+        let (engine, other) = (makeEngine(transport: network), makeEngine(transport: network))
+        let (source, sink) = (SourceScript("A"), SinkScript())
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await other.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: 1)
+        try await other.joinChannel("room", userID: 2, role: .audience)
+        let events = other.events
+        try await engine.joinChannel("room", userID: 1)
+        try source.deliver(0)
+        await sink.rendered(1)
+        var encoder = VideoEncoderConfiguration()
+        encoder.mirror = .enabled
+        try await engine.setVideoEncoderConfiguration(encoder)
+        try source.deliver(1)
+        await sink.rendered(2)
+        try await engine.setVideoEncoderConfiguration(VideoEncoderConfiguration())
+        try source.deliver(2)
+        await sink.rendered(3)
+        #expect(sink.frames.map { $0.metadata["converted"] } == [nil, "geometry", nil])
+        #expect(await engine.statistics.sent == 3)
+        await engine.shutDown()
+        await other.shutDown()
+        let all = await events.rest()
+        #expect(all.count("trackPublished") == 1)
+        #expect(all.count("trackUnpublished") <= 1)
+    }
+}

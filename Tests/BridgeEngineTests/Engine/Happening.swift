@@ -1,0 +1,31 @@
+import Synchronization
+
+/// Something that happens once, and that tests wait for.
+final class Happening: Sendable {
+    private struct State {
+        var hasHappened = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+    private let state = Mutex(State())
+
+    func happen() {
+        let waiting = state.withLock { state in
+            state.hasHappened = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        waiting.forEach { $0.resume() }
+    }
+
+    var hasHappened: Bool { state.withLock { $0.hasHappened } }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.hasHappened { state.waiting.append(continuation) }
+                return state.hasHappened
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}

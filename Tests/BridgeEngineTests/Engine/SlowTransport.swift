@@ -1,0 +1,53 @@
+import BridgeEngine
+import MediaCore
+import Synchronization
+
+/// The loopback, with a will of its own about when it answers.
+final class SlowTransport: ChannelTransport {
+    let network = LoopbackNetwork()
+    /// Somebody has asked to join.
+    let isAsked = Happening()
+    /// Until then nobody gets an answer.
+    let answer = Happening()
+    /// A member has left.
+    let isLeft = Happening()
+    /// Until then nobody who leaves gets an answer, where ``holdsOn``.
+    let release = Happening()
+    private let state = Mutex((holdsOn: false, receiver: (any ChannelReceiver)?.none))
+
+    var holdsOn: Bool {
+        get { state.withLock { $0.holdsOn } }
+        set { state.withLock { $0.holdsOn = newValue } }
+    }
+    var receiver: (any ChannelReceiver)? { state.withLock { $0.receiver } }
+
+    func join(
+        _ request: ChannelRequest, receiver: any ChannelReceiver
+    ) async throws(EngineError) -> any ChannelMembership {
+        state.withLock { $0.receiver = receiver }
+        isAsked.happen()
+        await answer.wait()
+        return Member(try await network.join(request, receiver: receiver), of: self)
+    }
+
+    private final class Member: ChannelMembership {
+        let inner: any ChannelMembership
+        let transport: SlowTransport
+
+        init(_ inner: any ChannelMembership, of transport: SlowTransport) {
+            (self.inner, self.transport) = (inner, transport)
+        }
+
+        func publish(_ track: TrackID) { inner.publish(track) }
+        func unpublish(_ track: TrackID) { inner.unpublish(track) }
+        func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition {
+            inner.send(frame, track: track)
+        }
+        func leave() async {
+            if transport.holdsOn { await transport.release.wait() }
+            await inner.leave()
+            transport.isLeft.happen()
+        }
+        var statistics: ChannelStatistics { inner.statistics }
+    }
+}

@@ -1,0 +1,337 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import MediaBridge
+
+/// Access units in, pictures out.
+@Suite(.timeLimit(.minutes(1))) struct DecoderTests {
+    private static let codecs = EncodedVideoFrame.Codec.allCases
+
+    private func decoder(
+        _ codec: EncodedVideoFrame.Codec, to receiver: Receiver
+    ) async throws -> any VideoDecoder {
+        try await onControl { try GStreamerBackend().makeDecoder(codec, to: receiver) }
+    }
+
+    /// Feeds units one by one, each when there is room.
+    private func feed(
+        _ decoder: any VideoDecoder, _ units: [EncodedVideoFrame]
+    ) async -> [FrameDisposition] {
+        var results: [FrameDisposition] = []
+        for unit in units {
+            var result = decoder.decode(unit)
+            while result == .queueFull {
+                await Task.yield()
+                result = decoder.decode(unit)
+            }
+            results.append(result)
+        }
+        return results
+    }
+
+    @Test(arguments: codecs)
+    func everyUnitBecomesAPictureWithItsTimeAndRotation(
+        codec: EncodedVideoFrame.Codec
+    ) async throws {
+        var units = try await EncodedUnits.make(codec, 30)
+        #expect(units.count == 30)
+        // A clock of the program's own, with odd steps and before zero.
+        for (index, place) in units.indices.enumerated() {
+            units[place].time = MediaTime(nanoseconds: Int64(index) * 33_333_337 - 100_000_001)
+            units[place].rotation = VideoRotation.allCases[index % 4]
+        }
+        let receiver = Receiver()
+        let decoder = try await decoder(codec, to: receiver)
+        let results = await feed(decoder, units)
+        #expect(results.allSatisfy { $0 == .accepted })
+        await receiver.wait { $0.frames.count >= 30 }
+        try await onControl { decoder.stop() }
+        #expect(receiver.times == units.map(\.time))
+        #expect(receiver.frames.map(\.rotation) == units.map(\.rotation))
+        #expect(receiver.frames.allSatisfy { $0.width == 64 && $0.height == 48 })
+        #expect(receiver.frames.allSatisfy { $0.liveTiming == nil && $0.duration == nil })
+        #expect(decoder.lostUnits == 0 && receiver.endings == 0)
+        // Each is another picture.
+        #expect(Set(try receiver.frames.map { try $0.rows[0] }).count > 20)
+    }
+
+    @Test(arguments: codecs)
+    func aPictureComesBeforeTheNextUnitDoes(codec: EncodedVideoFrame.Codec) async throws {
+        let units = try await EncodedUnits.make(codec, 5)
+        let receiver = Receiver()
+        let decoder = try await decoder(codec, to: receiver)
+        for (index, unit) in units.enumerated() {
+            #expect(decoder.decode(unit) == .accepted)
+            await receiver.wait { $0.frames.count > index }
+        }
+        try await onControl { decoder.stop() }
+    }
+
+    @Test func picturesThatAreNotInOrderKeepTheTimesOfTheirUnits() async throws {
+        let units = try await EncodedUnits.h264(
+            40, settings: "bframes=3 b-adapt=false key-int-max=40")
+        let times = units.compactMap(\.time)
+        #expect(times != times.sorted(), "there are B-frames")
+        let receiver = Receiver()
+        let decoder = try await decoder(.h264, to: receiver)
+        #expect(await feed(decoder, units).allSatisfy { $0 == .accepted })
+        try await onControl { decoder.drain() }
+        #expect(receiver.times == times.sorted())
+        // A drained decoder takes the next stream.
+        #expect(await feed(decoder, units).allSatisfy { $0 == .accepted })
+        try await onControl { decoder.drain() }
+        #expect(receiver.times == times.sorted() + times.sorted())
+        try await onControl { decoder.stop() }
+        #expect(decoder.lostUnits == 0)
+    }
+
+    @Test(arguments: codecs)
+    func bytesThatAreNoUnitAreRefusedAndHarmNothing(codec: EncodedVideoFrame.Codec) async throws {
+        let units = try await EncodedUnits.make(codec, 20)
+        let receiver = Receiver()
+        let decoder = try await decoder(codec, to: receiver)
+        let garbage: [[UInt8]] = [
+            [], [0], [0, 0, 0, 1], [0, 0, 1], [0xff, 0xd8], Array("no picture at all".utf8),
+            [UInt8](repeating: 0, count: 4096), [UInt8](repeating: 0xff, count: 4096),
+            [0, 0, 0, 1, 0x80, 1, 2, 3],
+        ]
+        for (index, unit) in units.enumerated() {
+            let bytes = garbage[index % garbage.count]
+            let refused = decoder.decode(EncodedVideoFrame(codec, bytes: bytes, time: .zero))
+            #expect(refused == .dropped(.undecodable), "\(bytes.prefix(20))")
+            #expect(await feed(decoder, [unit]) == [.accepted])
+        }
+        await receiver.wait { $0.frames.count >= 20 }
+        #expect(receiver.times == units.map(\.time))
+        #expect(receiver.endings == 0)
+        try await onControl { decoder.stop() }
+    }
+
+    @Test(arguments: codecs)
+    func damagedUnitsCostTheirOwnPicturesAndNoMore(codec: EncodedVideoFrame.Codec) async throws {
+        var units = try await EncodedUnits.make(codec, 40)
+        // The second ten lose their inside; what comes behind the next key picture is whole again.
+        for place in 10..<20 {
+            let middle = units[place].bytes.count / 3
+            for index in stride(from: middle, to: units[place].bytes.count, by: 3) {
+                units[place].bytes[index] = UInt8(truncatingIfNeeded: index &* 7 &+ place)
+            }
+        }
+        let receiver = Receiver()
+        let decoder = try await decoder(codec, to: receiver)
+        _ = await feed(decoder, units)
+        try await onControl { decoder.drain() }
+        let times = receiver.times.compactMap { $0 }
+        #expect(times == times.sorted())
+        for unit in units[30...] {
+            #expect(times.contains { $0 == unit.time }, "\(unit.time?.description ?? "")")
+        }
+        #expect(receiver.frames.count + decoder.lostUnits >= 40 - 10)
+        #expect(receiver.endings == 0)
+        try await onControl { decoder.stop() }
+    }
+
+    @Test(arguments: codecs, [1, 2, 3])
+    func noBytesCrashOrEndADecoder(codec: EncodedVideoFrame.Codec, seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let units = try await EncodedUnits.make(codec, 20)
+        let receiver = Receiver()
+        let decoder = try await decoder(codec, to: receiver)
+        var taken = 0
+        for round in 0..<150 {
+            var unit = units[round % 20]
+            // A few bytes anywhere, most of them where the headers are.
+            for _ in 0..<Int.random(in: 1...8, using: &generator) {
+                let reach = Bool.random(using: &generator) ? 24 : unit.bytes.count
+                let place = Int.random(in: 0..<min(reach, unit.bytes.count), using: &generator)
+                unit.bytes[place] = UInt8.random(in: .min ... .max, using: &generator)
+            }
+            if round.isMultiple(of: 7) {
+                let half = unit.bytes.count / 2
+                unit.bytes.removeLast(Int.random(in: 0...half, using: &generator))
+            }
+            taken += await feed(decoder, [unit]).count { $0 == .accepted }
+        }
+        try await onControl { decoder.drain() }
+        #expect(taken > 0 && receiver.failure == nil)
+        // A good stream is decoded after all that.
+        receiver.forget()
+        _ = await feed(decoder, units)
+        try await onControl { decoder.drain() }
+        #expect(receiver.frames.last?.runningTime == units.last?.time)
+        try await onControl { decoder.stop() }
+    }
+
+    @Test(arguments: codecs)
+    func aStreamMayChangeItsSize(codec: EncodedVideoFrame.Codec) async throws {
+        let small = try await EncodedUnits.make(codec, 5)
+        let encoder =
+            switch codec {
+            case .h264:
+                "x264enc tune=zerolatency ! video/x-h264,stream-format=byte-stream,alignment=au"
+            case .vp8: "vp8enc deadline=1"
+            case .mjpeg: "jpegenc"
+            }
+        let large = try await EncodedUnits(codec, frames: 5, encoder: encoder, size: "98x66").units
+        let receiver = Receiver()
+        let decoder = try await decoder(codec, to: receiver)
+        for units in [small, large, small] {
+            #expect(await feed(decoder, units).allSatisfy { $0 == .accepted })
+        }
+        await receiver.wait { $0.frames.count >= 15 }
+        let widths = receiver.frames.map(\.width)
+        let expected = [64, 98, 64].flatMap { [Int](repeating: $0, count: 5) }
+        #expect(widths == expected)
+        try await onControl { decoder.stop() }
+    }
+
+    @Test(arguments: codecs)
+    func aSlowConsumerMakesTheQueueFullAndBlocksNobody(
+        codec: EncodedVideoFrame.Codec
+    ) async throws {
+        let units = try await EncodedUnits.make(codec, 60)
+        let door = Door()
+        let receiver = Receiver { _ in door.pass() }
+        let decoder = try await decoder(codec, to: receiver)
+        let results = units.map { decoder.decode($0) }
+        let refused = results.count { $0 == .queueFull }
+        let taken = results.count { $0 == .accepted }
+        #expect(refused > 0 && taken + refused == 60)
+        #expect(taken >= PipelineDecoder.depth)
+        door.open()
+        await receiver.wait { $0.frames.count >= min(taken, 1) }
+        try await onControl { decoder.stop() }
+    }
+
+    @Test func anErrorInThePipelineStartsItAnew() async throws {
+        let units = try await EncodedUnits.mjpeg(40)
+        let receiver = Receiver()
+        // Fails with every fifth unit.
+        let decoder = try await onControl {
+            try PipelineDecoder(.mjpeg, elements: "identity error-after=5 ! jpegdec", to: receiver)
+        }
+        var refused = 0
+        for unit in units {
+            let count = receiver.frames.count + decoder.lostUnits
+            while decoder.decode(unit) != .accepted {  // between two runs
+                refused += 1
+                await Task.yield()
+            }
+            while receiver.frames.count + decoder.lostUnits == count { await Task.yield() }
+        }
+        #expect(receiver.frames.count == 32 && decoder.lostUnits == 8)
+        let expected = units.enumerated().filter { $0.offset % 5 != 4 }.map(\.element.time)
+        #expect(receiver.times == expected)
+        #expect(receiver.endings == 0)
+        try await onControl { decoder.stop() }
+    }
+
+    @Test func aDecoderThatNothingHelpsSaysSoOnce() async throws {
+        let units = try await EncodedUnits.mjpeg(1)
+        let receiver = Receiver()
+        let decoder = try await onControl {
+            try PipelineDecoder(.mjpeg, elements: "identity error-after=1 ! jpegdec", to: receiver)
+        }
+        while decoder.decode(units[0]) != .dropped(.closed) { await Task.yield() }
+        await receiver.wait { $0.endings > 0 }
+        #expect(receiver.failure?.element?.contains("identity") == true)
+        try await onControl { decoder.stop() }
+        #expect(receiver.endings == 1 && receiver.frames.isEmpty)
+    }
+
+    @Test func aDecoderThatIsNotInstalledIsNamedWithItsPackage() {
+        let error = #expect(throws: PipelineError.self) {
+            _ = try PipelineDecoder(.vp8, elements: "avdec_nosuch", to: Receiver())
+        }
+        #expect(error?.code == .missingElement)
+        #expect(error?.advice?.contains("gstreamer1.0-libav") == true)
+    }
+
+    @Test func aUnitOfAnotherCodecIsRefused() async throws {
+        let decoder = try await decoder(.vp8, to: Receiver())
+        let unit = EncodedVideoFrame(.mjpeg, bytes: [0xff, 0xd8, 0xff, 0xe0], time: .zero)
+        #expect(decoder.decode(unit) == .wrongBufferType)
+        try await onControl { decoder.stop() }
+    }
+
+    @Test func afterTheStopNothingIsTakenAndNothingComes() async throws {
+        let units = try await EncodedUnits.mjpeg(10)
+        let receiver = Receiver()
+        let decoder = try await decoder(.mjpeg, to: receiver)
+        for unit in units { _ = decoder.decode(unit) }
+        try await onControl {
+            decoder.stop()
+            decoder.stop()
+            decoder.drain()
+        }
+        let count = receiver.frames.count
+        #expect(decoder.decode(units[0]) == .dropped(.closed))
+        #expect(receiver.frames.count == count && receiver.endings == 0)
+        #expect(count + decoder.lostUnits == 10, "each became a picture or is counted")
+    }
+
+    @Test func parameterSetsAloneAreTakenAndGiveNoPicture() async throws {
+        let units = try await EncodedUnits.h264(3)
+        // Everything in front of the first slice.
+        let bytes = units[0].bytes
+        let slice = try #require(
+            bytes.indices.first {
+                $0 + 3 < bytes.count && bytes[$0...].starts(with: [0, 0, 1])
+                    && (1...5).contains(bytes[$0 + 3] & 0x1f)
+            })
+        var sets = Array(bytes[..<slice])
+        while sets.last == 0 { sets.removeLast() }
+        let receiver = Receiver()
+        let decoder = try await decoder(.h264, to: receiver)
+        #expect(decoder.decode(EncodedVideoFrame(.h264, bytes: sets, time: nil)) == .accepted)
+        var first = units[0]
+        first.bytes = [0] + Array(bytes[slice...])
+        #expect(await feed(decoder, [first] + units[1...]).allSatisfy { $0 == .accepted })
+        await receiver.wait { $0.frames.count >= 3 }
+        #expect(receiver.times == units.map(\.time))
+        try await onControl { decoder.stop() }
+        #expect(decoder.lostUnits == 0)
+    }
+
+    @Test func aUnitWithoutATimeGetsTheClocks() async throws {
+        var units = try await EncodedUnits.mjpeg(1)
+        units[0].time = nil
+        let receiver = Receiver()
+        let before = GStreamerBackend().clockTime()
+        let decoder = try await decoder(.mjpeg, to: receiver)
+        #expect(decoder.decode(units[0]) == .accepted)
+        await receiver.wait { !$0.frames.isEmpty }
+        let time = try #require(receiver.frames[0].runningTime)
+        #expect(time >= before && time <= GStreamerBackend().clockTime())
+        try await onControl { decoder.stop() }
+    }
+
+    @Test func aDecoderThatIsForgottenIsGone() async throws {
+        let units = try await EncodedUnits.mjpeg(2)
+        weak var gone: Receiver?
+        do {
+            let receiver = Receiver()
+            gone = receiver
+            let decoder = try await decoder(.mjpeg, to: receiver)
+            _ = decoder.decode(units[0])
+        }
+        while gone != nil { await Task.yield() }
+    }
+}
+
+/// Blocks who comes until it is open.
+final class Door: Sendable {
+    private let isOpen = Mutex(false)
+    private let waiting = DispatchSemaphore(value: 0)
+
+    func pass() {
+        guard !isOpen.withLock({ $0 }) else { return }
+        waiting.wait()
+        waiting.signal()
+    }
+    func open() {
+        isOpen.withLock { $0 = true }
+        waiting.signal()
+    }
+}

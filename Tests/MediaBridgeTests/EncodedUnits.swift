@@ -1,0 +1,128 @@
+import GStreamerKit
+import MediaBridge
+import Synchronization
+import Testing
+
+/// Access units that GStreamer's own encoders make.
+struct EncodedUnits {
+    var units: [EncodedVideoFrame] = []
+
+    /// - Parameters:
+    ///   - encoder: Elements from raw video to one codec's units.
+    ///   - pattern: Each picture is another: a ball that moves.
+    init(
+        _ codec: EncodedVideoFrame.Codec, frames: Int, encoder: String, size: String = "64x48"
+    ) async throws {
+        let sides = size.split(separator: "x")
+        let pipeline = try Pipeline(
+            parsing: "videotestsrc num-buffers=\(frames) pattern=ball ! video/x-raw,format=I420,"
+                + "width=\(sides[0]),height=\(sides[1]),framerate=25/1 ! \(encoder) "
+                + "! appsink name=units sync=false wait-on-eos=false")
+        let sink = try #require(pipeline.appSinks["units"])
+        let messages = pipeline.messages
+        try await pipeline.setState(.playing)
+        for await message in messages {
+            if case .error(let error) = message { throw error }
+            if case .endOfStream = message { break }
+        }
+        while let sample = sink.tryPull() {
+            guard let nanoseconds = sample.runningTime, let buffer = sample.buffer,
+                let mapped = MappedBuffer(buffer)
+            else { throw FrameError(.notMappable, "a unit without a time or bytes") }
+            let bytes = mapped.bytes.withUnsafeBytes { Array($0) }
+            units.append(
+                EncodedVideoFrame(codec, bytes: bytes, time: MediaTime(nanoseconds: nanoseconds)))
+        }
+        try await pipeline.setState(.null)
+    }
+
+    static func h264(
+        _ frames: Int, settings: String = "tune=zerolatency key-int-max=10", size: String = "64x48"
+    ) async throws -> [EncodedVideoFrame] {
+        try await EncodedUnits(
+            .h264, frames: frames,
+            encoder: "x264enc \(settings) ! video/x-h264,stream-format=byte-stream,alignment=au",
+            size: size
+        ).units
+    }
+
+    static func vp8(_ frames: Int) async throws -> [EncodedVideoFrame] {
+        try await EncodedUnits(
+            .vp8, frames: frames, encoder: "vp8enc deadline=1 keyframe-max-dist=10"
+        ).units
+    }
+
+    static func mjpeg(_ frames: Int) async throws -> [EncodedVideoFrame] {
+        try await EncodedUnits(.mjpeg, frames: frames, encoder: "jpegenc").units
+    }
+
+    /// Of any codec.
+    static func make(
+        _ codec: EncodedVideoFrame.Codec, _ frames: Int
+    ) async throws -> [EncodedVideoFrame] {
+        switch codec {
+        case .h264: try await h264(frames)
+        case .vp8: try await vp8(frames)
+        case .mjpeg: try await mjpeg(frames)
+        }
+    }
+}
+
+/// Keeps what a decoder or a source delivers, and lets a test wait for it.
+final class Receiver: VideoFrameConsumer {
+    enum News: Sendable {
+        case frame
+        case ended
+        case failed(any Error)
+    }
+    private struct State {
+        var frames: [VideoFrame] = []
+        var news: [News] = []
+    }
+    private let state = Mutex(State())
+    private let arrivals = AsyncStream.makeStream(of: Void.self)
+    private let onFrame: @Sendable (VideoFrame) -> Void
+
+    init(onFrame: @escaping @Sendable (VideoFrame) -> Void = { _ in }) { self.onFrame = onFrame }
+
+    var frames: [VideoFrame] { state.withLock { $0.frames } }
+    /// In the order in which it was told.
+    var news: [News] { state.withLock { $0.news } }
+    var times: [MediaTime?] { frames.map(\.runningTime) }
+    var hasEnded: Bool {
+        news.contains { if case .ended = $0 { true } else { false } }
+    }
+    var failure: PipelineError? {
+        for case .failed(let error) in news { return error as? PipelineError }
+        return nil
+    }
+    /// How often an end or a failure was told.
+    var endings: Int {
+        news.count { if case .frame = $0 { false } else { true } }
+    }
+
+    func forget() { state.withLock { $0 = State() } }
+
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+        let frame = frame
+        note(.frame, frame)
+        onFrame(frame)
+        return .accepted
+    }
+    func sourceDidEnd() { note(.ended) }
+    func sourceDidFail(_ error: any Error) { note(.failed(error)) }
+
+    private func note(_ news: News, _ frame: VideoFrame? = nil) {
+        state.withLock { state in
+            state.news.append(news)
+            if let frame { state.frames.append(frame) }
+        }
+        arrivals.continuation.yield()
+    }
+
+    /// Suspends until it is so; the test's time limit is the deadline. One waiter at a time.
+    func wait(until isSo: (Receiver) -> Bool) async {
+        var iterator = arrivals.stream.makeAsyncIterator()
+        while !isSo(self) { if await iterator.next() == nil { return } }
+    }
+}
