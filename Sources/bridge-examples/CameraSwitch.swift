@@ -22,6 +22,9 @@ struct CameraSwitch: AsyncParsableCommand {
     @Option(help: "How often the camera changes.")
     var switches = 3
 
+    @Flag(help: "Prints every call that the engine made to sources and renderers.")
+    var trace = false
+
     @Argument(help: "A film to write.")
     var output: String
 
@@ -41,5 +44,6 @@ struct CameraSwitch: AsyncParsableCommand {
         await engine.shutDown()
         try await watch.check()
         print("\(recording.statistics.written) frames of two cameras: \(output)")
+        if trace { engine.trace.forEach { print($0) } }
     }
 }

@@ -20,6 +20,23 @@ extension ExampleTests {
             }
         }
 
+        @Test func theTraceIsTheOneInTheArticle() async throws {
+            let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .deletingLastPathComponent().deletingLastPathComponent()
+            let article = try String(
+                contentsOf: root.appending(
+                    path: "Sources/MediaBridge/MediaBridge.docc/StateMachine.md"), encoding: .utf8)
+            let shown = try #require(
+                article.components(separatedBy: "--trace out.mkv` prints:\n\n```\n").dropFirst()
+                    .first?.components(separatedBy: "```").first)
+            try await withTemporaryDirectory { directory in
+                let said = try await Example.run(
+                    "camera-switch", "--switches", "1", "--trace", "--seconds", "0.2",
+                    directory.file("out.mkv"))
+                #expect(said.hasSuffix("out.mkv\n" + shown))
+            }
+        }
+
         @Test func fileScreenAndCameraKeepTheSizeOfTheFirstPicture() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("three.mkv")
