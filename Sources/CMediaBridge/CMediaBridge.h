@@ -29,6 +29,8 @@ typedef GstFlowReturn (*MBChainHandler)(GstPad *pad, GstObject *parent, GstBuffe
 typedef gboolean (*MBEventHandler)(GstPad *pad, GstObject *parent, GstEvent *event);
 typedef void (*MBLogHandler)(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer context);
 typedef void (*MBDestroy)(gpointer context);
+typedef void (*MBPadHandler)(GstElement *element, GstPad *pad, gpointer context);
+typedef void (*MBClosureDestroy)(gpointer context, GClosure *closure);
 
 // Reason: @Sendable.
 static inline void mb_bus_set_sync_handler(GstBus *bus, MBBusHandler handler MB_SENDABLE, gpointer context,
@@ -72,6 +74,12 @@ static inline GstBuffer *mb_buffer_new_wrapped(GstMemoryFlags flags, gpointer by
 // Reason: @Sendable. The context lives as long as the buffer does.
 static inline void mb_buffer_attach(GstBuffer *buffer, GQuark name, gpointer context, MBDestroy destroy MB_SENDABLE) {
     gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(buffer), name, context, destroy);
+}
+
+// Reason: @Sendable, and a callback whose real type g_signal_connect_data does not say.
+static inline void mb_on_pad_added(GstElement *element, MBPadHandler handler MB_SENDABLE, gpointer context,
+                                   MBClosureDestroy destroy MB_SENDABLE) {
+    g_signal_connect_data(element, "pad-added", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
 // Reason: @Sendable.
@@ -134,6 +142,14 @@ static inline gboolean mb_property_is(gpointer object, const gchar *name, GType 
 static inline gboolean mb_property_is_string(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_STRING); }
 static inline gboolean mb_property_is_bool(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_BOOLEAN); }
 static inline gboolean mb_property_is_uint(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_UINT); }
+
+// Reason: macro (G_IS_PARAM_SPEC_ENUM), and variadic (g_object_get). All ones for what is no enum.
+static inline gint mb_get_enum(gpointer object, const gchar *name) {
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
+    gint value = -1;
+    if (spec && (spec->flags & G_PARAM_READABLE) && G_IS_PARAM_SPEC_ENUM(spec)) g_object_get(object, name, &value, NULL);
+    return value;
+}
 
 // Reason: variadic (g_object_set, g_object_get).
 static inline void mb_set_int(gpointer object, const gchar *name, gint value) { g_object_set(object, name, value, NULL); }

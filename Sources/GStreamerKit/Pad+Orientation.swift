@@ -14,15 +14,36 @@ public struct ImageOrientation: Hashable, Sendable {
 
     /// Reads the tag's value: `rotate-90`, `flip-rotate-180`; `nil` for any other text.
     public init?(tag: String) {
-        let parts = tag.split(separator: "-")
-        guard let degrees = parts.last.flatMap({ Int($0) }), (0..<360).contains(degrees),
-            degrees.isMultiple(of: 90)
-        else { return nil }
-        switch parts.dropLast() {
-        case ["rotate"]: self.init(degrees: degrees)
-        case ["flip", "rotate"]: self.init(degrees: degrees, isMirrored: true)
+        let isMirrored = tag.hasPrefix("flip-")
+        switch isMirrored ? tag.dropFirst(5) : tag[...] {
+        case "rotate-0": self.init(degrees: 0, isMirrored: isMirrored)
+        case "rotate-90": self.init(degrees: 90, isMirrored: isMirrored)
+        case "rotate-180": self.init(degrees: 180, isMirrored: isMirrored)
+        case "rotate-270": self.init(degrees: 270, isMirrored: isMirrored)
         default: return nil
         }
+    }
+}
+
+extension AppSink {
+    /// Whether an element in front of the sink turns pictures as their tag says: `videoflip` does, and
+    /// passes the tag on as if it had not.
+    public var isTurnedByTag: Bool {
+        var pad = element.pad("sink")?.peer
+        for _ in 0..<256 {
+            guard let element = pad?.element else { return false }
+            if element.turnsByTag { return true }
+            pad = element.pad("sink")?.peer
+        }
+        return false
+    }
+}
+
+extension Element {
+    fileprivate var turnsByTag: Bool {
+        guard ["videoflip", "glvideoflip"].contains(factoryName) else { return false }
+        return mb_get_enum(pointer, "video-direction")
+            == gint(GST_VIDEO_ORIENTATION_AUTO.rawValue)
     }
 }
 

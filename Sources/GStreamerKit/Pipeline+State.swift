@@ -42,17 +42,18 @@ extension Pipeline {
     /// Asks for a state and does not wait: the change comes after those asked for before, and before
     /// those asked for later. For streaming threads too.
     ///
-    /// - Parameter onFailure: Told what ``setState(_:deadline:)`` would throw, on a control thread or a
-    ///   timer's.
+    /// - Parameter onOutcome: Told what ``setState(_:deadline:)`` would throw, and `nil` where it would
+    ///   return, on a control thread or a timer's.
     public func requestState(
         _ state: PipelineState, deadline: Duration = stateDeadline,
-        onFailure: @escaping @Sendable (PipelineError) -> Void = { _ in }
+        onOutcome: @escaping @Sendable (PipelineError?) -> Void = { _ in }
     ) {
         let verdict = { @Sendable [self] (result: GstStateChangeReturn?) in
             do throws(PipelineError) {
                 _ = try self.verdict(result, state, deadline)
+                onOutcome(nil)
             } catch {
-                onFailure(error)
+                onOutcome(error)
             }
         }
         let limit = Deadline(after: deadline) { verdict(nil) }

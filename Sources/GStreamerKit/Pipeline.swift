@@ -50,6 +50,7 @@ public final class Pipeline: Sendable {
             }
         })
         bus.attach(to: handle.pointer)
+        for element in elements { LateLinks.watch(element) }
         dumpGraphs()
     }
 

@@ -159,7 +159,8 @@ final class CaptureBranch: Sendable {
 
     /// Before the pictures that it is about.
     private func turned(_ orientation: ImageOrientation) {
-        let rotation = VideoRotation(rawValue: orientation.degrees) ?? .none
+        var rotation = VideoRotation(rawValue: orientation.degrees) ?? .none
+        if rotation != .none, sink.isTurnedByTag { rotation = .none }
         translation.orientation.change(to: rotation, from: arrived.value)
     }
 

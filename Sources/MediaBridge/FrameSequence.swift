@@ -84,7 +84,9 @@ public struct FrameSequence: AsyncSequence, Sendable {
             refusal.withLock { $0 = nil }
             // Not waited for: the first frames may come before the change is complete, and an appsink
             // whose queue they fill holds the lock that the change needs until they are read.
-            source.pipeline.requestState(.playing) { [weak self] in self?.refuse($0) }
+            source.pipeline.requestState(.playing) { [weak self] error in
+                if let error { self?.refuse(error) }
+            }
         }
 
         private func refuse(_ error: PipelineError) {

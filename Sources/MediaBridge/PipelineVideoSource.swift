@@ -114,13 +114,18 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     /// - Throws: ``PipelineError``.
     public func shouldStart() throws(PipelineError) {
         // A run that failed, or was never stopped, is still up.
+        pipeline.forgetOutcome()
         try pipeline.setStateAndWait(.ready)
         capture.prepare()
-        delivery.begin()
+        // Not the change alone is waited for: a consumer that holds the first frame until this returns
+        // holds the lock that the change needs. With a frame there, the capture has started.
+        let start = StartOutcome()
+        delivery.begin(onFirstFrame: { start.note(nil) })
         branch.push(to: delivery)
-        do throws(PipelineError) {
-            try pipeline.setStateAndWait(.playing)
-        } catch {
+        pipeline.requestState(.playing) { [delivery] error in
+            if start.note(error), let error { delivery.finish(.failed(error)) }
+        }
+        if let error = start.wait() {
             delivery.stop()
             abandon()
             throw error

@@ -1,5 +1,5 @@
 extension VideoFrame {
-    /// Writes the frame as a picture, PNG or JPEG by the path's ending.
+    /// Writes the frame as a picture, PNG or JPEG by the path's ending, turned upright.
     ///
     /// - Throws: ``PipelineError``: another ending, a path that cannot be written, a missing encoder.
     public func writePicture(to path: String) async throws {
@@ -17,7 +17,7 @@ extension VideoFrame {
         let file = try VariableText("filesink location=${path}").filled(with: ["path": path])
         let sink = try PipelineVideoSink(
             "videoconvert ! \(encoder) ! \(file)")
-        var frame = self
+        var frame = try FrameConverter().convert(self, to: VideoConversion(rotation: rotation))
         frame.liveTiming = nil
         frame.runningTime = .zero
         do {

@@ -22,6 +22,7 @@ final class SourceDelivery: CaptureReceiver {
         var isBusy = false
         /// Not told yet.
         var ending: Ending?
+        var onFirstFrame: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
     /// Where endings are told: never on a streaming thread.
@@ -40,10 +41,13 @@ final class SourceDelivery: CaptureReceiver {
     }
 
     /// A run begins: frames pass.
-    func begin() {
+    ///
+    /// - Parameter onFirstFrame: Called before the consumer gets it.
+    func begin(onFirstFrame: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.phase = .starting
             state.ending = nil
+            state.onFirstFrame = onFirstFrame
         }
     }
 
@@ -73,14 +77,20 @@ final class SourceDelivery: CaptureReceiver {
     // MARK: CaptureReceiver
 
     func receive(_ frame: consuming VideoFrame) {
+        var onFirstFrame: (@Sendable () -> Void)?
         let consumer = state.withLock { state -> (any VideoFrameConsumer)? in
             guard state.phase != .idle, state.ending == nil, let consumer = state.consumer else {
                 return nil
             }
             state.isBusy = true
+            if state.onFirstFrame != nil {
+                onFirstFrame = state.onFirstFrame
+                state.onFirstFrame = nil
+            }
             return consumer
         }
         guard let consumer else { return }
+        onFirstFrame?()
         consumer.consume(frame)
         let isOver = state.withLock { state in
             state.isBusy = false

@@ -13,6 +13,7 @@ struct CycleProbe {
             try await record(to: path, isLive: cycle % 2 == 0)
             if cycle % 3 == 0 { try await leave() }
             if cycle % 3 == 1 { try await bridge(to: path) }
+            if cycle % 3 == 2 { try await EngineCycle().run(cycle / 3) }
             if cycle == cycles / 10 { await report("early") }
         }
         await report("late")

@@ -59,6 +59,9 @@ final class EventHub: Sendable {
         return EngineEvents(stream, missed)
     }
 
+    /// Those who listen now.
+    var listenerCount: Int { state.withLock { $0.listeners.count } }
+
     func post(_ event: EngineEvent) {
         let listeners = state.withLock { $0.listeners }
         for listener in listeners.values {

@@ -12,6 +12,8 @@ final class SinkScript: Sendable {
         var blocks: [String: DispatchSemaphore] = [:]
         var waiters: [(Int, CheckedContinuation<Void, Never>)] = []
         var onRender: (@Sendable (VideoFrame) -> Void)?
+        /// Told of every call.
+        var onCall: (@Sendable (String) -> Void)?
         var isInside = false
         var overlaps = 0
     }
@@ -60,12 +62,14 @@ final class SinkScript: Sendable {
     }
 
     fileprivate func enter(_ call: String) -> DispatchSemaphore? {
-        state.withLock { state in
+        let (block, onCall) = state.withLock { state in
             if call != "render" { state.calls.append(call) }
             if state.isInside || Thread.isMainThread { state.overlaps += 1 }
             state.isInside = true
-            return state.blocks.removeValue(forKey: call)
+            return (state.blocks.removeValue(forKey: call), state.onCall)
         }
+        onCall?(call)
+        return block
     }
     fileprivate func leave(_ call: String) throws -> Bool {
         let (failure, refuses) = state.withLock { state in

@@ -111,6 +111,7 @@ struct TearDownTests {
         // The events end where the engine does.
         _ = await events.rest()
         #expect(engine == nil)
+        if condition == .joined || condition == .both { await scene.transport.isLeft.wait() }
         expectPutAway(scene)
         await scene.engine.shutDown()
     }

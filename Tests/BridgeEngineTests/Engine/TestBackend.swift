@@ -24,10 +24,17 @@ struct TestBackend: MediaBackend {
     /// Notes every conversion, and marks the frame instead of converting it.
     final class Conversions: VideoConverter {
         private let asked = Mutex<[VideoConversion]>([])
+        private let reason = Mutex<Refusal?>(nil)
+        /// What every conversion throws.
+        var failure: Refusal? {
+            get { reason.withLock { $0 } }
+            set { reason.withLock { $0 = newValue } }
+        }
         var all: [VideoConversion] { asked.withLock { $0 } }
 
         func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame {
             asked.withLock { $0.append(target) }
+            if let failure { throw failure }
             var frame = frame
             frame.metadata["converted"] = target.pixelFormat?.rawValue ?? "geometry"
             return frame

@@ -1,0 +1,71 @@
+internal import CMediaBridge
+internal import Synchronization
+
+/// Links that are made when a pad appears (`decodebin ! videoconvert`), for every run of a pipeline.
+///
+/// GStreamer's parser makes such a link once, in the first run, and forgets it: a second run would end
+/// with "not linked". So what the first run linked is noted, and linked again.
+final class LateLinks: Sendable {
+    private struct Link {
+        /// What kind of pad it was: `src_%u`, `audio_%u`.
+        let template: String
+        /// What came out of it.
+        let mediaType: String
+        let receiver: Pad
+    }
+    private let links = Mutex<[Link]>([])
+
+    /// Watches an element, for as long as it lives, where it has such pads.
+    static func watch(_ element: Element) {
+        guard hasLatePads(element) else { return }
+        mb_on_pad_added(
+            element.pointer,
+            { _, pad, context in
+                guard let pad, let context else { return }
+                Unmanaged<LateLinks>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    $0.appeared(pad)
+                }
+            }, Unmanaged.passRetained(LateLinks()).toOpaque(),
+            { context, _ in
+                if let context { Unmanaged<LateLinks>.fromOpaque(context).release() }
+            })
+    }
+
+    private static func hasLatePads(_ element: Element) -> Bool {
+        var next = gst_element_get_pad_template_list(element.pointer)
+        while let node = next {
+            let template = node.pointee.data.assumingMemoryBound(to: GstPadTemplate.self).pointee
+            if template.direction == GST_PAD_SRC, template.presence == GST_PAD_SOMETIMES {
+                return true
+            }
+            next = node.pointee.next
+        }
+        return false
+    }
+
+    /// On a streaming thread, after the parser's own handler.
+    private func appeared(_ pad: UnsafeMutablePointer<GstPad>) {
+        guard gst_pad_get_direction(pad) == GST_PAD_SRC else { return }
+        let name = pad.pointee.padtemplate?.pointee.name_template
+        let template = name.map { String(cString: $0) } ?? ""
+        let caps = gst_pad_get_current_caps(pad) ?? gst_pad_query_caps(pad, nil)
+        let mediaType = caps.map { Caps(adopting: $0).mediaType } ?? ""
+        if let receiver = gst_pad_get_peer(pad).map({ Pad(adopting: $0) }) {
+            links.withLock { links in
+                guard !links.contains(where: { $0.receiver.pointer == receiver.pointer }) else {
+                    return
+                }
+                links.append(
+                    Link(template: template, mediaType: mediaType, receiver: receiver))
+            }
+            return
+        }
+        // A receiver that takes anything must not get another stream than before.
+        let alike = links.withLock { $0 }.filter { $0.template == template }
+        for link in alike.filter({ $0.mediaType == mediaType })
+            + alike.filter({ $0.mediaType != mediaType })
+        where !link.receiver.isLinked {
+            if gst_pad_link(pad, link.receiver.pointer) == GST_PAD_LINK_OK { return }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import BridgeEngine
+import MediaCore
+import Testing
+
+/// A source that fails: told, and started again where that is asked for.
+@Suite(.timeLimit(.minutes(1)))
+struct RestartTests {
+    let source = SourceScript("A")
+
+    private func running(
+        _ attempts: Int?? = .none, delay: Duration = .milliseconds(20)
+    ) async throws -> MediaEngine {
+        let engine = makeEngine { configuration in
+            configuration.statisticsInterval = .milliseconds(100)
+            guard let attempts else { return }
+            var restart = MediaEngine.Configuration.Restart()
+            restart.delay = delay
+            restart.attempts = attempts
+            configuration.restart = restart
+        }
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.startPreview()
+        return engine
+    }
+
+    private func fail() { source.consumer?.sourceDidFail(Refusal(reason: "unplugged")) }
+
+    /// Long enough for an attempt that should not be made.
+    private func aWhile(_ events: EngineEvents) async {
+        for _ in 0..<5 { await events.first(named: "statistics") }
+    }
+
+    @Test func aFailureIsToldAndNothingIsStartedByItself() async throws {
+        let engine = try await running()
+        let (events, news) = (engine.events, engine.events)
+        fail()
+        await aWhile(news)
+        await engine.shutDown()
+        let all = await events.rest()
+        #expect(all.codes("sourceFailed") == [.sourceFailed])
+        #expect(all.count("sourceRestarting") == 0)
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 1)
+        let states = all.compactMap { event -> LocalVideoState? in
+            if case .localVideoState(let state) = event { return state } else { return nil }
+        }
+        #expect(states == [.failed, .stopped])
+    }
+
+    @Test func itIsReopenedAndDeliversAgain() async throws {
+        let engine = try await running(.some(nil))
+        let events = engine.events
+        try source.deliver(0)
+        fail()
+        await events.first(named: "sourceRestarting")
+        let isCapturing = await events.first { event -> Bool? in
+            if case .localVideoState(.capturing) = event { return true } else { return nil }
+        }
+        #expect(isCapturing == true)
+        #expect(
+            engine.sourceTrace.suffix(4)
+                == ["stop", "dispose", "initialize", "start"].map { "source 1: \($0)" })
+        let taken = try source.deliver(1)
+        #expect(taken == .accepted)
+        // It fails again, and comes back again.
+        fail()
+        await events.first(named: "sourceRestarting")
+        await engine.shutDown()
+        #expect(source.violations == 0)
+    }
+
+    @Test func attemptsAreNumberedAndLimited() async throws {
+        let engine = try await running(3)
+        let (events, news) = (engine.events, engine.events)
+        source.fail("shouldInitialize")
+        fail()
+        for _ in 0..<3 { await news.first(named: "sourceRestarting") }
+        await aWhile(news)
+        let numbers = source.calls.filter { $0 == "shouldInitialize" }.count
+        #expect(numbers == 4)
+        await engine.shutDown()
+        let all = await events.rest()
+        let attempts = all.compactMap { event -> Int? in
+            if case .sourceRestarting(let attempt) = event { return attempt } else { return nil }
+        }
+        #expect(attempts == [1, 2, 3])
+        #expect(all.codes("sourceFailed").filter { $0 == .sourceNotInitialized }.count == 3)
+    }
+
+    @Test func aSourceThatStartsAndFailsAtOnceRunsOutOfAttempts() async throws {
+        source.whenStarted { $0.sourceDidFail(Refusal(reason: "no signal")) }
+        let engine = try await running(3)
+        let (events, news) = (engine.events, engine.events)
+        for _ in 0..<3 { await news.first(named: "sourceRestarting") }
+        await aWhile(news)
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 4)
+        await engine.shutDown()
+        #expect(await events.rest().count("sourceRestarting") == 3)
+    }
+
+    @Test func nothingIsRestartedAfterAStop() async throws {
+        let engine = try await running(.some(nil), delay: .milliseconds(300))
+        let (events, news) = (engine.events, engine.events)
+        fail()
+        try await engine.stopPreview()
+        // What a source says when it was stopped is nobody's business.
+        fail()
+        try await engine.startPreview()
+        await aWhile(news)
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 2)
+        await engine.shutDown()
+        let all = await events.rest()
+        #expect(all.count("sourceRestarting") == 0)
+        #expect(all.count("sourceFailed") <= 1)
+    }
+
+    @Test func aSourceThatTookTheFailedOnesPlaceIsNotRestarted() async throws {
+        let engine = try await running(.some(nil))
+        let (events, news) = (engine.events, engine.events)
+        source.fail("shouldInitialize")
+        fail()
+        await news.first(named: "sourceRestarting")
+        let next = SourceScript("B")
+        try next.deliverAtStart(0)
+        try await engine.setVideoSource(ScriptedSource(next))
+        await source.gone.wait()
+        // The new one's failures are its own.
+        next.consumer?.sourceDidFail(Refusal(reason: "unplugged too"))
+        await news.first(named: "sourceSwitched")
+        await news.first(named: "sourceRestarting")
+        await engine.shutDown()
+        #expect(next.calls.filter { $0 == "shouldInitialize" }.count >= 1)
+        #expect(await events.rest().count("sourceSwitched") == 1)
+    }
+
+    @Test func restartingByHandNeedsASourceThatRuns() async throws {
+        let engine = makeEngine()
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.restartVideoSource()
+        }
+        #expect(error?.code == .invalidState)
+        await engine.shutDown()
+    }
+}
