@@ -85,7 +85,8 @@ let package = Package(
         ),
         // The README's examples, as they stand there.
         .testTarget(
-            name: "ReadmeTests", dependencies: ["MediaBridge", "gst-bridge", "TestSupport"],
+            name: "ReadmeTests",
+            dependencies: ["MediaBridge", "gst-bridge", "bridge-examples", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

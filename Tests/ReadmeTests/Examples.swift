@@ -34,6 +34,24 @@ enum Example {
         // end
     }
 
+    static func engine() async throws {
+        // README
+        var configuration = MediaEngine.Configuration()
+        configuration.pace = .asFastAsPossible  // for files; a camera keeps .realTime
+        let engine = MediaEngine(configuration: configuration)
+        let events = engine.events
+        try await engine.setVideoSource(
+            PipelineVideoSource("videotestsrc num-buffers=90 ! video/x-raw,width=640,height=360"))
+        try await engine.setLocalVideoRenderer(
+            PipelineVideoSink("x264enc ! matroskamux ! filesink location=four.mkv"))
+        try await engine.setVideoProcessors([GrayscaleFilter()], at: .capture)
+        try await engine.startPreview()
+        for await event in events { if case .sourceEnded = event { break } }
+        await engine.shutDown()  // renders what waits, completes the file
+        print(engine.trace)  // renderer 1: query, renderer 1: initialize …
+        // end
+    }
+
     static func planes(_ frame: VideoFrame) throws {
         // README
         try frame.withPlanes { planes in

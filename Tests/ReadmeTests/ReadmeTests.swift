@@ -21,7 +21,7 @@ struct ReadmeTests {
         let examples = try String(contentsOf: path, encoding: .utf8)
             .components(separatedBy: "        // README\n").dropFirst()
             .compactMap { $0.components(separatedBy: "        // end\n").first }
-        #expect(examples.count == 3)
+        #expect(examples.count == 4)
         let text = try readme
         for example in examples {
             let lines = example.split(separator: "\n", omittingEmptySubsequences: false)
@@ -60,6 +60,31 @@ struct ReadmeTests {
             let luma = try await MediaProbe.luma(of: path, columns: 1, rows: 360)
             #expect(luma.allSatisfy { $0[180] > 200 })
         }
+    }
+
+    @Test func theEngineOfTheFourthRungRecordsItsFramesWithoutColours() async throws {
+        try await inDirectory { directory in
+            try await Example.engine()
+            let path = directory.file("four.mkv")
+            #expect(try await MediaProbe(of: path).video?.frames == 90)
+            let colour = try await MediaProbe.colour(of: path)
+            #expect(abs(colour.red - colour.green) <= 4 && abs(colour.green - colour.blue) <= 4)
+        }
+    }
+
+    @Test func everyExampleOfTheListIsACommand() async throws {
+        let text = try readme
+        let commands = text.split(separator: "\n").compactMap { line in
+            line.wholeMatch(of: /swift run bridge-examples ([a-z-]+) .*/).map {
+                String($0.output.1)
+            }
+        }
+        let help = try await Tool.check(Tool.built("bridge-examples"), ["--help"])
+        let subcommands = help.split(separator: "\n").compactMap { line in
+            line.prefixMatch(of: #/  ([a-z-]+)  /#).map { String($0.output.1) }
+        }
+        #expect(commands.count == 12)
+        #expect(Set(commands) == Set(subcommands))
     }
 
     @Test func planesAreSeenInAScope() async throws {
