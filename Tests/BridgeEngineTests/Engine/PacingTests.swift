@@ -109,10 +109,11 @@ struct PacingTests {
             SourceScript("1", pacing: .engine), SourceScript("3", pacing: .engine)
         )
         let live = SourceScript("2")
+        let picture = try live.named(0)
         live.whenStarted { consumer in
-            let timing = LiveTiming(clockOrigin: .zero, latency: .zero)
-            guard var frame = try? live.named(0) else { return }
-            (frame.runningTime, frame.liveTiming) = (backend.clockTime(), timing)
+            var frame = picture
+            frame.liveTiming = LiveTiming(clockOrigin: .zero, latency: .zero)
+            frame.runningTime = backend.clockTime()
             consumer.consume(frame)
         }
         try one.deliverAtStart(500)
