@@ -3,8 +3,8 @@ import MediaBridge
 
 /// A file, the screen and a camera on one engine, one after the other.
 ///
-/// Whatever their sizes, the recording keeps that of its first picture. A source that cannot start leaves
-/// the one before in place, and the reason is thrown.
+/// Whatever their sizes, the recording keeps that of its first picture. Where a source cannot start, the
+/// one before goes on, and the reason is thrown.
 struct FileScreenCamera: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "A file, the screen and a camera in turn, in one recording.")
@@ -29,6 +29,19 @@ struct FileScreenCamera: AsyncParsableCommand {
         let engine = MediaEngine()
         let watch = Watch(engine)
         try await engine.setLocalVideoRenderer(recording, options: .recording)
+        do {
+            try await show(on: engine, watch)
+        } catch {
+            // What was recorded before is kept.
+            await engine.shutDown()
+            throw error
+        }
+        await engine.shutDown()
+        try await watch.check()
+        print("\(recording.statistics.written) frames of three sources: \(output)")
+    }
+
+    private func show(on engine: MediaEngine, _ watch: Watch) async throws {
         for (name, text) in [("file", file), ("screen", screen ?? anyScreen), ("camera", camera)] {
             try await engine.setVideoSource(PipelineVideoSource(text))
             // The first time it starts the source; after that there is nothing to start.
@@ -36,11 +49,8 @@ struct FileScreenCamera: AsyncParsableCommand {
             Terminal.say("the \(name), from \(engine.runningTime)")
             let end = await watch.untilTheEnd(within: seconds)
             // A film may be over before its time.
-            guard end == .timeOver || end == .sourceEnded else { break }
+            guard end == .timeOver || end == .sourceEnded else { return }
         }
-        await engine.shutDown()
-        try await watch.check()
-        print("\(recording.statistics.written) frames of three sources: \(output)")
     }
 
     private var anyScreen: String {

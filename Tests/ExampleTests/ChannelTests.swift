@@ -24,7 +24,7 @@ extension ExampleTests {
 
         @Test func aSnapshotOfOneselfAndOneOfTheOther() async throws {
             try await withTemporaryDirectory { directory in
-                let (local, remote) = (directory.file("me.png"), directory.file("other.jpg"))
+                let (local, remote) = (directory.file("me 100%.png"), directory.file("other.jpg"))
                 try await Example.run(
                     "snapshot", "--mine", Example.camera("red"), "--theirs",
                     Example.camera("blue", "width=160,height=120"), local, remote)

@@ -53,6 +53,18 @@ extension ExampleTests {
             }
         }
 
+        @Test func aSourceThatDoesNotStartIsToldAndWhatWasRecordedIsKept() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("two.mkv")
+                let result = try await Example.fail(
+                    "file-screen-camera", "--camera", "filesrc location=/no/camera ! decodebin",
+                    "--seconds", "0.4", path)
+                #expect(result.status == 1)
+                #expect(result.errors.contains("/no/camera"))
+                #expect(try await MediaProbe(of: path).video?.frames ?? 0 > 10)
+            }
+        }
+
         @Test func whereThereIsAnXDisplayItIsTheScreen() async throws {
             try await withTemporaryDirectory { directory in
                 try await withVirtualDisplay(width: 320, height: 240) { display in

@@ -7,6 +7,8 @@ enum Recording {
     /// picture (`.png`, `.jpg`).
     static func sink(_ path: String) throws -> PipelineVideoSink {
         let place = "location=\(quoted(path))"
+        // A number could stand here; without one each picture takes the place of the one before.
+        let numbered = place.replacing("%", with: "%%")
         let ending = path.split(separator: ".").last?.lowercased() ?? ""
         let text: String
         switch ending {
@@ -16,8 +18,8 @@ enum Recording {
                 "x264enc tune=zerolatency speed-preset=veryfast key-int-max=30 ! h264parse "
                 + "! matroskamux ! filesink buffer-mode=unbuffered \(place)"
         case "yuv": text = "video/x-raw,format=I420 ! filesink \(place)"
-        case "png": text = "videoconvert ! pngenc ! multifilesink \(place)"
-        case "jpg", "jpeg": text = "videoconvert ! jpegenc quality=92 ! multifilesink \(place)"
+        case "png": text = "videoconvert ! pngenc ! multifilesink \(numbered)"
+        case "jpg", "jpeg": text = "videoconvert ! jpegenc quality=92 ! multifilesink \(numbered)"
         default:
             throw ValidationError("a name that ends in .mkv, .yuv, .png or .jpg, not \(path)")
         }
