@@ -21,11 +21,13 @@ extension MediaEngine {
 
     func stop(_ seat: SourceSeat) async {
         seat.port.close()
-        // It may be held until its frame is due, or until a slow renderer has room.
-        for slot in slots.values where slot.track.isListening(to: seat.port) {
-            slot.track.hurry()
-        }
+        let track = slots.values.map(\.track).first { $0.isListening(to: seat.port) }
+        track?.letGo()
+        // Its thread may wait for a slow renderer. Half of the time it has for that: what it delivered
+        // is not lost, and the call comes to an end all the same.
+        let timer = OneShotTimer(after: configuration.callDeadline / 2) { track?.hurry() }
         await tolerate(seat, .stop)
+        timer.cancel()
     }
 
     /// Renders what waits, stops a renderer and disposes of it. What goes wrong is an event.

@@ -31,6 +31,7 @@ extension MediaEngine {
         track.size = slot.track.passed.lastSize
         track.fallbackFrames = slot.track.fallbacks.frames
         track.bitRate = pushes[id]?.bitRate(at: now)
+        track.dropped[.undecodable] += pushes[id]?.lostUnits ?? 0
         return track
     }
 

@@ -78,7 +78,7 @@ final class LocalTrack: Sendable {
             return before
         }
         lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
-        if before !== port { pacer.release() }
+        if before !== port { letGo() }
         setPatient(port != nil)
         if port == nil { lastFrame.withLock { $0 = nil } }
     }
@@ -107,10 +107,12 @@ final class LocalTrack: Sendable {
 
     func isListening(to port: SourcePort) -> Bool { state.withLock { $0.active === port } }
 
-    /// Lets the source's thread go, so that it can stop: a frame that is held until its time, or that
-    /// waits for a slow renderer, is dropped.
+    /// Lets a frame go that is held until its time, so that its source can stop.
+    func letGo() { pacer.release() }
+
+    /// Lets the source's thread go, whatever it waits for: what finds a renderer's queue full is dropped.
     func hurry() {
-        pacer.release()
+        letGo()
         setPatient(false)
     }
 

@@ -15,6 +15,8 @@ final class PushVideoSource: VideoSource, Sendable {
         var decoder: (any VideoDecoder)?
         var codec: EncodedVideoFrame.Codec?
         var isRunning = false
+        /// No decoder could be made: told once, and not tried again before the next start.
+        var isHopeless = false
     }
     private let state = Mutex(State())
     private let kind: Kind
@@ -36,6 +38,8 @@ final class PushVideoSource: VideoSource, Sendable {
     }
 
     private let refused: DropMeter
+    /// Units that no picture came of, in decoders that are gone.
+    private let lostBefore = Atomic<Int>(0)
 
     /// - Parameter refused: Counts what does not get as far as the consumer.
     init(_ kind: Kind, backend: any MediaBackend, clock: EngineClock, refused: DropMeter) {
@@ -83,7 +87,9 @@ final class PushVideoSource: VideoSource, Sendable {
     func push(_ unit: EncodedVideoFrame) -> FrameDisposition {
         guard kind == .encoded else { return refuse(.wrongBufferType) }
         guard !unit.bytes.isEmpty else { return refuse(.badSize) }
-        guard state.withLock({ $0.isRunning }) else { return refuse(.notStarted) }
+        let (isRunning, isHopeless) = state.withLock { ($0.isRunning, $0.isHopeless) }
+        guard isRunning else { return refuse(.notStarted) }
+        guard !isHopeless else { return refuse(.undecodable) }
         var unit = unit
         if unit.time == nil { unit.time = clock.now }
         switch units.post(Unit(source: Weak(self), frame: unit), whenFull: .wait(atMost: .zero)) {
@@ -95,25 +101,44 @@ final class PushVideoSource: VideoSource, Sendable {
         }
     }
 
+    /// On the queue.
     private func decode(_ unit: EncodedVideoFrame) {
-        let (isRunning, consumer, old) = state.withLock { state in
-            (state.isRunning, state.consumer, state.codec == unit.codec ? nil : state.decoder)
+        let (isRunning, consumer, present) = state.withLock { state in
+            (state.isRunning && !state.isHopeless, state.consumer, state.decoder)
         }
-        guard isRunning, let consumer else { return }
-        old?.stop()
-        let present = state.withLock { $0.codec == unit.codec ? $0.decoder : nil }
+        guard isRunning, let consumer else { return lose(.notStarted) }
+        let isFit = state.withLock { $0.codec == unit.codec }
+        if let present, isFit { return take(present.decode(unit)) }
+        // Pictures of the codec before come out before those of the next.
+        present?.drain()
+        end(present)
         do {
-            let decoder = try present ?? backend.makeDecoder(unit.codec, to: consumer)
-            let isKept = state.withLock { state in
-                guard state.isRunning else { return false }
-                state.decoder = decoder
-                state.codec = unit.codec
-                return true
-            }
-            if isKept { _ = decoder.decode(unit) } else { decoder.stop() }
+            let decoder = try backend.makeDecoder(unit.codec, to: consumer)
+            state.withLock { ($0.decoder, $0.codec) = (decoder, unit.codec) }
+            take(decoder.decode(unit))
         } catch {
+            state.withLock { ($0.decoder, $0.codec, $0.isHopeless) = (nil, nil, true) }
+            lose(.undecodable)
             consumer.sourceDidFail(error)
         }
+    }
+
+    private func take(_ disposition: FrameDisposition) {
+        if case .dropped(let cause) = disposition { lose(cause) }
+    }
+
+    private func lose(_ cause: DropCause) { refused.note(cause) }
+
+    private func end(_ decoder: (any VideoDecoder)?) {
+        guard let decoder else { return }
+        decoder.stop()
+        lostBefore.add(decoder.lostUnits, ordering: .relaxed)
+    }
+
+    /// Units that were taken, and no picture came of.
+    var lostUnits: Int {
+        lostBefore.load(ordering: .relaxed)
+            + (state.withLock { $0.decoder }?.lostUnits ?? 0)
     }
 
     // MARK: VideoSource
@@ -128,20 +153,21 @@ final class PushVideoSource: VideoSource, Sendable {
 
     func shouldStart() {
         units.open()
-        state.withLock { $0.isRunning = true }
+        state.withLock { ($0.isRunning, $0.isHopeless) = (true, false) }
     }
 
     func shouldStop() {
-        units.abandon()
-        let decoder = state.withLock { state in
-            defer {
-                state.isRunning = false
-                state.decoder = nil
-                state.codec = nil
-            }
-            return state.decoder
+        let lost = units.abandon()
+        if lost > 0 { refused.note(.notStarted, lost) }
+        state.withLock { $0.isRunning = false }
+        // Behind the unit that is being decoded.
+        queue.sync {
+            end(
+                state.withLock { state in
+                    defer { (state.decoder, state.codec) = (nil, nil) }
+                    return state.decoder
+                })
         }
-        decoder?.stop()
     }
 
     func shouldDispose() { consumer = nil }

@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// Joining and leaving in every order, and transports that do not behave.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct ChannelUseTests {
     @Test func joiningTwiceIsAnErrorAndTheFirstStays() async throws {
         let engine = makeEngine(transport: LoopbackNetwork())
@@ -28,9 +28,7 @@ struct ChannelUseTests {
         let network = LoopbackNetwork()
         let (sender, receiver) = (makeEngine(transport: network), makeEngine(transport: network))
         let (source, sink) = (SourceScript("A"), SinkScript())
-        source.whenStarted { consumer in
-            if let frame = try? source.named(0) { consumer.consume(frame) }
-        }
+        try source.deliverAtStart(0)
         try await receiver.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: "anna")
         try await receiver.joinChannel("room", userID: "ben", role: .audience)
         try await sender.setVideoSource(ScriptedSource(source))
@@ -38,7 +36,6 @@ struct ChannelUseTests {
         await sink.rendered(1)
         #expect(sink.names == ["A"])
         #expect(await sender.statistics.sent == 1)
-        source.state.withLock { $0.delivers = nil }
         await sender.shutDown()
         await receiver.shutDown()
     }

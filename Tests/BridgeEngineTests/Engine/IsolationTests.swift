@@ -4,7 +4,7 @@ import MediaCore
 import Testing
 
 /// One bad renderer beside a good one: the good one misses nothing.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct IsolationTests {
     let source = SourceScript("A")
     let bad = SinkScript()
@@ -13,7 +13,10 @@ struct IsolationTests {
     private func running(
         _ options: RendererOptions = RendererOptions(), stallLimit: Duration = .milliseconds(200)
     ) async throws -> MediaEngine {
-        let engine = makeEngine { $0.stallLimit = stallLimit }
+        let engine = makeEngine { configuration in
+            configuration.stallLimit = stallLimit
+            configuration.callDeadline = .seconds(2)
+        }
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(bad), options: options)
         try await engine.addVideoRenderer(ScriptedSink(good), to: .local())

@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// Files: the engine holds their frames until they are due, and lets go of them when it must.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct PacingTests {
     private let hour = 3_600_000
 
@@ -109,10 +109,11 @@ struct PacingTests {
             SourceScript("1", pacing: .engine), SourceScript("3", pacing: .engine)
         )
         let live = SourceScript("2")
+        let picture = try live.named(0)
         live.whenStarted { consumer in
-            let timing = LiveTiming(clockOrigin: .zero, latency: .zero)
-            guard var frame = try? live.named(0) else { return }
-            (frame.runningTime, frame.liveTiming) = (backend.clockTime(), timing)
+            var frame = picture
+            frame.liveTiming = LiveTiming(clockOrigin: .zero, latency: .zero)
+            frame.runningTime = backend.clockTime()
             consumer.consume(frame)
         }
         try one.deliverAtStart(500)

@@ -22,7 +22,7 @@ struct Work: VideoProcessor {
 }
 
 /// What processors at the three points do, well and badly.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct ProcessorTests {
     let source = SourceScript("A")
     let sink = SinkScript()
@@ -181,10 +181,11 @@ struct ProcessorTests {
         try source.deliver(11)
         await sink.rendered(2)
         try await engine.stopPreview()
-        let drops = await engine.statistics.local[.main]?.dropped
-        #expect(sink.frames.count == 2)
+        let drops = try #require(await engine.statistics.local[.main]?.dropped)
         #expect(sink.times == sink.times.sorted())
-        #expect(drops?.total == 4)
+        // The one that hung, and what waited behind it when it was left.
+        #expect(drops[.processor] >= 1)
+        #expect(sink.frames.count + drops.total == 6)
         #expect(sink.frames.allSatisfy { $0.metadata["first"] == "yes" })
         await engine.shutDown()
     }

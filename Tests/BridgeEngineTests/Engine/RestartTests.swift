@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// A source that fails: told, and started again where that is asked for.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct RestartTests {
     let source = SourceScript("A")
 
@@ -73,7 +73,7 @@ struct RestartTests {
         let (events, news) = (engine.events, engine.events)
         source.fail("shouldInitialize")
         fail()
-        for _ in 0..<3 { await news.first(named: "sourceRestarting") }
+        for _ in 0..<4 { await news.first(named: "sourceFailed") }
         await aWhile(news)
         let numbers = source.calls.filter { $0 == "shouldInitialize" }.count
         #expect(numbers == 4)
@@ -90,7 +90,10 @@ struct RestartTests {
         source.whenStarted { $0.sourceDidFail(Refusal(reason: "no signal")) }
         let engine = try await running(3)
         let (events, news) = (engine.events, engine.events)
-        for _ in 0..<3 { await news.first(named: "sourceRestarting") }
+        for _ in 0..<3 {
+            await news.first(named: "sourceRestarting")
+            await news.first(named: "sourceFailed")
+        }
         await aWhile(news)
         #expect(source.calls.filter { $0 == "shouldStart" }.count == 4)
         await engine.shutDown()

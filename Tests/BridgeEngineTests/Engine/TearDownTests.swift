@@ -4,7 +4,7 @@ import MediaCore
 import Testing
 
 /// The end of an engine in each of its states: nothing traps, hangs or stays behind.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct TearDownTests {
     enum Condition: CaseIterable {
         case fresh, previewing, joined, both, midSwap, midJoin, stuckSource, stalledRenderer
@@ -53,6 +53,7 @@ struct TearDownTests {
             await isStarting.wait()
         case .midJoin:
             scene.work.append(Task { try await engine.joinChannel("room", userID: 1) })
+            await scene.transport.isAsked.wait()
         case .stuckSource:
             scene.hangs.append(source.block("shouldStart"))
             try? await engine.startPreview()
@@ -87,6 +88,8 @@ struct TearDownTests {
         // Shut down, it holds nothing of the program's, although somebody still holds it.
         await scene.source.gone.wait()
         await scene.sink.gone.wait()
+        scene.transport.answer.happen()
+        if condition == .midJoin { await scene.transport.isLeft.wait() }
         expectPutAway(scene)
         let error = await #expect(throws: EngineError.self) {
             try await scene.engine.startPreview()
@@ -111,7 +114,10 @@ struct TearDownTests {
         // The events end where the engine does.
         _ = await events.rest()
         #expect(engine == nil)
-        if condition == .joined || condition == .both { await scene.transport.isLeft.wait() }
+        scene.transport.answer.happen()
+        if [.joined, .both, .midJoin].contains(condition) {
+            await scene.transport.isLeft.wait()
+        }
         expectPutAway(scene)
         await scene.engine.shutDown()
     }

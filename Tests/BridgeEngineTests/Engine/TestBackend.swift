@@ -7,6 +7,7 @@ struct TestBackend: MediaBackend {
     struct NoDecoder: Error {}
     let defaultScript = SourceScript()
     let conversions = Conversions()
+    let decoders = ScriptedDecoders()
 
     func clockTime() -> MediaTime {
         MediaTime(ContinuousClock.now - Self.zero)
@@ -19,7 +20,10 @@ struct TestBackend: MediaBackend {
 
     func makeDecoder(
         _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
-    ) throws -> any VideoDecoder { throw NoDecoder() }
+    ) throws -> any VideoDecoder {
+        guard !decoders.areMissing else { throw NoDecoder() }
+        return decoders.make(codec, to: consumer)
+    }
 
     /// Notes every conversion, and marks the frame instead of converting it.
     final class Conversions: VideoConverter {

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// What the engine has of GStreamer: its decoders, its converters, its sources' ends.
-@Suite(.timeLimit(.minutes(1))) struct EngineBackendTests {
+@Suite(.timeLimit(.minutes(3))) struct EngineBackendTests {
     /// Passes on what it renders.
     private final class Screen: VideoSink {
         let frames: AsyncStream<VideoFrame>
