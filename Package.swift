@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "MediaBridge", targets: ["MediaBridge"]),
         .library(name: "ChannelTokens", targets: ["ChannelTokens"]),
         .executable(name: "gst-bridge", targets: ["gst-bridge"]),
+        .executable(name: "bridge-examples", targets: ["bridge-examples"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -60,6 +61,16 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // The samples that users of RTC SDKs try first, one file each.
+        .executableTarget(
+            name: "bridge-examples",
+            dependencies: [
+                "MediaBridge", "ChannelTokens",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings
+        ),
         // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
@@ -74,7 +85,8 @@ let package = Package(
         ),
         // The README's examples, as they stand there.
         .testTarget(
-            name: "ReadmeTests", dependencies: ["MediaBridge", "gst-bridge", "TestSupport"],
+            name: "ReadmeTests",
+            dependencies: ["MediaBridge", "gst-bridge", "bridge-examples", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -91,6 +103,11 @@ let package = Package(
         // The command, run as its users run it: exit status, output and files.
         .testTarget(
             name: "CommandTests", dependencies: ["TestSupport", "gst-bridge"],
+            swiftSettings: settings
+        ),
+        // The examples, run as commands, and their files judged from outside.
+        .testTarget(
+            name: "ExampleTests", dependencies: ["TestSupport", "bridge-examples"],
             swiftSettings: settings
         ),
     ]

@@ -15,7 +15,7 @@ struct BlockingTask {
     /// - Parameter body: Returns what went wrong.
     init(_ body: @escaping @Sendable () async -> (any Error)?) {
         let (done, outcome) = (self.done, self.outcome)
-        Task.detached {
+        ControlTask.start {
             let error = await body()
             outcome.error.withLock { $0 = error }
             done.signal()

@@ -35,7 +35,7 @@ import Testing
         #expect(gate.discardedFrames == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func everyFrameIsCountedOnOneSideOfTheGate() async throws {
+    @Test(.timeLimit(.minutes(3))) func everyFrameIsCountedOnOneSideOfTheGate() async throws {
         let collector = Collector()
         let gate = ConsumerGate(to: collector)
         let picture = try frame()

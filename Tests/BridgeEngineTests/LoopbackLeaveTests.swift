@@ -4,7 +4,7 @@ import MediaCore
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoopbackLeaveTests {
+@Suite(.timeLimit(.minutes(3))) struct LoopbackLeaveTests {
     let network = LoopbackNetwork()
 
     func join(

@@ -2,7 +2,7 @@ import BridgeEngine
 import MediaCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoopbackSlowReceiverTests {
+@Suite(.timeLimit(.minutes(3))) struct LoopbackSlowReceiverTests {
     func join(
         _ user: UserID, _ ears: Ears, _ network: LoopbackNetwork
     ) async throws -> any ChannelMembership {

@@ -2,7 +2,7 @@ import BridgeEngine
 import MediaCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoopbackTests {
+@Suite(.timeLimit(.minutes(3))) struct LoopbackTests {
     let network = LoopbackNetwork()
 
     func join(

@@ -1,7 +1,7 @@
 import BridgeEngine
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoopbackTokenTests {
+@Suite(.timeLimit(.minutes(3))) struct LoopbackTokenTests {
     /// Lets in who brings the password.
     private struct Password: TokenVerifier {
         let password: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeEngine
 
-@Suite(.timeLimit(.minutes(1))) struct MailboxTests {
+@Suite(.timeLimit(.minutes(3))) struct MailboxTests {
     /// A mailbox whose queue stands still until ``flow()``.
     private struct Rig {
         let queue = DispatchQueue(label: "test")

@@ -1,6 +1,8 @@
 import MediaBridge
+import Synchronization
 
-// The README's examples, to the letter: between the marks stands what stands there.
+// The examples of the README and of the articles, to the letter: between the marks stands what stands
+// there.
 
 enum Example {
     static func oneCall() async throws {
@@ -34,6 +36,24 @@ enum Example {
         // end
     }
 
+    static func engine() async throws {
+        // README
+        var configuration = MediaEngine.Configuration()
+        configuration.pace = .asFastAsPossible  // for files; a camera keeps .realTime
+        let engine = MediaEngine(configuration: configuration)
+        let events = engine.events
+        try await engine.setVideoSource(
+            PipelineVideoSource("videotestsrc num-buffers=90 ! video/x-raw,width=640,height=360"))
+        try await engine.setLocalVideoRenderer(
+            PipelineVideoSink("x264enc ! matroskamux ! filesink location=four.mkv"))
+        try await engine.setVideoProcessors([GrayscaleFilter()], at: .capture)
+        try await engine.startPreview()
+        for await event in events { if case .sourceEnded = event { break } }
+        await engine.shutDown()  // renders what waits, completes the file
+        print(engine.trace)  // renderer 1: query, renderer 1: initialize …
+        // end
+    }
+
     static func planes(_ frame: VideoFrame) throws {
         // README
         try frame.withPlanes { planes in
@@ -43,4 +63,39 @@ enum Example {
         }
         // end
     }
+
+    static func pushMode(_ engine: MediaEngine, _ bytes: [UInt8]) async throws {
+        // ComingFromAgora
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.startPreview()
+
+        let frame = ExternalVideoFrame()
+        frame.format = .i420  // or the number: 1
+        frame.strideInPixels = 384
+        frame.height = 240
+        frame.cropRight = 64  // padding
+        frame.dataBuf = bytes
+        if case .dropped(let cause) = engine.pushExternalVideoFrame(frame) { print(cause) }
+        // end
+    }
+
+    static func renderer(_ engine: MediaEngine) async throws {
+        // ComingFromOpenTok
+        final class BlackAndWhiteRenderer: VideoSink {
+            func pixelFormat() -> VideoPixelFormat { .i420 }  // OpenTok's frames always are
+
+            func render(_ frame: VideoFrame) throws {
+                try frame.withPlanes { planes in
+                    let luma = planes[0]  // width, rows, stride
+                    for y in 0..<luma.rows { draw(luma.row(y)) }
+                }
+            }
+        }
+        try await engine.setLocalVideoRenderer(BlackAndWhiteRenderer())
+        // end
+    }
 }
+
+/// Rows that were drawn.
+let drawnRows = Mutex(0)
+private func draw(_ row: RawSpan) { drawnRows.withLock { $0 += 1 } }

@@ -15,19 +15,24 @@ struct ReadmeTests {
         }
     }
 
-    @Test func everyExampleStandsInTheReadmeToTheLetter() throws {
+    @Test(arguments: [
+        ("README", "README.md", 4),
+        ("ComingFromAgora", "Sources/MediaBridge/MediaBridge.docc/ComingFromAgora.md", 1),
+        ("ComingFromOpenTok", "Sources/MediaBridge/MediaBridge.docc/ComingFromOpenTok.md", 1),
+    ])
+    func everyExampleStandsThereToTheLetter(mark: String, file: String, count: Int) throws {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Examples.swift")
         let examples = try String(contentsOf: path, encoding: .utf8)
-            .components(separatedBy: "        // README\n").dropFirst()
+            .components(separatedBy: "        // \(mark)\n").dropFirst()
             .compactMap { $0.components(separatedBy: "        // end\n").first }
-        #expect(examples.count == 3)
-        let text = try readme
+        #expect(examples.count == count)
+        let text = try String(contentsOf: Self.root.appendingPathComponent(file), encoding: .utf8)
         for example in examples {
             let lines = example.split(separator: "\n", omittingEmptySubsequences: false)
             let shown = lines.map { $0.hasPrefix("        ") ? $0.dropFirst(8) : $0 }
                 .joined(separator: "\n")
-            #expect(text.contains(shown), "not in the README:\n\(shown)")
+            #expect(text.contains(shown), "not in \(file):\n\(shown)")
         }
     }
 
@@ -60,6 +65,40 @@ struct ReadmeTests {
             let luma = try await MediaProbe.luma(of: path, columns: 1, rows: 360)
             #expect(luma.allSatisfy { $0[180] > 200 })
         }
+    }
+
+    @Test func theEngineOfTheFourthRungRecordsItsFramesWithoutColours() async throws {
+        try await inDirectory { directory in
+            try await Example.engine()
+            let path = directory.file("four.mkv")
+            #expect(try await MediaProbe(of: path).video?.frames == 90)
+            let colour = try await MediaProbe.colour(of: path)
+            #expect(abs(colour.red - colour.green) <= 4 && abs(colour.green - colour.blue) <= 4)
+        }
+    }
+
+    @Test func everyExampleOfTheListIsACommand() async throws {
+        let text = try readme
+        let commands = text.split(separator: "\n").compactMap { line in
+            line.wholeMatch(of: /swift run bridge-examples ([a-z-]+) .*/).map {
+                String($0.output.1)
+            }
+        }
+        let help = try await Tool.check(Tool.built("bridge-examples"), ["--help"])
+        let subcommands = help.split(separator: "\n").compactMap { line in
+            line.prefixMatch(of: #/  ([a-z-]+)  /#).map { String($0.output.1) }
+        }
+        #expect(commands.count == 12)
+        #expect(Set(commands) == Set(subcommands))
+    }
+
+    @Test func thePushAndTheRendererOfTheArticlesWorkTogether() async throws {
+        let engine = MediaEngine()
+        try await Example.renderer(engine)
+        let bytes = [UInt8](repeating: 128, count: 384 * 240 * 3 / 2)
+        try await Example.pushMode(engine, bytes)
+        await engine.shutDown()
+        #expect(drawnRows.withLock { $0 } == 240)
     }
 
     @Test func planesAreSeenInAScope() async throws {

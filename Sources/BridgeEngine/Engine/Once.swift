@@ -41,7 +41,7 @@ func outcome<R: Sendable>(
 ) async -> Result<R, EngineError>? {
     await withCheckedContinuation { continuation in
         let once = Once(continuation, within: limit)
-        Task {
+        ControlTask.start {
             do throws(EngineError) {
                 let value = try await body()
                 if !once.resume(.success(value)) { await late(value) }

@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// Frames that cannot be taken: each is refused under its own cause, and counted.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct BadFrameTests {
     private func started(_ script: SourceScript) async throws -> MediaEngine {
         let engine = makeEngine()

@@ -4,7 +4,7 @@ import MediaCore
 import Testing
 
 /// Calls that do not return: a deadline, an error that names the call, and an engine that goes on.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct HangTests {
     static let upward = ["shouldInitialize", "shouldStart"]
     static let downward = ["shouldStop", "shouldDispose"]

@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// One source after another while the engine runs: no gap, no jump, no mixture.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct HotSwapTests {
     enum Holder: CaseIterable {
         case preview, channel, both

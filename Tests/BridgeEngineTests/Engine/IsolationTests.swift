@@ -4,7 +4,7 @@ import MediaCore
 import Testing
 
 /// One bad renderer beside a good one: the good one misses nothing.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct IsolationTests {
     let source = SourceScript("A")
     let bad = SinkScript()

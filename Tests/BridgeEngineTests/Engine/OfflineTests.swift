@@ -4,7 +4,7 @@ import MediaCore
 import Testing
 
 /// As fast as possible: nothing is lost, and two runs are one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct OfflineTests {
     private func run(_ frames: Int, processors: [any VideoProcessor]) async throws -> [MediaTime] {
         let (source, slow, fast) = (

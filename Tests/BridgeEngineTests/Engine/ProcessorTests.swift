@@ -22,7 +22,7 @@ struct Work: VideoProcessor {
 }
 
 /// What processors at the three points do, well and badly.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct ProcessorTests {
     let source = SourceScript("A")
     let sink = SinkScript()

@@ -4,7 +4,7 @@ import MediaCore
 import Testing
 
 /// The program's own code that calls back into the engine, from where it is called itself.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct ReentryTests {
     @Test func aRendererMayAskForTheEndInATask() async throws {
         let (engine, source, sink) = (makeEngine(), SourceScript(), SinkScript())

@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// A source that fails: told, and started again where that is asked for.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct RestartTests {
     let source = SourceScript("A")
 

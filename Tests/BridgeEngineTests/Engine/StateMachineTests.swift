@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// The state machine of sources and renderers: every transition, repeat and failure, by the trace.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct StateMachineTests {
     let whole = ["query", "initialize", "start", "stop", "dispose"].map { "source 1: \($0)" }
 

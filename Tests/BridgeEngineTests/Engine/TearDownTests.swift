@@ -4,7 +4,7 @@ import MediaCore
 import Testing
 
 /// The end of an engine in each of its states: nothing traps, hangs or stays behind.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct TearDownTests {
     enum Condition: CaseIterable {
         case fresh, previewing, joined, both, midSwap, midJoin, stuckSource, stalledRenderer

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Glibc
+import MediaBridge
+
+/// The samples that users of RTC SDKs try first. Each is a file of its own, to be read and copied from:
+/// the class as it would be written for such an SDK, then the few lines that use it.
+@main
+struct BridgeExamples: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bridge-examples",
+        abstract: "Small programs, each of which makes a file or a picture to look at.",
+        discussion: """
+            bridge-examples black-and-white gray.mkv
+            bridge-examples call clip.mp4 anna.mkv otto.mkv
+
+            None needs a camera or a screen. What is written goes by the name's ending: .mkv, .yuv (raw \
+            I420), .png or .jpg (the last picture). Ctrl-C completes the files. Exit status: 0 done, 1 a \
+            failure, 64 wrong usage.
+            """,
+        subcommands: [
+            BlackAndWhite.self, CustomSource.self, Noise.self, Push.self, CameraSwitch.self,
+            FileScreenCamera.self, SideBySide.self, PictureInPicture.self, Processors.self,
+            FrameMetadata.self, Snapshot.self, Call.self,
+        ])
+
+    static func main() async {
+        // Written to a closed pipe or past a size limit, a file sink must fail, not the process.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as PipelineError {
+            fail(error)
+        } catch let error as EngineError {
+            fail(error)
+        } catch let error as FrameError {
+            fail(error)
+        } catch {
+            Self.exit(withError: error)
+        }
+    }
+
+    private static func fail(_ error: any Error) -> Never {
+        Terminal.say("\(error)")
+        Self.exit(withError: ExitCode(1))
+    }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import ChannelTokens
+import MediaBridge
+
+/// A call of two: each has a token for the channel, shows a film, and records what the other shows.
+///
+/// Both engines are in this process, so the channel is the loopback, and no pixel is copied between them.
+struct Call: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Two engines in a channel with tokens, each recording the other's film.")
+
+    @Argument(help: "A film.", completion: .file())
+    var input: String
+
+    @Argument(help: "A film to write: what Anna sees.")
+    var outputA: String
+
+    @Argument(help: "A film to write: what Otto sees.")
+    var outputB: String
+
+    func run() async throws {
+        // Whoever keeps the secret lets people in; the token is what they are given.
+        let secret = ChannelSecret.random()
+        LoopbackNetwork.shared.demand(SignedTokens(secret), forChannel: "call")
+
+        let (anna, otto) = (
+            try Caller("anna", sees: "otto", in: outputA),
+            try Caller("otto", sees: "anna", in: outputB)
+        )
+        for caller in [anna, otto] {
+            let token = ChannelToken.sign(
+                channel: "call", userID: caller.user, validFor: .seconds(60), with: secret)
+            try await caller.join("call", token: token, showing: input)
+        }
+        // Both are there: now nobody misses the beginning.
+        for caller in [anna, otto] { try await caller.engine.setClientRole(.broadcaster) }
+        async let isShown: Void = anna.showToTheEnd()
+        try await otto.showToTheEnd()
+        try await isShown
+        for caller in [anna, otto] {
+            try await caller.hangUp()
+            print(
+                "\(caller.recording.statistics.written) frames of the other, seen by \(caller.user)"
+            )
+        }
+    }
+}
+
+/// One of the two.
+private struct Caller: Sendable {
+    let engine = MediaEngine()
+    let watch: Watch
+    /// Hears of the other one, while ``watch`` hears of the film.
+    private let line: Watch
+    let user: UserID
+    let other: UserID
+    let recording: PipelineVideoSink
+
+    init(_ user: UserID, sees other: UserID, in path: String) throws {
+        self.user = user
+        self.other = other
+        recording = try Recording.sink(path)
+        watch = Watch(engine)
+        line = Watch(engine)
+    }
+
+    func join(_ channel: String, token: String, showing film: String) async throws {
+        let capture = "filesrc location=\(Recording.quoted(film)) ! decodebin ! videoconvert"
+        try await engine.setVideoSource(PipelineVideoSource(capture))
+        try await engine.setRemoteVideoRenderer(recording, forUserID: other, options: .recording)
+        try await engine.joinChannel(channel, token: token, userID: user, role: .audience)
+    }
+
+    func showToTheEnd() async throws {
+        await watch.untilTheEnd()
+        // The other one hears of it behind the last picture.
+        try await engine.setClientRole(.audience)
+    }
+
+    /// - Throws: What failed on the way.
+    func hangUp() async throws {
+        await line.first { event in
+            if case .trackUnpublished = event { true } else { nil }
+        }
+        await engine.shutDown()
+        try await watch.check()
+    }
+}

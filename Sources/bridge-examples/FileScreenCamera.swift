@@ -1,0 +1,61 @@
+import ArgumentParser
+import MediaBridge
+
+/// A file, the screen and a camera on one engine, one after the other.
+///
+/// Whatever their sizes, the recording keeps that of its first picture. Where a source cannot start, the
+/// one before goes on, and the reason is thrown.
+struct FileScreenCamera: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "A file, the screen and a camera in turn, in one recording.")
+
+    @Option(help: "A string for a film.")
+    var file = TestPicture.ball.film
+
+    @Option(help: "A string for the screen; the X display, where there is one.")
+    var screen: String?
+
+    @Option(help: "A string for a camera.")
+    var camera = TestPicture.bars.camera
+
+    @Option(help: "How long each is shown.")
+    var seconds = 0.7
+
+    @Argument(help: "A film to write.")
+    var output: String
+
+    func run() async throws {
+        let recording = try Recording.sink(output)
+        let engine = MediaEngine()
+        let watch = Watch(engine)
+        try await engine.setLocalVideoRenderer(recording, options: .recording)
+        do {
+            try await show(on: engine, watch)
+        } catch {
+            // What was recorded before is kept.
+            await engine.shutDown()
+            throw error
+        }
+        await engine.shutDown()
+        try await watch.check()
+        print("\(recording.statistics.written) frames of three sources: \(output)")
+    }
+
+    private func show(on engine: MediaEngine, _ watch: Watch) async throws {
+        for (name, text) in [("file", file), ("screen", screen ?? anyScreen), ("camera", camera)] {
+            try await engine.setVideoSource(PipelineVideoSource(text))
+            // The first time it starts the source; after that there is nothing to start.
+            if await !engine.isPreviewing { try await engine.startPreview() }
+            Terminal.say("the \(name), from \(engine.runningTime)")
+            let end = await watch.untilTheEnd(within: seconds)
+            // A film may be over before its time.
+            guard end == .timeOver || end == .sourceEnded else { return }
+        }
+    }
+
+    private var anyScreen: String {
+        DefaultCapture.display == nil
+            ? TestPicture.snow.camera
+            : "ximagesrc use-damage=false ! videoconvert ! videorate ! video/x-raw,framerate=30/1"
+    }
+}

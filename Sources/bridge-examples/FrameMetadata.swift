@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import MediaBridge
+import Synchronization
+
+/// Writes its notes onto every frame: the number, and when it was taken.
+final class Stamp: VideoProcessor {
+    private let frames = Atomic<Int>(0)
+
+    func process(_ frame: consuming VideoFrame) -> VideoFrame? {
+        var stamped = frame
+        stamped.metadata["number"] = "\(frames.add(1, ordering: .relaxed).oldValue)"
+        stamped.metadata["taken"] = "\(stamped.runningTime ?? .zero)"
+        return stamped
+    }
+}
+
+/// Reads the notes on another engine's frames, which came across the channel with the pixels, and makes a
+/// table of them.
+final class NoteTaker: VideoSink {
+    private var lines: [String] = []
+    private let path: String
+
+    init(path: String) { self.path = path }
+
+    func shouldStart() { lines = ["number,taken,due,picture"] }
+
+    func render(_ frame: VideoFrame) {
+        let (number, taken) = (frame.metadata["number"] ?? "", frame.metadata["taken"] ?? "")
+        let due = frame.runningTime?.description ?? ""
+        lines.append("\(number),\(taken),\(due),\(frame.width)x\(frame.height)")
+    }
+
+    func shouldStop() throws {
+        let table = lines.joined(separator: "\n") + "\n"
+        try table.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+}
+
+struct FrameMetadata: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Notes on every frame, written by a processor and read across a channel.")
+
+    @Option(help: "Where the pictures come from.")
+    var capture = TestPicture.ball.film
+
+    @Option(help: "How long, where the capture does not end by itself.")
+    var seconds: Double?
+
+    @Argument(help: "A table to write, in CSV.")
+    var output: String
+
+    func run() async throws {
+        let receiver = MediaEngine()
+        let arrivals = Watch(receiver)
+        var all = RendererOptions()
+        all.whenFull = .wait
+        try await receiver.setRemoteVideoRenderer(
+            NoteTaker(path: output), forUserID: "anna", options: all)
+        try await receiver.joinChannel("metadata", userID: "otto", role: .audience)
+
+        let sender = MediaEngine()
+        let watch = Watch(sender)
+        try await sender.setVideoSource(PipelineVideoSource(capture))
+        try await sender.setVideoProcessors([Stamp()], at: .capture)
+        try await sender.joinChannel("metadata", userID: "anna")
+        await watch.untilTheEnd(within: seconds)
+        await sender.shutDown()
+
+        // Behind the last frame comes word that its sender is gone.
+        await arrivals.first { event in
+            if case .userOffline = event { true } else { nil }
+        }
+        await receiver.shutDown()
+        try await watch.check()
+        try await arrivals.check()
+        print("the notes on every frame: \(output)")
+    }
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import Foundation
+import MediaBridge
+import Synchronization
+
+/// OpenTok's basic capturer: pictures of noise from a timer, handed over as pixel buffers.
+///
+/// `initCapture`, `startCapture`, `stopCapture` and `releaseCapture` are the four `should…` methods.
+final class NoiseCapturer: VideoSource {
+    var consumer: (any VideoFrameConsumer)?
+    private let frames: Int
+    private let queue = DispatchQueue(label: "noise")
+    private var timer: (any DispatchSourceTimer)?
+
+    init(frames: Int) { self.frames = frames }
+
+    func bufferType() -> VideoBufferType { .pixelBuffer }
+
+    func shouldInitialize() -> Bool { true }
+
+    func shouldStart() {
+        guard let consumer else { return }
+        let generator = Generator(frames: frames)
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now(), repeating: 1 / Double(Generator.framesPerSecond))
+        timer.setEventHandler { generator.tick(to: consumer) }
+        timer.activate()
+        self.timer = timer
+    }
+
+    func shouldStop() {
+        timer?.cancel()
+        timer = nil
+    }
+
+    func shouldDispose() { consumer = nil }
+
+    /// What the timer works with, on its queue.
+    private final class Generator: Sendable {
+        static let framesPerSecond: Int32 = 30
+        private let frames: Int
+        private let next = Atomic<Int>(0)
+
+        init(frames: Int) { self.frames = frames }
+
+        func tick(to consumer: any VideoFrameConsumer) {
+            let number = next.add(1, ordering: .relaxed).oldValue
+            guard number < frames else {
+                if number == frames { consumer.sourceDidEnd() }
+                return
+            }
+            do {
+                let time = MediaTime(value: Int64(number), timescale: Self.framesPerSecond)
+                let answer = consumer.consumePixelBuffer(
+                    try picture(), withTimestamp: time, rotation: .none)
+                // Elsewhere nobody says what became of a frame.
+                if case .dropped(let cause) = answer { print("frame \(number): \(cause)") }
+            } catch {
+                consumer.sourceDidFail(error)
+            }
+        }
+
+        private func picture() throws -> PixelBuffer {
+            var buffer = try PixelBuffer(.nv12, size: VideoSize(width: 320, height: 240))
+            try buffer.withMutablePlanes { planes in
+                for index in 0..<planes.count {
+                    var plane = planes.plane(index)
+                    plane.withUnsafeMutableBytes { bytes in
+                        for place in stride(from: 0, to: bytes.count - 7, by: 8) {
+                            bytes.storeBytes(
+                                of: UInt64.random(in: 0...UInt64.max), toByteOffset: place,
+                                as: UInt64.self)
+                        }
+                    }
+                }
+            }
+            return buffer
+        }
+    }
+}
+
+struct Noise: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "A capturer of noise, with a timer and pixel buffers.")
+
+    @Option(help: "How many, at 30 a second.")
+    var frames = 60
+
+    @Argument(help: "A film or picture to write.")
+    var output: String
+
+    func run() async throws {
+        let recording = try Recording.sink(output)
+        let engine = MediaEngine()
+        let watch = Watch(engine)
+        try await engine.setVideoSource(NoiseCapturer(frames: frames))
+        try await engine.setLocalVideoRenderer(recording, options: .recording)
+        try await engine.startPreview()
+        await watch.untilTheEnd()
+        await engine.shutDown()
+        try await watch.check()
+        print("\(recording.statistics.written) frames of noise: \(output)")
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import MediaBridge
+import Synchronization
+
+/// What a call looks like: the other one large, and oneself small in the corner.
+///
+/// Two renderers that work together. Each has a thread of its own, so what they share is locked.
+final class CallView: Sendable {
+    private let small = Mutex<VideoFrame?>(nil)
+    private let view: PipelineVideoSink
+
+    init(view: PipelineVideoSink) { self.view = view }
+
+    /// For the local view: keeps the newest picture. The engine makes it small (``RendererOptions/size``).
+    final class Inset: VideoSink {
+        private let whole: CallView
+        init(of whole: CallView) { self.whole = whole }
+
+        func pixelFormat() -> VideoPixelFormat { .i420 }
+        func render(_ frame: VideoFrame) { whole.small.withLock { $0 = frame } }
+        func shouldStop() { whole.small.withLock { $0 = nil } }
+    }
+
+    /// For the remote view: draws the newest small picture into each large one.
+    final class Large: VideoSink {
+        private let whole: CallView
+        init(of whole: CallView) { self.whole = whole }
+
+        func pixelFormat() -> VideoPixelFormat { .i420 }
+
+        func render(_ frame: VideoFrame) throws {
+            var frame = frame
+            if let small = whole.small.withLock({ $0 }) { try draw(small, into: &frame) }
+            try whole.view.render(frame)
+        }
+
+        private func draw(_ small: VideoFrame, into large: inout VideoFrame) throws {
+            try large.withMutablePlanes { target in
+                try small.withPlanes { source in
+                    for index in 0..<source.count {
+                        var plane = target.plane(index)
+                        // 16 pixels off the lower right corner; half as many samples of chroma.
+                        let margin = index == 0 ? 16 : 8
+                        plane.paste(
+                            source[index], x: max(0, plane.width - source[index].width - margin),
+                            y: max(0, plane.rows - source[index].rows - margin))
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct PictureInPicture: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The other one large, and oneself small in the corner.")
+
+    @Option(help: "The other one's pictures, large.")
+    var remote = TestPicture.bars.film
+
+    @Option(help: "One's own pictures, small.")
+    var local = TestPicture.ball.camera
+
+    @Option(help: "How long, where the remote pictures do not end by themselves.")
+    var seconds: Double?
+
+    @Argument(help: "A film or picture to write.")
+    var output: String
+
+    func run() async throws {
+        let view = try Recording.sink(output)
+        try await view.start()
+        let whole = CallView(view: view)
+
+        let (me, other) = (MediaEngine(), MediaEngine())
+        let watch = Watch(other)
+        var small = RendererOptions()
+        small.size = VideoSize(width: 96, height: 72)
+        try await me.setVideoSource(PipelineVideoSource(local))
+        try await me.setLocalVideoRenderer(CallView.Inset(of: whole), options: small)
+        try await me.setRemoteVideoRenderer(
+            CallView.Large(of: whole), forUserID: "otto", options: .recording)
+        try await me.joinChannel("picture-in-picture", userID: "anna")
+        // One's own camera is on before the other one comes.
+        _ = try await me.takeSnapshot()
+
+        let arrivals = Watch(me)
+        try await other.setVideoSource(PipelineVideoSource(remote))
+        try await other.joinChannel("picture-in-picture", userID: "otto")
+        await watch.untilTheEnd(within: seconds)
+        await other.shutDown()
+        // Behind his last picture comes word that he is gone.
+        await arrivals.first { event in
+            if case .userOffline = event { true } else { nil }
+        }
+        await me.shutDown()
+
+        let report = try await view.finish()
+        try await watch.check()
+        try await arrivals.check()
+        print("\(report.written) frames with a small picture in the corner: \(output)")
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import MediaBridge
+
+/// A mark in the upper left corner: a processor that writes into each picture.
+///
+/// It is given the frame for good, so where nobody else sees the pixels nothing is copied.
+struct Watermark: VideoProcessor {
+    func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+        var marked = frame
+        guard marked.format.pixelFormat == .i420 else { return marked }
+        try marked.withMutablePlanes { planes in
+            var luma = planes.plane(0)
+            let width = luma.width
+            for y in 12..<min(28, luma.rows) {
+                var row = luma.row(y)
+                for x in 12..<min(76, width) {
+                    // Stripes, eight pixels wide.
+                    let sample: UInt8 = x / 8 % 2 == 0 ? 235 : 16
+                    row.storeBytes(of: sample, toByteOffset: x, as: UInt8.self)
+                }
+            }
+        }
+        return marked
+    }
+}
+
+/// The two ways to work on pictures on their way: behind the capture, for everybody, and on render, for
+/// the local view alone.
+struct Processors: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Black and white for everybody, and a mark in the local view alone.")
+
+    @Option(help: "Where the pictures come from.")
+    var capture = TestPicture.bars.film
+
+    @Option(help: "How long, where the capture does not end by itself.")
+    var seconds: Double?
+
+    @Argument(help: "A film or picture to write: the local view.")
+    var local: String
+
+    @Argument(help: "A film or picture to write: what the other one in the channel sees.")
+    var remote: String
+
+    func run() async throws {
+        let (recording, received) = (try Recording.sink(local), try Recording.sink(remote))
+
+        let other = MediaEngine()
+        let arrivals = Watch(other)
+        try await other.setRemoteVideoRenderer(received, forUserID: "anna", options: .recording)
+        try await other.joinChannel("processors", userID: "otto", role: .audience)
+
+        let engine = MediaEngine()
+        let watch = Watch(engine)
+        try await engine.setVideoSource(PipelineVideoSource(capture))
+        try await engine.setVideoProcessors([GrayscaleFilter()], at: .capture)
+        try await engine.setVideoProcessors([Watermark()], at: .render)
+        try await engine.setLocalVideoRenderer(recording, options: .recording)
+        try await engine.joinChannel("processors", userID: "anna")
+        await watch.untilTheEnd(within: seconds)
+        await engine.shutDown()
+
+        await arrivals.first { event in
+            if case .userOffline = event { true } else { nil }
+        }
+        await other.shutDown()
+        try await watch.check()
+        try await arrivals.check()
+        print("\(recording.statistics.written) frames in black and white, marked: \(local)")
+        print("\(received.statistics.written) frames in black and white: \(remote)")
+    }
+}

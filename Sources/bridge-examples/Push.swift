@@ -1,0 +1,118 @@
+import ArgumentParser
+import Foundation
+import MediaBridge
+
+/// Push mode: no class at all. The program reads raw pictures from a file and pushes each one, with the
+/// fields that Agora's `AgoraVideoFrame` has.
+///
+/// The stride is in pixels, and the picture is what is left of it after the crop: rows of 384 pixels of
+/// which 64 are padding are a stride of 384 and a crop of 64 on the right.
+struct Push: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Raw pictures from a file, by push mode, with stride and crop.")
+
+    @Option(help: "A file of raw pictures, one after the other; without it some are drawn.")
+    var input: String?
+
+    @Option(help: "Pixels from row to row.")
+    var stride = 384
+
+    @Option(help: "Rows.")
+    var height = 240
+
+    @Option(help: "The SDK's number: 1 I420, 2 BGRA, 3 NV21, 4 RGBA, 7 ARGB, 8 NV12, 16 I422.")
+    var format = 1
+
+    @Option(help: "Pixels to cut off.")
+    var cropLeft = 0
+
+    @Option(help: "Pixels to cut off.")
+    var cropTop = 0
+
+    @Option(help: "Pixels to cut off; a sixth of what is drawn here.")
+    var cropRight: Int?
+
+    @Option(help: "Pixels to cut off.")
+    var cropBottom = 0
+
+    @Option(help: "Frames a second.")
+    var rate: Int32 = 30
+
+    @Argument(help: "A film or picture to write.")
+    var output: String
+
+    func run() async throws {
+        let size = try pictureSize()
+        let cropRight = cropRight ?? (input == nil ? stride / 6 : 0)
+        let pictures =
+            try input.map { try Data(contentsOf: URL(filePath: $0)) }
+            ?? drawing(width: stride - cropRight)
+        let recording = try Recording.sink(output)
+
+        // A file on a disk has no pace of its own: the engine runs as fast as it can, its receivers are
+        // waited for, and the same input gives the same output. A camera would keep `.realTime`.
+        var configuration = MediaEngine.Configuration()
+        configuration.pace = .asFastAsPossible
+        let engine = MediaEngine(configuration: configuration)
+        let watch = Watch(engine)
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setLocalVideoRenderer(recording, options: .recording)
+        try await engine.startPreview()
+
+        var number: Int64 = 0
+        for start in Swift.stride(from: 0, to: pictures.count - size + 1, by: size) {
+            let frame = ExternalVideoFrame()
+            frame.format = PushFormat(rawValue: format)
+            frame.time = MediaTime(value: number, timescale: rate)
+            frame.strideInPixels = stride
+            frame.height = height
+            frame.dataBuf = [UInt8](pictures[start..<start + size])
+            frame.cropLeft = cropLeft
+            frame.cropTop = cropTop
+            frame.cropRight = cropRight
+            frame.cropBottom = cropBottom
+            // Never a bare false: the answer says why.
+            if case .dropped(let cause) = engine.pushExternalVideoFrame(frame) {
+                throw EngineError(
+                    .invalidArgument, message: "frame \(number) was not taken: \(cause)")
+            }
+            number += 1
+        }
+        await engine.shutDown()
+        try await watch.check()
+        print("\(recording.statistics.written) of \(number) pushed frames: \(output)")
+    }
+
+    /// Bytes of a picture in the file, padding included.
+    private func pictureSize() throws -> Int {
+        guard let format = VideoPixelFormat(push: PushFormat(rawValue: format)) else {
+            throw ValidationError("no format of raw pictures has the number \(format)")
+        }
+        let planes = try format.packedPlanes(VideoSize(width: stride, height: height))
+        return planes.map { $0.offset + $0.stride * $0.rows }.max() ?? 0
+    }
+
+    /// Two seconds of a bar that falls; the padding is bright green, so that it would be seen.
+    private func drawing(width: Int) throws -> Data {
+        guard format == 1, (1...stride).contains(width) else {
+            throw ValidationError("nothing is drawn but I420, within its stride: use --input")
+        }
+        let half = (stride + 1) / 2
+        var pictures = Data()
+        for number in 0..<60 {
+            for row in 0..<height {
+                let bar = number * 4 % height
+                let luma: UInt8 = (bar..<bar + 16).contains(row) ? 235 : 60
+                pictures += Data(repeating: luma, count: width)
+                pictures += Data(repeating: 150, count: stride - width)
+            }
+            for chroma: UInt8 in [100, 180] {
+                for _ in 0..<(height + 1) / 2 {
+                    pictures += Data(repeating: chroma, count: (width + 1) / 2)
+                    pictures += Data(repeating: 40, count: half - (width + 1) / 2)
+                }
+            }
+        }
+        return pictures
+    }
+}

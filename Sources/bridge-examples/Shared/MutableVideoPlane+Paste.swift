@@ -1,0 +1,26 @@
+import MediaBridge
+
+extension MutableVideoPlane {
+    /// Copies a plane of 8-bit samples into this one, as far as it fits.
+    ///
+    /// Row by row, since the two have strides of their own.
+    ///
+    /// - Parameters:
+    ///   - x: The sample of the row where it begins.
+    ///   - y: The row where it begins.
+    mutating func paste(_ plane: borrowing VideoPlane, x: Int, y: Int) {
+        let (stride, width) = (stride, min(plane.width, width - x))
+        let (rows, sourceStride) = (min(plane.rows, rows - y), plane.stride)
+        guard width > 0, rows > 0 else { return }
+        withUnsafeMutableBytes { target in
+            plane.withUnsafeBytes { source in
+                for row in 0..<rows {
+                    let from = source[(row * sourceStride)...].prefix(width)
+                    UnsafeMutableRawBufferPointer(
+                        rebasing: target[((y + row) * stride + x)...].prefix(width)
+                    ).copyMemory(from: UnsafeRawBufferPointer(rebasing: from))
+                }
+            }
+        }
+    }
+}

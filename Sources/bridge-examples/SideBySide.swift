@@ -1,0 +1,110 @@
+import ArgumentParser
+import MediaBridge
+
+/// A source that is made of two others: their pictures side by side.
+///
+/// It reads both as sequences, which it may do because sources are values of their own: the engine sees
+/// one source like any other. A picture on the left waits for the next one on the right.
+final class SideBySideSource: VideoSource {
+    var consumer: (any VideoFrameConsumer)?
+    private let left: PipelineVideoSource
+    private let right: PipelineVideoSource
+    private var composing: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - left: A gst-launch string that keeps its own time: a live one, or a film with
+    ///     `identity sync=true` at its end.
+    init(left: String, right: String, size: VideoSize) throws {
+        // Whatever they give, GStreamer's elements make it the same.
+        let same =
+            " ! videoconvert ! videoscale ! video/x-raw,format=I420,width=\(size.width),"
+            + "height=\(size.height),pixel-aspect-ratio=1/1"
+        self.left = try PipelineVideoSource(left + same)
+        self.right = try PipelineVideoSource(right + same)
+    }
+
+    func bufferType() -> VideoBufferType { .pixelBuffer }
+
+    func shouldInitialize() -> Bool { true }
+
+    func shouldStart() {
+        guard let consumer else { return }
+        let (left, right) = (left, right)
+        composing = Task { await SideBySideSource.deliver(left, right, to: consumer) }
+    }
+
+    /// Leaving the loops stops both pipelines.
+    func shouldStop() {
+        composing?.cancel()
+        composing = nil
+    }
+
+    func shouldDispose() { consumer = nil }
+
+    private static func deliver(
+        _ left: PipelineVideoSource, _ right: PipelineVideoSource,
+        to consumer: any VideoFrameConsumer
+    ) async {
+        do {
+            var others = right.frames().makeAsyncIterator()
+            for try await picture in left.frames() {
+                guard let other = try await others.next() else { break }
+                consumer.consume(try compose(picture, other))
+            }
+            consumer.sourceDidEnd()
+        } catch {
+            consumer.sourceDidFail(error)
+        }
+    }
+
+    private static func compose(_ left: VideoFrame, _ right: VideoFrame) throws -> VideoFrame {
+        let format = VideoFormat(
+            .i420, width: left.width + right.width, height: max(left.height, right.height),
+            frameRate: left.format.frameRate)
+        var both = try VideoFrame(
+            format, runningTime: left.runningTime, duration: left.duration)
+        both.liveTiming = left.liveTiming
+        try both.withMutablePlanes { target in
+            for (picture, isRight) in [(left, false), (right, true)] {
+                try picture.withPlanes { source in
+                    for index in 0..<source.count {
+                        var plane = target.plane(index)
+                        plane.paste(source[index], x: isRight ? plane.width / 2 : 0, y: 0)
+                    }
+                }
+            }
+        }
+        return both
+    }
+}
+
+struct SideBySide: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "A source that is made of two others.")
+
+    @Option(help: "The picture on the left.")
+    var left = TestPicture.bars.film + " ! identity sync=true"
+
+    @Option(help: "The picture on the right.")
+    var right = TestPicture.ball.film + " ! identity sync=true"
+
+    @Option(help: "How long, where the captures do not end by themselves.")
+    var seconds: Double?
+
+    @Argument(help: "A film or picture to write.")
+    var output: String
+
+    func run() async throws {
+        let recording = try Recording.sink(output)
+        let engine = MediaEngine()
+        let watch = Watch(engine)
+        try await engine.setVideoSource(
+            SideBySideSource(left: left, right: right, size: VideoSize(width: 320, height: 240)))
+        try await engine.setLocalVideoRenderer(recording, options: .recording)
+        try await engine.startPreview()
+        await watch.untilTheEnd(within: seconds)
+        await engine.shutDown()
+        try await watch.check()
+        print("\(recording.statistics.written) frames side by side: \(output)")
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension ExampleTests {
+    /// Renderers and processors: what becomes of the pictures of a capture.
+    @Suite(.timeLimit(.minutes(2))) struct RendererTests {
+        @Test func blackAndWhiteHasTheLumaOfTheSourceAndNoChroma() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("gray.yuv")
+                let said = try await Example.run(
+                    "black-and-white", "--capture", Example.film("smpte"), path)
+                #expect(said.contains("30 frames"))
+                let (gray, colour) = (
+                    try RawFilm(path), try await RawFilm(of: Example.film("smpte"), in: directory)
+                )
+                #expect(gray.frames == 30)
+                #expect((0..<30).allSatisfy { gray.luma($0) == colour.luma($0) })
+                #expect((0..<30).allSatisfy { gray.chroma($0).allSatisfy { $0 == 128 } })
+            }
+        }
+
+        @Test func blackAndWhiteOfAFilmThatIsNotI420IsAPictureWithoutColours() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("gray.png")
+                let capture = Example.film("red").replacing("I420", with: "BGRx")
+                try await Example.run("black-and-white", "--capture", capture, path)
+                #expect(try await MediaProbe(of: path).video?.codec == "png")
+                let raw = directory.file("gray.rgb")
+                try await Tool.check(
+                    "ffmpeg",
+                    ["-v", "error", "-i", path, "-pix_fmt", "rgb24", "-f", "rawvideo", raw])
+                let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: raw)))
+                #expect(bytes.count == 320 * 240 * 3)
+                // Red has some luma, and no more than that is left of it: one gray everywhere.
+                #expect(Set(bytes).count == 1 && (40...120).contains(bytes[0]))
+            }
+        }
+
+        @Test func processorsWorkForEverybodyOrForTheLocalViewAlone() async throws {
+            try await withTemporaryDirectory { directory in
+                let (local, remote) = (directory.file("local.yuv"), directory.file("remote.yuv"))
+                try await Example.run(
+                    "processors", "--capture", Example.film("smpte"), local, remote)
+                let colour = try await RawFilm(of: Example.film("smpte"), in: directory)
+                let (seen, sent) = (try RawFilm(local), try RawFilm(remote))
+                #expect(seen.frames == 30)
+                #expect(sent.frames == 30)
+                for frame in 0..<30 {
+                    #expect(sent.luma(frame) == colour.luma(frame))
+                    #expect(sent.chroma(frame).allSatisfy { $0 == 128 })
+                    #expect(seen.chroma(frame).allSatisfy { $0 == 128 })
+                    let changed = zip(seen.luma(frame), sent.luma(frame)).enumerated()
+                        .filter { $0.element.0 != $0.element.1 }.map(\.offset)
+                    let inside = changed.allSatisfy {
+                        (12..<76).contains($0 % 320) && (12..<28).contains($0 / 320)
+                    }
+                    #expect(
+                        inside && changed.count > 500, "the mark is at its place and nowhere else")
+                }
+            }
+        }
+
+        @Test func notesCrossTheChannelWithTheirFrames() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("notes.csv")
+                try await Example.run("frame-metadata", "--capture", Example.film("ball"), path)
+                let lines = try String(contentsOfFile: path, encoding: .utf8)
+                    .split(separator: "\n").map { $0.split(separator: ",").map(String.init) }
+                #expect(lines.first == ["number", "taken", "due", "picture"])
+                let notes = lines.dropFirst()
+                #expect(notes.map { $0[0] } == (0..<30).map(String.init))
+                let times = notes.map { $0[1] }
+                #expect(times == times.sorted() && Set(times).count == 30)
+                #expect(notes.allSatisfy { $0[3] == "320x240" })
+            }
+        }
+    }
+}
