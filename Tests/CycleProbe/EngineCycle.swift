@@ -13,19 +13,38 @@ struct EngineCycle {
         func renderPixelBuffer(_ pixelBuffer: PixelBuffer, rotation: VideoRotation) {}
     }
 
+    /// Whether everything that was handed over is gone: the engine lets go of it on its own threads.
+    private final class Remains {
+        weak var source: PipelineVideoSource?
+        weak var successor: PipelineVideoSource?
+        weak var sink: PipelineVideoSink?
+        var areGone: Bool { source == nil && successor == nil && sink == nil }
+    }
+
+    /// Returns when nothing of it is left.
     func run(_ number: Int) async throws {
+        let remains = Remains()
+        try await live(number, remains)
+        while !remains.areGone { await Task.yield() }
+    }
+
+    private func live(_ number: Int, _ remains: Remains) async throws {
         let (host, guest) = (MediaEngine(transport: network), MediaEngine(transport: network))
-        try await host.setVideoSource(PipelineVideoSource(Self.live))
+        let source = try PipelineVideoSource(Self.live)
+        remains.source = source
+        try await host.setVideoSource(source)
         var upright = RendererOptions()
         upright.isUpright = true
         try await host.setLocalVideoRenderer(Viewer(), options: upright)
-        try await host.addVideoRenderer(PipelineVideoSink("fakesink"), to: .local())
+        try await add("fakesink", to: host, remains)
         try await guest.setRemoteVideoRenderer(Viewer(), forUserID: "host")
         try await host.startPreview()
         try await guest.joinChannel("cycle", userID: "guest", role: .audience)
         try await host.joinChannel("cycle", userID: "host")
         _ = try await guest.takeSnapshot(of: .remote("host"))
-        try await host.setVideoSource(PipelineVideoSource(Self.live))
+        let successor = try PipelineVideoSource(Self.live)
+        remains.successor = successor
+        try await host.setVideoSource(successor)
         if number % 2 == 0 { try await push(to: host) }
         switch number % 3 {
         case 0:
@@ -37,6 +56,12 @@ struct EngineCycle {
         }
         await host.shutDown()
         await guest.shutDown()
+    }
+
+    private func add(_ text: String, to engine: MediaEngine, _ remains: Remains) async throws {
+        let sink = try PipelineVideoSink(text)
+        remains.sink = sink
+        try await engine.addVideoRenderer(sink, to: .local())
     }
 
     /// Pictures, then a decoder that is given nonsense.
