@@ -67,17 +67,21 @@ public struct VideoConversion: Hashable, Sendable {
     public var pixelFormat: VideoPixelFormat?
     /// `nil` to keep the frame's.
     public var size: VideoSize?
+    /// Whether a picture of another shape is cropped to the size, instead of getting borders. Default
+    /// false.
+    public var fillsSize: Bool
     /// How far to turn the picture clockwise.
     public var rotation: VideoRotation
     /// Left becomes right, after the turn.
     public var isMirrored: Bool
 
     public init(
-        pixelFormat: VideoPixelFormat? = nil, size: VideoSize? = nil,
+        pixelFormat: VideoPixelFormat? = nil, size: VideoSize? = nil, fillsSize: Bool = false,
         rotation: VideoRotation = .none, isMirrored: Bool = false
     ) {
         self.pixelFormat = pixelFormat
         self.size = size
+        self.fillsSize = fillsSize
         self.rotation = rotation
         self.isMirrored = isMirrored
     }

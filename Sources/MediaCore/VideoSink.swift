@@ -7,7 +7,7 @@
 ///
 /// Source: Agora's `AgoraVideoSinkProtocol`, OpenTok's `OTVideoRender`.
 public protocol VideoSink: AnyObject {
-    /// The kind of buffer this sink takes; asked once, first.
+    /// The kind of buffer this sink takes; asked first, and never to change.
     func bufferType() -> VideoBufferType
 
     /// The pixel format this sink wants; ``VideoPixelFormat/any`` takes frames as they come. Asked once.

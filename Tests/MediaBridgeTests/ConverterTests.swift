@@ -103,6 +103,25 @@ import Testing
         }
     }
 
+    @Test func aPictureThatFillsAnotherShapeIsCroppedInTheMiddle() throws {
+        var frame = try VideoFrame(
+            VideoFormat(.gray8, width: 32, height: 16), runningTime: .zero)
+        try frame.withMutablePlanes { planes in
+            var plane = planes.plane(0)
+            for y in 0..<16 {
+                var row = plane.row(y)
+                for x in 0..<32 {
+                    let isMiddle = (8..<24).contains(x)
+                    row.storeBytes(of: isMiddle ? 255 : 0, toByteOffset: x, as: UInt8.self)
+                }
+            }
+        }
+        let square = VideoConversion(size: VideoSize(width: 16, height: 16), fillsSize: true)
+        let rows = try FrameConverter().convert(frame, to: square).rows[0]
+        #expect(rows.count == 16)
+        #expect(rows.allSatisfy { Array($0) == [UInt8](repeating: 255, count: 16) })
+    }
+
     @Test func pixelsThatAreNotSquareAreSquareAfterAScale() throws {
         var format = VideoFormat(.gray8, width: 16, height: 16)
         format.pixelAspectRatio = VideoFormat.Rational(2, 1)

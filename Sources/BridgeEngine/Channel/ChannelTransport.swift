@@ -56,6 +56,9 @@ public protocol ChannelMembership: AnyObject, Sendable {
 
 /// What a user hears from a channel. Called one at a time, in order, on the transport's thread; returns
 /// soon.
+///
+/// What is told of a user's end (``trackUnpublished(_:by:)``, ``userLeft(_:reason:)``) comes behind the
+/// last of that user's frames.
 public protocol ChannelReceiver: AnyObject, Sendable {
     func userJoined(_ user: UserID)
     /// The user's tracks are gone with him.

@@ -176,6 +176,7 @@ extension MediaEngine {
         let (feed, options) = (entry.seat.feed, entry.seat.options)
         var request = RenderRequest(
             pixelFormat: entry.seat.pixelFormat ?? .any, size: options.size,
+            fillsSize: options.renderMode == .hidden,
             isUpright: options.isUpright, mirror: options.mirror)
         switch entry.stream {
         case .local(let track): slots[track]?.track.local.attach(feed, for: request)

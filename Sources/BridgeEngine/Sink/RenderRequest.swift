@@ -5,6 +5,8 @@ internal import MediaCore
 struct RenderRequest: Hashable, Sendable {
     var pixelFormat = VideoPixelFormat.any
     var size: VideoSize?
+    /// Whether a picture of another shape is cropped to the size, instead of getting borders.
+    var fillsSize = false
     var isUpright = false
     /// Automatic: where the stream is that of a camera, seen by who sits before it.
     var mirror = VideoMirrorMode.disabled
@@ -33,6 +35,7 @@ struct RenderRequest: Hashable, Sendable {
             let present = VideoSize(width: format.width, height: format.height)
             if wanted != (conversion.rotation.swapsSides ? present.turned : present) {
                 conversion.size = wanted
+                conversion.fillsSize = fillsSize
             }
         }
         return conversion == VideoConversion() ? nil : conversion

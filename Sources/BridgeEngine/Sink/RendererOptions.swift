@@ -7,8 +7,10 @@ public struct RendererOptions: Sendable {
     public var isUpright = false
     /// Default ``VideoMirrorMode/automatic``: the local view of a camera is a mirror, nothing else is.
     public var mirror = VideoMirrorMode.automatic
-    /// The size to render in, with borders where the shape differs; `nil` for the picture's own.
+    /// The size to render in; `nil` for the picture's own.
     public var size: VideoSize?
+    /// How a picture of another shape fills ``size``. Default ``VideoRenderMode/fit``.
+    public var renderMode = VideoRenderMode.fit
     /// Frames that wait in front of the renderer at most. Default 4.
     public var depth = 4
     /// What happens to a frame that finds the renderer's queue full. Default

@@ -11,7 +11,7 @@ final class ConverterChain: Sendable {
     /// - Throws: ``PipelineError`` for a pixel format that GStreamer does not know, and where an element
     ///   is missing.
     init(for caps: Caps, _ format: VideoFormat, _ conversion: VideoConversion) throws {
-        let elements = try conversion.elements(for: caps)
+        let elements = try conversion.elements(for: caps, format)
         chain = try ElementChain(
             elements.joined(separator: " ! "), to: try conversion.caps(for: format))
     }
@@ -39,7 +39,9 @@ final class ConverterChain: Sendable {
 extension VideoConversion {
     /// What does it. No element more than is needed: two converters in a row cost ten milliseconds to
     /// link, which is a hiccup where a receiver joins a running stream.
-    fileprivate func elements(for caps: Caps) throws(PipelineError) -> [String] {
+    fileprivate func elements(
+        for caps: Caps, _ format: VideoFormat
+    ) throws(PipelineError) -> [String] {
         var elements: [String] = []
         func add(_ name: String, _ settings: String) throws(PipelineError) {
             let takesInput = try ElementFactory.find(name)?.canTake(caps) ?? false
@@ -47,8 +49,30 @@ extension VideoConversion {
             elements.append("\(name) \(settings)")
         }
         if let direction { try add("videoflip", "video-direction=\(direction)") }
+        if let crop = crop(of: format) {
+            try add(
+                "videocrop",
+                "left=\(crop.left) right=\(crop.right) top=\(crop.top) bottom=\(crop.bottom)")
+        }
         if size != nil { try add("videoscale", "add-borders=true") }
         return elements + ["videoconvert"]
+    }
+
+    /// What is too much on both sides of a picture that is to fill another shape; `nil` for nothing.
+    private func crop(of format: VideoFormat) -> VideoCrop? {
+        guard let size, fillsSize, size.isValid else { return nil }
+        let isLying = rotation == .rotation90 || rotation == .rotation270
+        let (width, height) =
+            isLying ? (format.height, format.width) : (format.width, format.height)
+        let ratio = format.pixelAspectRatio.value
+        let pixel = ratio > 0 ? (isLying ? 1 / ratio : ratio) : 1
+        let wanted = Double(size.width) / Double(size.height) / pixel
+        let kept = VideoSize(
+            width: min(width, max(1, Int((Double(height) * wanted).rounded()))),
+            height: min(height, max(1, Int((Double(width) / wanted).rounded()))))
+        let (x, y) = (width - kept.width, height - kept.height)
+        return x + y == 0
+            ? nil : VideoCrop(left: x / 2, top: y / 2, right: x - x / 2, bottom: y - y / 2)
     }
 
     /// What `videoflip` calls a turn and the mirror after it; `nil` for neither.
