@@ -2,7 +2,7 @@ import GStreamerKit
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AppSinkTests {
+@Suite(.timeLimit(.minutes(3))) struct AppSinkTests {
     @Test func onlyAnAppsinkIsOne() throws {
         let pipeline = try Pipeline(
             parsing: "videotestsrc name=v ! appsink name=a appsrc name=s ! fakesink")

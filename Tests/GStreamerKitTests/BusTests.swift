@@ -3,7 +3,7 @@ import GStreamerKit
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BusTests {
+@Suite(.timeLimit(.minutes(3))) struct BusTests {
     @Test func everyListenerGetsEveryMessage() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=3 ! fakesink sync=false")
         let (first, second) = (pipeline.messages, pipeline.messages)

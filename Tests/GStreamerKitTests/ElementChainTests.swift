@@ -1,7 +1,7 @@
 import GStreamerKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ElementChainTests {
+@Suite(.timeLimit(.minutes(3))) struct ElementChainTests {
     /// A grey picture whose every byte is `byte`, in memory that is a buffer's own.
     private static func picture(_ info: VideoInfo, byte: UInt8) throws -> Buffer {
         guard let buffer = Buffer.allocate(byteCount: info.byteCount) else {

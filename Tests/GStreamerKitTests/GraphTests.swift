@@ -1,7 +1,7 @@
 import GStreamerKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct GraphTests {
+@Suite(.timeLimit(.minutes(3))) struct GraphTests {
     @Test func aPipelineDrawsItself() throws {
         let pipeline = try Pipeline(parsing: "videotestsrc name=here ! fakesink")
         #expect(pipeline.dot.hasPrefix("digraph"))

@@ -2,7 +2,7 @@ import GStreamerKit
 import Testing
 
 /// What becomes of a string: a pipeline, or an error that says why not.
-@Suite(.timeLimit(.minutes(1))) struct ParseTests {
+@Suite(.timeLimit(.minutes(3))) struct ParseTests {
     @Test(arguments: [
         "videotestsrc ! fakesink",
         "videotestsrc",

@@ -1,7 +1,7 @@
 import GStreamerKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RegistryTests {
+@Suite(.timeLimit(.minutes(3))) struct RegistryTests {
     @Test func anInstalledElementIsFound() throws {
         let factory = try #require(try ElementFactory.find("videotestsrc"))
         #expect(factory.name == "videotestsrc")

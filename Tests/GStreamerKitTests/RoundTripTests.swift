@@ -2,7 +2,7 @@ import GStreamerKit
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RoundTripTests {
+@Suite(.timeLimit(.minutes(3))) struct RoundTripTests {
     private static func address(_ buffer: borrowing Buffer) -> UInt? {
         guard let mapped = MappedBuffer(buffer) else { return nil }
         return mapped.bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }

@@ -2,7 +2,7 @@ import Foundation
 import GStreamerKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct StateTests {
+@Suite(.timeLimit(.minutes(3))) struct StateTests {
     @Test func aPipelineGoesUpAndDownAsOftenAsAsked() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=2 ! fakesink sync=false")
         for _ in 0..<20 { try await pipeline.playToTheEnd() }

@@ -4,7 +4,7 @@ import Testing
 @testable import GStreamerKit
 @testable import MediaBridge
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct PoolTests {
     /// A camera in miniature: a source whose pool has four buffers and not one more.
     @Test func holdingEveryFrameDoesNotStarveACaptureWithFewBuffers() async throws {

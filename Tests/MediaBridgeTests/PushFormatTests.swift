@@ -2,7 +2,7 @@ import MediaBridge
 import Testing
 
 /// The bytes of push mode against GStreamer's own reading and cropping of the same picture.
-@Suite(.timeLimit(.minutes(1))) struct PushFormatTests {
+@Suite(.timeLimit(.minutes(3))) struct PushFormatTests {
     private static let formats: [PushFormat] = [
         .i420, .bgra, .nv21, .rgba, .argb, .nv12, .i422,
     ]
