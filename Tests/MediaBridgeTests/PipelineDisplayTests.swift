@@ -33,7 +33,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             // Long enough to be looked for on a busy machine.
-            clip.frames = 150
+            clip.frames = 300
             clip.hasAudio = false
             let input = try await clip.make(at: directory.file("clip.mp4"))
             try await withVirtualDisplay { display in
@@ -43,7 +43,7 @@ import Testing
                     ["run", file, "--set", "input=\(input)", "--report", "json"],
                     environment: display.environment
                 ) { child in
-                    let window = try await display.waitForWindow()
+                    let window = try await display.waitForWindow(within: .seconds(60))
                     #expect(window.contains("Width: 320") && window.contains("Height: 240"))
                     let result = try await child.end()
                     #expect(result.status == 0, "\(result.errors)")
