@@ -31,6 +31,15 @@ struct HotSwapRecordingTests {
     }
 
     @Test func aRecordingOfTwoLiveSourcesHasNeitherGapNorBlackFrame() async throws {
+        // One frame interval, and the millisecond to which Matroska rounds a time. A machine with other
+        // work may hand a frame over too late: of three recordings one has to be without a gap.
+        let limit = 1.0 / 30 + 0.0021
+        var gap = Double.infinity
+        for _ in 0..<3 where gap > limit { gap = try await largestGapOfARecording() }
+        #expect(gap <= limit)
+    }
+
+    private func largestGapOfARecording() async throws -> Double {
         try await withTemporaryDirectory { directory in
             let path = directory.file("swap.mkv")
             let engine = MediaEngine()
@@ -47,11 +56,6 @@ struct HotSwapRecordingTests {
             let times = try await MediaProbe.videoTimes(of: path)
             let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
             #expect(times.count >= 80)
-            // One frame interval, and the millisecond to which Matroska rounds a time.
-            // A machine with other work delivers the old source's frames too late to be taken, and the
-            // gap is the machine's: then it is only bounded.
-            let isBusy = (systemLoad() ?? 0) > 4
-            #expect(try #require(gaps.max()) <= (isBusy ? 2 : 1.0 / 30 + 0.0021))
             #expect(try #require(gaps.min()) >= 0)
             let luma = try await MediaProbe.meanLuma(of: path)
             #expect(luma.count == times.count)
@@ -60,6 +64,7 @@ struct HotSwapRecordingTests {
             let whites = luma.map { $0 > 200 }
             let changes = zip(whites.dropFirst(), whites).filter { $0 != $1 }.count
             #expect(changes == 3)
+            return try #require(gaps.max())
         }
     }
 
@@ -83,12 +88,6 @@ struct HotSwapRecordingTests {
             #expect(times == times.sorted())
             #expect(times.first == 0)
         }
-    }
-
-    /// Of the last minute.
-    private func systemLoad() -> Double? {
-        let text = try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)
-        return text?.split(separator: " ").first.flatMap { Double($0) }
     }
 
     /// Suspends until so many more frames went through.
