@@ -13,6 +13,7 @@
 #include <gst/gst.h>
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
+#include <gst/audio/audio.h>
 #include <gst/base/gstbasesink.h>
 #include <gst/video/video.h>
 #include <string.h>
@@ -257,6 +258,50 @@ static inline gint mb_video_format_component_offset(const GstVideoFormatInfo *fo
 static inline gint mb_video_format_component_pixel_stride(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_PSTRIDE(format, c); }
 static inline gint mb_video_format_component_shift(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_SHIFT(format, c); }
 static inline gint mb_video_format_component_depth(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_DEPTH(format, c); }
+
+// MARK: Audio frames
+
+// Reason: macro (gst_buffer_get_audio_meta).
+static inline const GstAudioMeta *mb_buffer_audio_meta(GstBuffer *buffer) { return gst_buffer_get_audio_meta(buffer); }
+
+// Where the channels are heard, as a bit mask: zero for mono, and where they have no place.
+// Reason: an array of 64 imported as a tuple, handed to a function that takes a pointer.
+static inline guint64 mb_audio_info_mask(const GstAudioInfo *info) {
+    guint64 mask = 0;
+    if (GST_AUDIO_INFO_IS_UNPOSITIONED(info) ||
+        !gst_audio_channel_positions_to_mask(info->position, info->channels, FALSE, &mask)) return 0;
+    return mask;
+}
+
+// A mask of zero says mono of one channel, and of more that they have no place.
+// Reason: as above.
+static inline gboolean mb_audio_info_set(GstAudioInfo *info, GstAudioFormat format, gint rate, gint channels,
+                                         guint64 mask, gboolean planar) {
+    GstAudioChannelPosition position[64];
+    if (channels < 1 || channels > 64 || rate < 1) return FALSE;
+    if (mask == 0) {
+        for (gint i = 0; i < 64; i++) position[i] = GST_AUDIO_CHANNEL_POSITION_NONE;
+        if (channels == 1) position[0] = GST_AUDIO_CHANNEL_POSITION_MONO;
+    } else if (!gst_audio_channel_positions_from_mask(channels, mask, position)) return FALSE;
+    gst_audio_info_set_format(info, format, rate, channels, position);
+    if (planar) info->layout = GST_AUDIO_LAYOUT_NON_INTERLEAVED;
+    return TRUE;
+}
+
+// Whether a buffer can be mapped as sound of a format at all: gst_audio_buffer_map ends the process with a
+// CRITICAL (and fatal warnings) where not. Reason: macros.
+static inline gboolean mb_audio_fits(GstBuffer *buffer, const GstAudioInfo *info) {
+    const GstAudioMeta *meta = gst_buffer_get_audio_meta(buffer);
+    if (!meta) return info->layout == GST_AUDIO_LAYOUT_INTERLEAVED;
+    return meta->info.layout == info->layout && meta->info.channels == info->channels &&
+           GST_AUDIO_INFO_FORMAT(&meta->info) == GST_AUDIO_INFO_FORMAT(info);
+}
+
+// Samples of each channel. Reason: as above.
+static inline gsize mb_audio_samples(GstBuffer *buffer, const GstAudioInfo *info) {
+    const GstAudioMeta *meta = gst_buffer_get_audio_meta(buffer);
+    return meta ? meta->samples : gst_buffer_get_size(buffer) / info->bpf;
+}
 
 // Reason: a structure that may be absent, and a field name that Swift passes as a string.
 static inline const gchar *mb_structure_string(const GstStructure *structure, const gchar *field) {

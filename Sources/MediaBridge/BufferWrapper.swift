@@ -4,6 +4,7 @@ internal import Synchronization
 final class BufferWrapper: Sendable {
     /// The layout made for the last frame in Swift memory.
     private let last = Mutex<FrameLayout?>(nil)
+    private let lastAudio = Mutex<AudioFrameLayout?>(nil)
 
     func wrap(_ frame: VideoFrame) throws -> ElementChain.Output {
         if let storage = frame.storage as? BufferFrameStorage {
@@ -26,6 +27,13 @@ final class BufferWrapper: Sendable {
         if let layout = last.withLock({ $0 }), layout.format == format { return layout }
         let layout = try FrameLayout(format)
         last.withLock { $0 = layout }
+        return layout
+    }
+
+    func layout(of format: AudioFormat) throws(PipelineError) -> AudioFrameLayout {
+        if let layout = lastAudio.withLock({ $0 }), layout.format == format { return layout }
+        let layout = try AudioFrameLayout(format)
+        lastAudio.withLock { $0 = layout }
         return layout
     }
 }

@@ -9,12 +9,16 @@ public final class MediaSample: Sendable {
     public let runningTime: MediaTime?
     /// Present on samples of a live capture.
     public let liveTiming: LiveTiming?
+    /// Of raw audio.
+    let audioLayout: AudioFrameLayout?
 
     init(
-        _ buffer: consuming Buffer, caps: Caps, runningTime: MediaTime?, liveTiming: LiveTiming?
+        _ buffer: consuming Buffer, caps: Caps, audioLayout: AudioFrameLayout?,
+        runningTime: MediaTime?, liveTiming: LiveTiming?
     ) {
         self.buffer = buffer
         self.caps = caps
+        self.audioLayout = audioLayout
         self.runningTime = runningTime
         self.liveTiming = liveTiming
     }

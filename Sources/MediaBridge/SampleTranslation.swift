@@ -17,6 +17,8 @@ final class SampleTranslation: Sendable {
         /// That of ``caps``, which is held so that no other caps can have it.
         var capsIdentity: UInt?
         var layout: FrameLayout?
+        /// Of raw audio.
+        var audio: AudioFrameLayout?
         var live: LiveTiming?
     }
     private let stream = Mutex(Stream())
@@ -90,8 +92,10 @@ final class SampleTranslation: Sendable {
     }
 
     private func sample(_ buffer: consuming Buffer, _ running: MediaTime?) -> MediaSample? {
-        guard let caps = stream.withLock({ $0.caps }) else { return nil }
-        return MediaSample(buffer, caps: caps, runningTime: running, liveTiming: live)
+        let (caps, audio) = stream.withLock { ($0.caps, $0.audio) }
+        guard let caps else { return nil }
+        return MediaSample(
+            buffer, caps: caps, audioLayout: audio, runningTime: running, liveTiming: live)
     }
 
     private var live: LiveTiming? { isLive ? stream.withLock { $0.live } : nil }
@@ -109,6 +113,7 @@ final class SampleTranslation: Sendable {
         stream.caps = caps
         stream.capsIdentity = caps?.identity
         stream.layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
+        stream.audio = caps.flatMap { AudioInfo($0) }.flatMap { AudioFrameLayout($0) }
         if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
     }
 

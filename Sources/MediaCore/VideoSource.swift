@@ -19,8 +19,8 @@ public protocol VideoSource: AnyObject {
     /// What matters in its pictures; asked once. Default ``VideoContentHint/none``.
     func contentHint() -> VideoContentHint
 
-    /// Who keeps the time; asked once. Default ``VideoPacing/source``.
-    func pacing() -> VideoPacing
+    /// Who keeps the time; asked once. Default ``MediaPacing/source``.
+    func pacing() -> MediaPacing
 
     /// Opens what the source needs. `false` or a thrown reason stops here.
     func shouldInitialize() throws -> Bool
@@ -39,7 +39,7 @@ public protocol VideoSource: AnyObject {
 extension VideoSource {
     public func captureType() -> VideoCaptureType { .unknown }
     public func contentHint() -> VideoContentHint { .none }
-    public func pacing() -> VideoPacing { .source }
+    public func pacing() -> MediaPacing { .source }
 }
 
 /// How a source or sink holds its pixels.
@@ -51,10 +51,13 @@ public enum VideoBufferType: Int, Sendable {
 }
 
 /// Who makes sure that a source's frames come at their time.
-public enum VideoPacing: Sendable {
+public enum MediaPacing: Sendable {
     /// The source: it delivers when things happen, as a camera does.
     case source
     /// The engine: the source delivers as fast as it is let, as a file does, and each frame without
     /// ``LiveTiming`` is held until it is due.
     case engine
 }
+
+/// ``MediaPacing`` by its name from before there was sound.
+public typealias VideoPacing = MediaPacing

@@ -1,0 +1,69 @@
+internal import CMediaBridge
+
+/// What raw audio caps say about the samples of their buffers, as GStreamer computes it.
+///
+/// Immutable. Thread: any.
+public final class AudioInfo: @unchecked Sendable {  // written in init alone
+    let info: GstAudioInfo
+    /// The caps that this was read from, or made for.
+    public let caps: Caps
+
+    /// `nil` for caps that are not raw audio of one format, rate and number of channels.
+    public init?(_ caps: Caps) {
+        var info = GstAudioInfo()
+        gst_audio_info_init(&info)
+        guard caps.mediaType == "audio/x-raw", gst_caps_is_fixed(caps.pointer) != 0,
+            gst_audio_info_from_caps(&info, caps.pointer) != 0,
+            info.rate > 0, info.channels > 0, info.bpf > 0
+        else { return nil }
+        self.info = info
+        self.caps = caps
+    }
+
+    /// - Parameters:
+    ///   - format: GStreamer's name: `S16LE`.
+    ///   - rate: Hz.
+    ///   - channelMask: Where the channels are heard; zero for mono, and for no place.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a name that GStreamer does
+    ///   not know, or a rate, number of channels or mask that it does not take.
+    public init(
+        format: String, rate: Int, channels: Int, channelMask: UInt64, isPlanar: Bool
+    ) throws(PipelineError) {
+        try GStreamer.initialize()
+        let raw = gst_audio_format_from_string(format)
+        var info = GstAudioInfo()
+        gst_audio_info_init(&info)
+        guard raw != GST_AUDIO_FORMAT_UNKNOWN, raw != GST_AUDIO_FORMAT_ENCODED,
+            channelMask == 0 || channelMask.nonzeroBitCount == channels,
+            mb_audio_info_set(
+                &info, raw, gint(clamping: rate), gint(clamping: channels), guint64(channelMask),
+                isPlanar ? 1 : 0) != 0,
+            let caps = gst_audio_info_to_caps(&info)
+        else {
+            throw PipelineError(
+                .badValue,
+                message: "not an audio format: \(format) \(rate) Hz, \(channels) channels, mask "
+                    + String(channelMask, radix: 16),
+                advice: "gst-inspect-1.0 audioconvert lists the formats")
+        }
+        self.info = info
+        self.caps = Caps(adopting: caps)
+    }
+
+    /// `S16LE`
+    public var format: String {
+        String(cString: gst_audio_format_to_string(info.finfo.pointee.format))
+    }
+    /// Hz.
+    public var rate: Int { Int(info.rate) }
+    public var channels: Int { Int(info.channels) }
+    /// Where the channels are heard; zero for mono, and where they have no place.
+    public var channelMask: UInt64 {
+        var info = self.info
+        return UInt64(mb_audio_info_mask(&info))
+    }
+    /// Whether each channel has a plane of its own.
+    public var isPlanar: Bool { info.layout == GST_AUDIO_LAYOUT_NON_INTERLEAVED }
+    /// Bytes of a sample of every channel.
+    public var bytesPerFrame: Int { Int(info.bpf) }
+}

@@ -1,0 +1,61 @@
+extension BufferWrapper {
+    /// The frame as a buffer, which has no times yet: one that came of a pipeline is that one's still, and
+    /// one in Swift memory is wrapped. What was cut stays cut.
+    ///
+    /// No sample is copied, but for a part of planar sound that came of a pipeline: GStreamer's elements
+    /// want planes one right after the other.
+    ///
+    /// - Throws: ``FrameError`` for memory that no output knows, and for a frame without samples;
+    ///   ``PipelineError`` for a format that GStreamer does not take.
+    func wrap(_ frame: AudioFrame) throws -> ElementChain.Output {
+        guard frame.sampleCount > 0 else { throw FrameError(.badLayout, "sound without samples") }
+        if let storage = frame.storage as? BufferAudioStorage {
+            let isWhole = frame.sampleCount == storage.sampleCount
+            if isWhole || frame.format.layout == .interleaved {
+                let buffer = storage.buffer.retained()
+                    .cut(storage.layout.info, to: frame.samples)
+                return ElementChain.Output(buffer: buffer, caps: storage.layout.caps)
+            }
+            return try wrap(frame.dense())
+        }
+        guard let memory = frame.storage as? MemoryAudioStorage else {
+            throw FrameError(.notMappable, "an output does not know the memory of this frame")
+        }
+        let layout = try layout(of: frame.format)
+        let pieces = memory.pieces(of: frame.samples)
+        guard pieces.count <= Buffer.mostMemories else { return try wrap(frame.dense()) }
+        // The closures hold the storage, so the memory stays until GStreamer lets go of the buffer.
+        var buffer = Buffer.wrapping(unsafe: pieces[0], readOnly: true) { [memory] in _ = memory }
+        for piece in pieces.dropFirst() {
+            buffer = buffer.appending(
+                Buffer.wrapping(unsafe: piece, readOnly: true) { [memory] in _ = memory })
+        }
+        if frame.format.layout == .planar {
+            let plane = frame.sampleCount * frame.format.sampleStride
+            buffer.describeAudio(
+                layout.info, sampleCount: frame.sampleCount,
+                offsets: (0..<frame.channels).map { $0 * plane })
+        }
+        return ElementChain.Output(buffer: buffer, caps: layout.caps)
+    }
+}
+
+extension AudioFrame {
+    /// The same samples in memory that holds nothing else.
+    fileprivate func dense() throws(FrameError) -> AudioFrame {
+        replacingSamples(try MemoryAudioStorage(copying: storage, samples: samples))
+    }
+}
+
+extension MemoryAudioStorage {
+    /// The planes, as they follow each other in a buffer: as one piece where they do in memory.
+    fileprivate func pieces(of samples: Range<Int>) -> [UnsafeMutableRawBufferPointer] {
+        let (stride, size) = (format.sampleStride, samples.count * format.sampleStride)
+        let starts = planeOffsets.map { $0 + samples.lowerBound * stride }
+        let isDense = starts.enumerated().allSatisfy { $1 == starts[0] + $0 * size }
+        let lengths = isDense ? [size * starts.count] : starts.map { _ in size }
+        return zip(starts, lengths).map {
+            UnsafeMutableRawBufferPointer(rebasing: bytes[$0..<$0 + $1])
+        }
+    }
+}

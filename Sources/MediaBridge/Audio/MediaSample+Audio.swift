@@ -1,0 +1,9 @@
+extension MediaSample {
+    /// The sample as a frame, where it is raw audio; otherwise `nil`. Copies no bytes.
+    public var audioFrame: AudioFrame? {
+        guard let audioLayout else { return nil }
+        return AudioFrame(
+            BufferAudioStorage(buffer.retained(), audioLayout), runningTime: runningTime,
+            liveTiming: liveTiming)
+    }
+}

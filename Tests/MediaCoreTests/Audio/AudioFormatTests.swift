@@ -1,0 +1,58 @@
+import MediaCore
+import Testing
+
+@Suite struct AudioFormatTests {
+    @Test(arguments: [
+        ("S16LE", 16, 16), ("S24_32BE", 24, 32), ("S24LE", 24, 24), ("S20LE", 20, 24),
+        ("U18BE", 18, 24), ("F64LE", 64, 64), ("U8", 8, 8), ("S8", 8, 8),
+    ])
+    func namesTellDepthAndWidth(name: String, depth: Int, width: Int) throws {
+        let format = try #require(AudioSampleFormat(rawValue: name))
+        #expect(format.depth == depth)
+        #expect(format.width == width)
+        #expect(format.bytesPerSample == width / 8)
+        #expect(format.isLittleEndian == !name.hasSuffix("BE"))
+    }
+
+    @Test(arguments: ["", "S16", "S8LE", "F16LE", "S24_16LE", "F32_32LE", "X16LE", "S16LEE"])
+    func whatIsNoFormatHasNone(name: String) {
+        #expect(AudioSampleFormat(rawValue: name) == nil)
+    }
+
+    @Test func constantsAreTheNamedOnes() {
+        for format: AudioSampleFormat in [.s16le, .s24le, .s32le, .f32le, .f64le, .u8, .s8] {
+            #expect(AudioSampleFormat(rawValue: format.rawValue) == format)
+        }
+    }
+
+    @Test func samplesAndTimesAgree() {
+        let format = AudioFormat(sampleRate: 44100, channels: 2)
+        #expect(format.duration(samples: 44100) == MediaTime(seconds: 1))
+        for count in [1, 441, 1024, 44099, 10_000_001] {
+            #expect(format.samples(in: format.duration(samples: count)) == count)
+            #expect(format.samples(in: .zero - format.duration(samples: count)) == -count)
+        }
+        // Days, where nanoseconds times the rate would not fit.
+        #expect(format.samples(in: MediaTime(seconds: 1_000_000)) == 44_100_000_000)
+    }
+
+    @Test func bytesFollowTheLayout() {
+        let packed = AudioFormat(.s16le, sampleRate: 48000, channels: 6)
+        #expect(packed.planes == 1)
+        #expect(packed.sampleStride == 12)
+        #expect(packed.channelMask == 0x3f)
+        let planar = AudioFormat(.f32le, sampleRate: 48000, channels: 6, layout: .planar)
+        #expect(planar.planes == 6)
+        #expect(planar.sampleStride == 4)
+        #expect(planar.byteCount(samples: 10) == 240)
+    }
+
+    @Test func onlyWhatCanBeIsValid() {
+        #expect(AudioFormat(sampleRate: 48000, channels: 2).isValid)
+        #expect(AudioFormat(sampleRate: 48000, channels: 64).isValid)
+        #expect(!AudioFormat(sampleRate: 0, channels: 2).isValid)
+        #expect(!AudioFormat(sampleRate: 48000, channels: 0).isValid)
+        #expect(!AudioFormat(sampleRate: 48000, channels: 65).isValid)
+        #expect(!AudioFormat(sampleRate: 48000, channels: 2, channelMask: 0x7).isValid)
+    }
+}

@@ -1,0 +1,135 @@
+import MediaCore
+import Testing
+
+@Suite struct AudioFrameTests {
+    private func ramp(_ count: Int = 8, at time: MediaTime? = .zero) throws -> AudioFrame {
+        try AudioFrame(
+            copying: (0..<count * 2).map { Int16($0) }, sampleRate: 8000, channels: 2,
+            runningTime: time)
+    }
+
+    private func address(_ frame: AudioFrame) throws -> UInt {
+        try frame.withBytes { $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
+    }
+
+    @Test func aFrameKnowsHowLongItLasts() throws {
+        let frame = try ramp(800, at: MediaTime(seconds: 1))
+        #expect(frame.sampleCount == 800)
+        #expect(frame.duration == MediaTime(seconds: 0.1))
+        #expect(frame.endTime == MediaTime(seconds: 1.1))
+    }
+
+    @Test func partsShareTheMemoryAndKeepTheTime() throws {
+        let frame = try ramp()
+        let rest = frame.dropFirst(4)
+        #expect(rest.sampleCount == 4)
+        #expect(rest.runningTime == MediaTime(value: 4, timescale: 8000))
+        #expect(try address(rest) == address(frame) + 16)
+        let middle = rest.prefix(2)
+        #expect(try middle.channel(1, as: Int16.self) == [9, 11])
+        #expect(frame.dropFirst(100).sampleCount == 0)
+        #expect(frame.prefix(100).sampleCount == 8)
+    }
+
+    @Test func writingAFrameThatNobodyElseHoldsCopiesNothing() throws {
+        var frame = try ramp()
+        let before = try address(frame)
+        try frame.withMutableSamples(as: Int16.self) { $0[0] = 77 }
+        #expect(try address(frame) == before)
+        #expect(try frame.channel(0, as: Int16.self).first == 77)
+    }
+
+    @Test func writingASharedPartCopiesThatPartAlone() throws {
+        let frame = try ramp()
+        var part = frame.dropFirst(6)
+        try part.withMutableSamples(as: Int16.self) { samples in
+            #expect(samples.count == 4)
+            samples[0] = 77
+        }
+        #expect(part.storage.sampleCount == 2)
+        #expect(try part.channel(0, as: Int16.self) == [77, 14])
+        #expect(try frame.channel(0, as: Int16.self) == [0, 2, 4, 6, 8, 10, 12, 14])
+    }
+
+    @Test func samplesOfAnotherTypeAreRefused() throws {
+        let frame = try ramp()
+        #expect {
+            try frame.withSamples(as: Float.self) { $0.count }
+        } throws: {
+            ($0 as? FrameError)?.code == .badFormat
+        }
+        #expect(throws: FrameError.self) { try frame.withBytes(plane: 1) { $0.byteCount } }
+    }
+
+    @Test func planarChannelsLieApart() throws {
+        let format = AudioFormat(.f32le, sampleRate: 8000, channels: 2, layout: .planar)
+        var frame = try AudioFrame(silence: format, sampleCount: 4, runningTime: nil)
+        try frame.withMutableSamples(as: Float.self, plane: 1) { $0[2] = 0.5 }
+        #expect(try frame.channel(0, as: Float.self) == [0, 0, 0, 0])
+        #expect(try frame.dropFirst(1).channel(1, as: Float.self) == [0, 0.5, 0])
+    }
+
+    @Test(arguments: [
+        ("U8", [0x80]), ("U16LE", [0, 0x80]), ("U16BE", [0x80, 0]), ("U18LE", [0, 0, 2]),
+        ("U24_32BE", [0, 0x80, 0, 0]), ("S16LE", [0, 0]),
+    ])
+    func silenceIsTheMiddleOfTheRange(name: String, bytes: [UInt8]) throws {
+        let format = AudioFormat(
+            try #require(AudioSampleFormat(rawValue: name)), sampleRate: 8000, channels: 1)
+        let frame = try AudioFrame(silence: format, sampleCount: 3, runningTime: nil)
+        try frame.withBytes { span in
+            let found = (0..<span.byteCount).map {
+                span.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
+            }
+            #expect(found == bytes + bytes + bytes)
+        }
+    }
+
+    @Test func wrappedMemoryIsLetGoOfOnceAndNeverWritten() throws {
+        let released = Counter()
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 1)
+        memory.initializeMemory(as: UInt8.self, repeating: 0)
+        defer { memory.deallocate() }
+        let format = AudioFormat(sampleRate: 8000, channels: 1)
+        do {
+            let storage = try MemoryAudioStorage(
+                unsafeNoCopy: memory, format: format, sampleCount: 8
+            ) { released.count() }
+            var frame = AudioFrame(storage, runningTime: nil)
+            try frame.withMutableSamples(as: Int16.self) { $0[0] = 9 }
+            #expect(try frame.channel(0, as: Int16.self).first == 9)
+        }
+        #expect(memory.allSatisfy { $0 == 0 })
+        #expect(released.value == 1)
+    }
+
+    @Test func samplesThatLieAnywhereAreReadAndWrittenAllTheSame() throws {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 17, alignment: 8)
+        memory.initializeMemory(as: UInt8.self, repeating: 0)
+        defer { memory.deallocate() }
+        let odd = UnsafeMutableRawBufferPointer(rebasing: memory[1...])
+        let storage = try MemoryAudioStorage(
+            unsafeNoCopy: odd, format: AudioFormat(.f32le, sampleRate: 8000, channels: 1),
+            sampleCount: 4, writable: true
+        ) {}
+        var frame = AudioFrame(storage, runningTime: nil)
+        try frame.withMutableSamples(as: Float.self) { $0[1] = 0.25 }
+        #expect(try frame.channel(0, as: Float.self) == [0, 0.25, 0, 0])
+    }
+
+    @Test func memoryThatIsTooSmallIsRefused() {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 15, alignment: 8)
+        defer { memory.deallocate() }
+        #expect(throws: FrameError.self) {
+            try MemoryAudioStorage(
+                unsafeNoCopy: memory, format: AudioFormat(sampleRate: 8000, channels: 1),
+                sampleCount: 8
+            ) {}
+        }
+        #expect(throws: FrameError.self) {
+            try AudioFrame(
+                copying: [Int16](repeating: 0, count: 3), sampleRate: 8000, channels: 2,
+                runningTime: nil)
+        }
+    }
+}
