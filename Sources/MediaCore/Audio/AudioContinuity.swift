@@ -1,0 +1,156 @@
+/// Makes one unbroken stream of samples of frames whose times say that some are missing, or come twice.
+///
+/// Feed it each frame, and pass on what it returns: each begins exactly where the one before ended. Times
+/// that are off by a little are jitter, and set right. A gap is filled with silence, an overlap is cut
+/// off; both are counted. A gap too long to be filled stays, and is told.
+///
+/// ```swift
+/// var continuity = AudioContinuity()
+/// let result = continuity.feed(frame)
+/// result.frames.forEach(write)
+/// ```
+///
+/// A value: keep one for each stream, and use it from one thread at a time.
+public struct AudioContinuity: Sendable {
+    /// How far times may be off.
+    public struct Configuration: Hashable, Sendable {
+        /// A frame whose time is off by no more is where it belongs. Default `nil`: half of what the frame
+        /// lasts, from 2 to 8 ms: a missing frame is noticed, a late clock is not.
+        public var jitter: MediaTime?
+        /// The longest gap that is filled, and the longest way back that is cut off; 2 s by default.
+        public var longestCorrection = MediaTime(seconds: 2)
+
+        public init() {}
+    }
+
+    /// What was done to the stream for the sake of a frame.
+    public enum Correction: Hashable, Sendable {
+        /// A gap: so much silence, in samples of each channel, stands before the frame.
+        case inserted(samples: Int)
+        /// An overlap: so many samples of each channel, of the frame's first ones, were there already.
+        case dropped(samples: Int)
+        /// A gap too long to be filled, which stays.
+        case jumped(MediaTime)
+        /// Times that began anew further back than can be cut off: from here on they count from where the
+        /// stream was.
+        case restarted(MediaTime)
+    }
+
+    /// What has been done so far; samples are those of each channel.
+    public struct Counts: Hashable, Sendable {
+        public var gaps = 0
+        public var overlaps = 0
+        public var insertedSamples = 0
+        public var droppedSamples = 0
+        /// Gaps that were too long, and times that began anew.
+        public var jumps = 0
+
+        public init() {}
+    }
+
+    /// What became of a frame.
+    public struct Result: Sendable {
+        /// What to pass on, in this order: silence that was missing, and what is new of the frame.
+        public var frames: [AudioFrame]
+        public var correction: Correction?
+    }
+
+    private struct Stream {
+        var format: AudioFormat
+        /// When sample zero was due.
+        var start: MediaTime
+        /// Samples since.
+        var samples = 0
+        /// What is added to the times of the source, once they began anew.
+        var shift: MediaTime
+
+        /// When the next sample is due.
+        var end: MediaTime { start + format.duration(samples: samples) }
+    }
+    private var stream: Stream?
+    public let configuration: Configuration
+
+    /// What has been done so far. ``reset()`` keeps it.
+    public private(set) var counts = Counts()
+
+    public init(_ configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
+
+    /// The next frame is the first of a stream of its own.
+    public mutating func reset() { stream = nil }
+
+    /// When the next sample is due; `nil` before the first frame that has a time.
+    public var expectedTime: MediaTime? { stream?.end }
+
+    /// Takes the next frame.
+    ///
+    /// A frame without a time is taken for the next one; before any that has one, it passes as it is.
+    public mutating func feed(_ frame: AudioFrame) -> Result {
+        guard let time = frame.runningTime else {
+            guard stream != nil else { return Result(frames: [frame]) }
+            begin(frame, at: .zero)
+            return Result(frames: [placed(frame)])
+        }
+        begin(frame, at: time)
+        let format = frame.format
+        let offset = time + (stream?.shift ?? .zero) - (stream?.end ?? time)
+        guard abs(offset) > jitter(of: frame) else { return Result(frames: [placed(frame)]) }
+        if abs(offset) > configuration.longestCorrection { return jumped(offset, frame) }
+        let missing = format.samples(in: offset)
+        if missing < 0 {
+            let dropped = min(-missing, frame.sampleCount)
+            counts.overlaps += 1
+            counts.droppedSamples += dropped
+            let rest = frame.dropFirst(dropped)
+            return Result(
+                frames: rest.sampleCount > 0 ? [placed(rest)] : [],
+                correction: .dropped(samples: dropped))
+        }
+        guard
+            var silence = try? AudioFrame(
+                silence: format, sampleCount: missing, runningTime: time)
+        else { return jumped(offset, frame) }
+        silence.liveTiming = frame.liveTiming
+        counts.gaps += 1
+        counts.insertedSamples += missing
+        return Result(
+            frames: [placed(silence), placed(frame)], correction: .inserted(samples: missing))
+    }
+
+    /// Sees to it that the stream has the frame's format, from where it is.
+    private mutating func begin(_ frame: AudioFrame, at time: MediaTime) {
+        guard stream?.format != frame.format else { return }
+        stream = Stream(
+            format: frame.format, start: stream?.end ?? time, shift: stream?.shift ?? .zero)
+    }
+
+    /// The frame at the time where the stream is, which goes on by its samples.
+    private mutating func placed(_ frame: AudioFrame) -> AudioFrame {
+        var frame = frame
+        frame.runningTime = stream?.end
+        stream?.samples += frame.sampleCount
+        return frame
+    }
+
+    private mutating func jumped(_ offset: MediaTime, _ frame: AudioFrame) -> Result {
+        counts.jumps += 1
+        guard offset < .zero else {
+            stream = stream.map {
+                Stream(format: $0.format, start: $0.end + offset, shift: $0.shift)
+            }
+            return Result(frames: [placed(frame)], correction: .jumped(offset))
+        }
+        let shift = (stream?.shift ?? .zero) - offset
+        stream?.shift = shift
+        return Result(frames: [placed(frame)], correction: .restarted(offset))
+    }
+
+    private func jitter(of frame: AudioFrame) -> MediaTime {
+        if let jitter = configuration.jitter { return jitter }
+        let half = frame.format.duration(samples: frame.sampleCount / 2)
+        return min(max(half, MediaTime(nanoseconds: 2_000_000)), MediaTime(nanoseconds: 8_000_000))
+    }
+
+    private func abs(_ time: MediaTime) -> MediaTime { time < .zero ? .zero - time : time }
+}

@@ -1,0 +1,138 @@
+import MediaCore
+import Testing
+
+@Suite struct AudioContinuityTests {
+    private let rate = 48000
+
+    /// Ten milliseconds whose samples are their own numbers.
+    private func block(_ index: Int, jitter: Double = 0, count: Int = 480) throws -> AudioFrame {
+        let first = index * 480
+        return try AudioFrame(
+            copying: (0..<count).map { Int32(first + $0 + 1) }, sampleRate: rate, channels: 1,
+            runningTime: MediaTime(value: Int64(first), timescale: Int32(rate))
+                + MediaTime(seconds: jitter))
+    }
+
+    private func samples(_ frames: [AudioFrame]) throws -> [Int32] {
+        try frames.flatMap { try $0.channel(0, as: Int32.self) }
+    }
+
+    /// Whether each begins exactly where the one before ended.
+    private func isUnbroken(_ frames: [AudioFrame]) -> Bool {
+        var samples = 0
+        return frames.allSatisfy { frame in
+            defer { samples += frame.sampleCount }
+            let due = (frames[0].runningTime ?? .zero) + frame.format.duration(samples: samples)
+            return frame.runningTime == due
+        }
+    }
+
+    @Test func whatIsUnbrokenPassesAsItIs() throws {
+        var continuity = AudioContinuity()
+        var out: [AudioFrame] = []
+        for index in 0..<100 { out += continuity.feed(try block(index)).frames }
+        #expect(try samples(out) == (1...48000).map { Int32($0) })
+        #expect(isUnbroken(out))
+        #expect(continuity.counts == AudioContinuity.Counts())
+        #expect(continuity.expectedTime == MediaTime(seconds: 1))
+    }
+
+    @Test func jitterIsSetRightAndNotAddedUp() throws {
+        var continuity = AudioContinuity()
+        var out: [AudioFrame] = []
+        for index in 0..<300 {
+            let jitter = [0, 0.004, -0.004, 0.001, -0.003][index % 5]
+            out += continuity.feed(try block(index, jitter: jitter)).frames
+        }
+        #expect(out.count == 300)
+        #expect(isUnbroken(out))
+        #expect(continuity.counts == AudioContinuity.Counts())
+    }
+
+    @Test func aGapIsFilledToTheSample() throws {
+        var continuity = AudioContinuity()
+        var out = continuity.feed(try block(0)).frames
+        let result = continuity.feed(try block(4))
+        #expect(result.correction == .inserted(samples: 1440))
+        out += result.frames
+        out += continuity.feed(try block(5)).frames
+        let expected =
+            (1...480).map { Int32($0) } + [Int32](repeating: 0, count: 1440)
+            + (1921...2880).map { Int32($0) }
+        #expect(try samples(out) == expected)
+        #expect(isUnbroken(out))
+        #expect(continuity.counts.gaps == 1)
+        #expect(continuity.counts.insertedSamples == 1440)
+    }
+
+    @Test func anOverlapIsCutOffToTheSample() throws {
+        var continuity = AudioContinuity()
+        var out = continuity.feed(try block(0)).frames
+        out += continuity.feed(try block(1)).frames
+        // The whole of a block that was there, and the first two thirds of one that is longer.
+        #expect(continuity.feed(try block(1)).frames.isEmpty)
+        let result = continuity.feed(try block(1, count: 1440))
+        #expect(result.correction == .dropped(samples: 480))
+        out += result.frames
+        #expect(try samples(out) == (1...1920).map { Int32($0) })
+        #expect(isUnbroken(out))
+        #expect(continuity.counts.overlaps == 2)
+        #expect(continuity.counts.droppedSamples == 960)
+    }
+
+    @Test func aGapTooLongStaysAndIsTold() throws {
+        var continuity = AudioContinuity()
+        _ = continuity.feed(try block(0))
+        let result = continuity.feed(try block(1001))
+        #expect(result.correction == .jumped(MediaTime(seconds: 10)))
+        #expect(result.frames.map(\.runningTime) == [MediaTime(seconds: 10.01)])
+        #expect(continuity.counts.jumps == 1)
+        #expect(continuity.counts.insertedSamples == 0)
+        #expect(continuity.feed(try block(1002)).correction == nil)
+    }
+
+    @Test func timesThatBeginAnewGoOnFromWhereTheStreamWas() throws {
+        var continuity = AudioContinuity()
+        _ = continuity.feed(try block(1000))
+        let result = continuity.feed(try block(0))
+        #expect(result.correction == .restarted(.zero - MediaTime(seconds: 10.01)))
+        #expect(result.frames.map(\.runningTime) == [MediaTime(seconds: 10.01)])
+        let next = continuity.feed(try block(1))
+        #expect(next.correction == nil)
+        #expect(next.frames.map(\.runningTime) == [MediaTime(seconds: 10.02)])
+    }
+
+    @Test func aSlowClockIsCaughtUpWithOnceItIsTooFarBehind() throws {
+        var continuity = AudioContinuity()
+        // One part in a thousand slow: ten seconds of samples take 10.01 s.
+        for index in 0..<1000 {
+            _ = continuity.feed(try block(index, jitter: Double(index) * 0.00001))
+        }
+        #expect(continuity.counts.gaps == 1)
+        #expect((240...300).contains(continuity.counts.insertedSamples))
+    }
+
+    @Test func aChangeOfFormatBreaksNothing() throws {
+        var continuity = AudioContinuity()
+        _ = continuity.feed(try block(0))
+        let other = try AudioFrame(
+            copying: [Int16](repeating: 1, count: 882), sampleRate: 44100, channels: 2,
+            runningTime: MediaTime(seconds: 0.03))
+        let result = continuity.feed(other)
+        #expect(result.correction == .inserted(samples: 882))
+        #expect(result.frames.first?.format == other.format)
+        #expect(
+            result.frames.map(\.runningTime) == [
+                MediaTime(seconds: 0.01), MediaTime(seconds: 0.03),
+            ])
+    }
+
+    @Test func framesWithoutATimeFollowTheOneBefore() throws {
+        var continuity = AudioContinuity()
+        var bare = try block(0)
+        bare.runningTime = nil
+        #expect(continuity.feed(bare).frames.map(\.runningTime) == [nil])
+        _ = continuity.feed(try block(5))
+        #expect(continuity.feed(bare).frames.map(\.runningTime) == [MediaTime(seconds: 0.06)])
+    }
+}
