@@ -19,6 +19,7 @@ public final class Bridge: Sendable {
     private let captures: [Capture]
     private let streams: [BridgeStream]
     private let outputs: [BridgeOutput]
+    private let recordings: [BridgeRecording]
     private let run: BridgeRun
     private let plan: BridgePlan
 
@@ -88,14 +89,32 @@ public final class Bridge: Sendable {
             }
             outputs.append(BridgeOutput(name: named.name, output: output))
         }
+        var recordings: [BridgeRecording] = []
+        for recording in plan.recordings {
+            recordings.append(try BridgeRecording(recording, streams: names))
+        }
         let limits = BridgeLimits(frames: plan.frameLimit, duration: plan.durationLimit)
         self.captures = captures
         self.outputs = outputs
+        self.recordings = recordings
         streams = branches.map { name, branch in
-            BridgeStream(
-                name: name, branch: branch, sinks: outputs, processors: plan.processors,
+            let takers: [any StreamTaker] =
+                outputs.compactMap { $0.output.branches[name] }
+                + recordings.compactMap { $0.taker(of: name) }
+            return BridgeStream(
+                name: name, branch: branch, takers: takers, processors: plan.processors,
                 limits: limits, onEnd: { [run] in run.streamEnded() },
                 onLimit: { [run] in run.end($0) }, onProblem: { [run] in run.fail($0) })
+        }
+        for recording in recordings {
+            let name = recording.name
+            recording.recorder.onEvent { [run] event in
+                switch event {
+                case .failed(let error): run.outputEnded(name, error)
+                case .diskNearlyFull(let free): run.outputEnded(name, .nearlyFull(free))
+                default: break
+                }
+            }
         }
         for output in outputs {
             let pipeline = output.output.pipeline
@@ -107,6 +126,9 @@ public final class Bridge: Sendable {
             }
         }
     }
+
+    /// What the recordings of the plan tell, in its order.
+    public var recorders: [Recorder] { recordings.map(\.recorder) }
 
     /// An output without a name for its stream takes the only one there is, whatever its name.
     private static func aligned(_ text: String, to names: [String]) -> String {
@@ -127,6 +149,7 @@ public final class Bridge: Sendable {
             captures: [:], outputs: [:], seconds: run.seconds, ended: nil, failures: [])
         for stream in streams { report.captures[stream.name] = stream.counts }
         for output in outputs { report.outputs[output.name] = output.counts }
+        for recording in recordings { report.outputs[recording.name] = recording.counts }
         return report
     }
 
@@ -134,7 +157,7 @@ public final class Bridge: Sendable {
     ///
     /// - Returns: What was done, with everything that went wrong. Files are as complete as they can be.
     public func run() async -> BridgeReport {
-        run.expect(streams: streams.count, outputs: outputs.count)
+        run.expect(streams: streams.count, outputs: outputs.count + recordings.count)
         if await start() { await run.untilEnd() }
         run.stopClock()
         noteMissingTails()
@@ -165,6 +188,7 @@ public final class Bridge: Sendable {
                 output.output.prepare()
                 try await output.output.pipeline.setState(.playing)
             }
+            for recording in recordings { try recording.recorder.start() }
             streams.forEach { $0.open() }
             // An empty stream has ended by now; outputs hear of it once they can.
             for stream in streams { stream.branch.push(to: stream) }
@@ -200,6 +224,13 @@ public final class Bridge: Sendable {
                 group.addTask { [run] in
                     do throws(PipelineError) {
                         try await output.output.finish(patience: patience)
+                    } catch { run.note(error) }
+                }
+            }
+            for recording in recordings {
+                group.addTask { [run] in
+                    do throws(PipelineError) {
+                        try await recording.recorder.stop()
                     } catch { run.note(error) }
                 }
             }

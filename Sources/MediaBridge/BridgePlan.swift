@@ -31,6 +31,27 @@ public struct BridgePlan: Sendable {
     /// `video`.
     public var outputs: [Named]
 
+    /// A file that the streams are recorded into, crash-safe, by a ``Recorder``.
+    public struct Recording: Sendable {
+        /// As it goes by in reports, among the outputs.
+        public var name: String
+        public var path: String
+        /// ``Recorder/Configuration/audio`` is for a stream `audio`; without that, no sound is recorded.
+        public var configuration: Recorder.Configuration
+
+        public init(
+            name: String = "recording", path: String,
+            configuration: Recorder.Configuration = Recorder.Configuration()
+        ) {
+            self.name = name
+            self.path = path
+            self.configuration = configuration
+        }
+    }
+
+    /// Files to record into, beside the outputs.
+    public var recordings: [Recording] = []
+
     /// What happens to each frame of raw video, in this order.
     public var processors: [any VideoProcessor] = []
 

@@ -6,7 +6,7 @@ final class BridgeStream: CaptureReceiver {
     let name: String
     let branch: CaptureBranch
     private let gate: ConsumerGate
-    private let takers: [OutputBranch]
+    private let takers: [any StreamTaker]
     private let limits: BridgeLimits
     private let onEnd: @Sendable () -> Void
     private let onLimit: @Sendable (BridgeReport.End) -> Void
@@ -17,7 +17,7 @@ final class BridgeStream: CaptureReceiver {
     private let end = Atomic<Int64>(0)
 
     init(
-        name: String, branch: CaptureBranch, sinks: [BridgeOutput],
+        name: String, branch: CaptureBranch, takers: [any StreamTaker],
         processors: [any VideoProcessor],
         limits: BridgeLimits, onEnd: @escaping @Sendable () -> Void,
         onLimit: @escaping @Sendable (BridgeReport.End) -> Void,
@@ -29,7 +29,6 @@ final class BridgeStream: CaptureReceiver {
         self.onEnd = onEnd
         self.onLimit = onLimit
         self.onProblem = onProblem
-        let takers = sinks.compactMap { $0.output.branches[name] }
         self.takers = takers
         let end = Self.end(of: takers)
         let chain: any VideoFrameConsumer =
@@ -44,7 +43,7 @@ final class BridgeStream: CaptureReceiver {
     }
 
     /// One output needs no fan-out.
-    private static func end(of takers: [OutputBranch]) -> any VideoFrameConsumer {
+    private static func end(of takers: [any StreamTaker]) -> any VideoFrameConsumer {
         if takers.count == 1 { return takers[0] }
         let fanOut = FanOut()
         for taker in takers { fanOut.add(taker) }
@@ -161,6 +160,23 @@ final class BridgeStream: CaptureReceiver {
         }
     }
 }
+
+/// What takes the frames and samples of a stream: a branch of an output, or a recording.
+protocol StreamTaker: VideoFrameConsumer {
+    /// What it takes; `nil` where it takes anything.
+    var acceptedCaps: Caps? { get }
+
+    /// Hands a buffer over, as ``OutputBranch`` does.
+    func push(
+        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
+        live: LiveTiming?
+    ) -> FrameDisposition
+
+    /// Says that the stream has ended.
+    func endOfStream()
+}
+
+extension OutputBranch: StreamTaker {}
 
 /// An output of a bridge and its name.
 struct BridgeOutput: Sendable {

@@ -64,9 +64,13 @@ final class Output: Sendable {
 
     /// Ends the stream of every branch, waits until the last frame is written, and goes to NULL.
     ///
-    /// - Parameter patience: How long it may take *without a frame being written*.
+    /// - Parameters:
+    ///   - patience: How long it may take *without a frame being written*.
+    ///   - deadline: How long the change to NULL may take.
     /// - Throws: What the pipeline posted; ``PipelineError/Code/deadlineExceeded`` where it is stuck.
-    func finish(patience: Duration) async throws(PipelineError) {
+    func finish(
+        patience: Duration, deadline: Duration = Pipeline.stateDeadline
+    ) async throws(PipelineError) {
         close()
         let hasFrames = branches.values.contains { $0.acceptedBuffers > 0 }
         var verdict: PipelineError?
@@ -85,7 +89,7 @@ final class Output: Sendable {
         let late = countLateFrames()
         finalLate.store(late, ordering: .relaxed)
         do {
-            try await pipeline.setState(.null)
+            try await pipeline.setState(.null, deadline: deadline)
         } catch {
             verdict = verdict ?? error
         }

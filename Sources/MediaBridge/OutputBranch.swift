@@ -78,6 +78,9 @@ final class OutputBranch: VideoFrameConsumer {
     /// Buffers taken.
     var acceptedBuffers: Int { room.enteredElements }
 
+    /// Buffers that wait in the queue.
+    var waitingBuffers: Int { source.queuedBuffers }
+
     /// Buffers that reached the muxer, the payloader or the sink.
     var writtenBuffers: Int {
         farEnd == nil ? room.departedElements : written.tally.value

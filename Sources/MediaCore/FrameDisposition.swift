@@ -56,6 +56,8 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case closed
     /// The receiver threw.
     case failed
+    /// It came while the recording was paused.
+    case paused
     /// Taken, and lost inside of an output that failed.
     case unwritten
 }

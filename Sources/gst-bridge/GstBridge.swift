@@ -17,7 +17,9 @@ struct GstBridge: AsyncParsableCommand {
             told on standard error; 64 wrong usage; 130 a second Ctrl-C.
             """,
         version: "gst-bridge \(MediaBridgeVersion.text)",
-        subcommands: [RunCommand.self, SnapshotCommand.self, DoctorCommand.self])
+        subcommands: [
+            RunCommand.self, RecordCommand.self, SnapshotCommand.self, DoctorCommand.self,
+        ])
 
     static func main() async {
         // Written to a closed pipe or past a size limit, a file sink must fail, not the process.

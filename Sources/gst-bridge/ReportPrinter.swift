@@ -10,12 +10,13 @@ enum ReportMode: String, ExpressibleByArgument, CaseIterable {
 struct ReportPrinter {
     let mode: ReportMode
 
-    func print(_ report: BridgeReport) {
+    func print(_ report: BridgeReport, recorders: [Recorder] = []) {
+        let recordings = recorders.map(\.report)
         switch mode {
         case .none: break
-        case .text: Swift.print(text(report))
+        case .text: Swift.print((recordings.flatMap(lines) + [text(report)]).joined(separator: "\n"))
         case .json:
-            if let data = try? Self.encoder.encode(JSON(report)) {
+            if let data = try? Self.encoder.encode(JSON(report, recordings)) {
                 Swift.print(String(decoding: data, as: UTF8.self))
             }
         }
@@ -25,6 +26,17 @@ struct ReportPrinter {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
+    }
+
+    /// The files of a recording, and how they were encoded.
+    private func lines(_ recording: RecorderReport) -> [String] {
+        let tracks = [recording.video, recording.audio].compactMap { $0 }
+        let how = tracks.map { "\($0.codec) by \($0.encoder)" }.joined(separator: ", ")
+        return recording.files.map { file in
+            let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
+            return "\(file.path): \(file.frames) frames, \(seconds) s, \(Text.bytes(file.bytes))"
+                + (how.isEmpty ? "" : ", \(how)")
+        }
     }
 
     private func text(_ report: BridgeReport) -> String {
@@ -58,8 +70,31 @@ struct ReportPrinter {
         let outputs: [String: Counts]
         let seconds: Double
         let ended: String
+        /// Of recordings alone.
+        struct File: Encodable {
+            let path: String
+            let frames: Int
+            let seconds: Double
+            let bytes: Int
+        }
+        let files: [File]?
+        /// Stream to encoder.
+        let encoders: [String: String]?
 
-        init(_ report: BridgeReport) {
+        init(_ report: BridgeReport, _ recordings: [RecorderReport]) {
+            files =
+                recordings.isEmpty
+                ? nil
+                : recordings.flatMap(\.files).map { file in
+                    File(
+                        path: file.path, frames: file.frames,
+                        seconds: (MediaTime(file.duration).seconds * 1000).rounded() / 1000,
+                        bytes: file.bytes)
+                }
+            encoders = recordings.first.map { recording in
+                ["video": recording.video?.encoder, "audio": recording.audio?.encoder]
+                    .compactMapValues { $0 }
+            }
             captures = report.captures.mapValues { Counts($0) }
             outputs = report.outputs.mapValues { Counts($0) }
             seconds = (report.seconds * 1000).rounded() / 1000

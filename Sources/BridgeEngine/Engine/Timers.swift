@@ -1,4 +1,4 @@
-internal import Dispatch
+package import Dispatch
 
 /// Calls back once, unless it is called off before.
 final class OneShotTimer: Sendable {
@@ -24,7 +24,7 @@ final class OneShotTimer: Sendable {
 }
 
 /// Calls back again and again, until it is called off or let go of.
-final class Heartbeat: Sendable {
+package final class Heartbeat: Sendable {
     /// Sendable: dispatch objects are thread-safe, and the reference never changes.
     private struct Timer: @unchecked Sendable {
         let source: any DispatchSourceTimer
@@ -32,7 +32,7 @@ final class Heartbeat: Sendable {
     private let timer: Timer
 
     /// - Parameter beat: One call at a time, on `queue`.
-    init(every interval: Duration, on queue: DispatchQueue, beat: @escaping @Sendable () -> Void) {
+    package init(every interval: Duration, on queue: DispatchQueue, beat: @escaping @Sendable () -> Void) {
         let source = DispatchSource.makeTimerSource(queue: queue)
         source.schedule(deadline: .now() + interval.timeInterval, repeating: interval.timeInterval)
         source.setEventHandler(handler: beat)
@@ -40,7 +40,7 @@ final class Heartbeat: Sendable {
         source.activate()
     }
 
-    func cancel() { timer.source.cancel() }
+    package func cancel() { timer.source.cancel() }
 
     deinit { timer.source.cancel() }
 }

@@ -1,0 +1,70 @@
+/// A recording of a bridge: which streams it takes, and how it reports.
+struct BridgeRecording: Sendable {
+    let name: String
+    let recorder: Recorder
+    /// Stream name to what it is in the recording.
+    private let streams: [String: RecordingKind]
+
+    /// - Parameter names: The streams that there are. Pictures are those of `video`, or of the first
+    ///   stream that is not `audio`; sound is that of `audio`.
+    init(_ recording: BridgePlan.Recording, streams names: [String]) throws(PipelineError) {
+        var streams: [String: RecordingKind] = [:]
+        var configuration = recording.configuration
+        let pictures =
+            names.contains(BridgedText.defaultBranch)
+            ? BridgedText.defaultBranch : names.first { $0 != RecordingKind.audio.name }
+        if let pictures, configuration.video != nil { streams[pictures] = .video }
+        if names.contains(RecordingKind.audio.name), configuration.audio != nil {
+            streams[RecordingKind.audio.name] = .audio
+        }
+        if !streams.values.contains(.video) { configuration.video = nil }
+        if !streams.values.contains(.audio) { configuration.audio = nil }
+        guard !streams.isEmpty else {
+            throw PipelineError(
+                .wrongEnds,
+                message: "the recording \"\(recording.path)\" takes none of the streams "
+                    + names.joined(separator: ", "),
+                advice: "name the appsinks: appsink name=video, appsink name=audio")
+        }
+        name = recording.name
+        recorder = try Recorder(recording.path, configuration: configuration)
+        self.streams = streams
+    }
+
+    /// What takes the stream of a name; `nil` where the recording does not.
+    func taker(of stream: String) -> (any StreamTaker)? {
+        streams[stream].map { Taker(recorder: recorder, kind: $0) }
+    }
+
+    var counts: BridgeReport.Counts {
+        let report = recorder.report
+        let track = report.video ?? report.audio
+        return BridgeReport.Counts(
+            frames: track?.written ?? 0, dropped: track?.dropped ?? DropCounts(),
+            bytes: report.bytes)
+    }
+
+    private final class Taker: StreamTaker {
+        private let recorder: Recorder
+        private let kind: RecordingKind
+
+        init(recorder: Recorder, kind: RecordingKind) {
+            self.recorder = recorder
+            self.kind = kind
+        }
+
+        /// Encoders take what they need by converters of their own.
+        var acceptedCaps: Caps? { nil }
+
+        func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
+
+        func push(
+            _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
+            live: LiveTiming?
+        ) -> FrameDisposition {
+            recorder.push(kind, buffer, caps: caps, time: time, duration: duration, live: live)
+        }
+
+        func endOfStream() { recorder.end(kind) }
+    }
+}

@@ -1,0 +1,36 @@
+internal import Glibc
+
+/// The disk that a file lies on, or will.
+enum DiskSpace {
+    /// Bytes that a file in the directory of `path` may still take; `nil` where nobody can tell.
+    static func free(around path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(directory(of: path), &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+
+    /// Throws what would keep a file from being written, before the first frame comes.
+    static func check(_ path: String) throws(PipelineError) {
+        var status = stat()
+        let directory = directory(of: path)
+        guard stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw PipelineError(
+                .notFound, message: "there is no directory \"\(directory)\" for \"\(path)\"",
+                advice: "mkdir -p \(directory)")
+        }
+        let exists = stat(path, &status) == 0
+        if exists, status.st_mode & S_IFMT == S_IFDIR {
+            throw PipelineError(.badValue, message: "\"\(path)\" is a directory")
+        }
+        guard access(exists ? path : directory, W_OK) == 0 else {
+            throw PipelineError(
+                .resourceFailed,
+                message: "\"\(path)\" cannot be written: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

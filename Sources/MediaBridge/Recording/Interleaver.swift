@@ -1,0 +1,111 @@
+/// Brings the units of several streams into the order of their times, as a muxer wants them.
+///
+/// A stream waits for the others as long as they may still bring something earlier; a live one not
+/// longer than ``patience``, and none beyond ``limit`` bytes, so that a stream that never comes holds up
+/// nothing for ever.
+struct Interleaver {
+    struct Released: Sendable {
+        let unit: EncodedUnit
+        /// Counts the encoders of all streams: where it changes, so does the format.
+        let generation: Int
+        let rotation: VideoRotation
+    }
+    private struct Generation {
+        let number: Int
+        let rotation: VideoRotation
+        var units: [EncodedUnit] = []
+        var isEnded = false
+    }
+    private struct Track {
+        /// In order; the first is the one whose units come next.
+        var generations: [Generation] = []
+        var hasEnded = false
+        /// Whether it is done for good: nothing will come.
+        var isOver: Bool { hasEnded && generations.allSatisfy { $0.isEnded && $0.units.isEmpty } }
+        var newest: MediaTime?
+    }
+    private var tracks: [RecordingKind: Track]
+    private var heldBytes = 0
+    private var isFlushing = false
+    /// How far one live stream may be behind another before it is not waited for.
+    var patience: MediaTime?
+    private static let limit = 64_000_000
+
+    init(_ kinds: [RecordingKind]) {
+        tracks = Dictionary(uniqueKeysWithValues: kinds.map { ($0, Track()) })
+    }
+
+    mutating func begin(_ kind: RecordingKind, generation: Int, _ rotation: VideoRotation) {
+        tracks[kind]?.generations.append(Generation(number: generation, rotation: rotation))
+    }
+
+    mutating func add(_ unit: EncodedUnit, generation: Int) {
+        guard let place = place(unit.kind, generation) else { return }
+        tracks[unit.kind]?.generations[place].units.append(unit)
+        tracks[unit.kind]?.newest = unit.time
+        heldBytes += unit.byteCount
+    }
+
+    mutating func end(_ kind: RecordingKind, generation: Int) {
+        guard let place = place(kind, generation) else { return }
+        tracks[kind]?.generations[place].isEnded = true
+    }
+
+    mutating func endTrack(_ kind: RecordingKind) { tracks[kind]?.hasEnded = true }
+
+    /// Lets no stream wait for another any more.
+    mutating func flush() {
+        isFlushing = true
+        for kind in tracks.keys {
+            tracks[kind]?.hasEnded = true
+            for place in tracks[kind]?.generations.indices ?? 0..<0 {
+                tracks[kind]?.generations[place].isEnded = true
+            }
+        }
+    }
+
+    /// Whether every stream has ended and nothing is held.
+    var isOver: Bool { tracks.values.allSatisfy(\.isOver) }
+
+    func isOver(_ kind: RecordingKind) -> Bool { tracks[kind]?.isOver ?? true }
+
+    /// The next unit of a stream, without taking it.
+    func peek(_ kind: RecordingKind) -> EncodedUnit? {
+        tracks[kind]?.generations.first { !$0.units.isEmpty || !$0.isEnded }?.units.first
+    }
+
+    /// The next unit; `nil` where it must be waited for.
+    mutating func next() -> Released? {
+        for kind in tracks.keys { dropDone(kind) }
+        let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
+        guard let (kind, unit) = heads.min(by: { $0.1.time < $1.1.time }) else { return nil }
+        let lacks = tracks.contains { peek($0.key) == nil && !$0.value.isOver }
+        guard !lacks || isFlushing || isOverdue(unit) else { return nil }
+        return take(kind)
+    }
+
+    private func isOverdue(_ unit: EncodedUnit) -> Bool {
+        if heldBytes > Self.limit { return true }
+        guard let patience, let newest = tracks[unit.kind]?.newest else { return false }
+        return newest - unit.time > patience
+    }
+
+    private mutating func take(_ kind: RecordingKind) -> Released? {
+        guard let generation = tracks[kind]?.generations.first, let unit = generation.units.first
+        else { return nil }
+        tracks[kind]?.generations[0].units.removeFirst()
+        heldBytes -= unit.byteCount
+        return Released(
+            unit: unit, generation: generation.number, rotation: generation.rotation)
+    }
+
+    private mutating func dropDone(_ kind: RecordingKind) {
+        while let first = tracks[kind]?.generations.first, first.isEnded, first.units.isEmpty {
+            tracks[kind]?.generations.removeFirst()
+        }
+    }
+
+    private func place(_ kind: RecordingKind, _ generation: Int) -> Int? {
+        tracks[kind]?.generations.firstIndex { $0.number == generation }
+    }
+}

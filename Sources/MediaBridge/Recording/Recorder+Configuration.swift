@@ -1,0 +1,56 @@
+extension Recorder {
+    /// How a recording is made; the defaults suit one film of pictures without sound.
+    public struct Configuration: Sendable {
+        /// `nil`: no pictures are recorded.
+        public var video: VideoEncoding? = VideoEncoding()
+        /// `nil`: no sound is recorded. A file waits with its beginning for the first sound, two seconds
+        /// at most where the streams are live.
+        public var audio: AudioEncoding?
+        /// Keeps so much in memory, encoded, from the first frame on, and begins the file with it. `nil`:
+        /// the file begins with the first frame after ``Recorder/start()``.
+        public var preRoll: Duration?
+        /// `nil`: one file, and a new one only where the pictures' size or format changes.
+        public var segments: Segments?
+        /// What a writer meets when the encoder, or the disk behind it, is slow. Default
+        /// ``PipelineVideoSink/WhenFull/automatic``: the oldest frame of a live capture gives way, and
+        /// counts; any other writer waits.
+        public var whenFull = PipelineVideoSink.WhenFull.automatic
+        /// How long ``Recorder/stop()`` waits without anything being written before it says that the disk
+        /// is stuck. Default 10 s.
+        public var patience = Duration.seconds(10)
+        /// Ends the recording when the disk has fewer bytes than this left, and what the file's index
+        /// needs; 0: never. Default 4 MB.
+        public var reserve = 4_000_000
+
+        public init() {}
+    }
+
+    /// Where one file ends and the next begins: without a gap, at a picture that needs none before it.
+    ///
+    /// Files are numbered: `out-00000.mkv`, `out-00001.mkv` ….
+    public struct Segments: Hashable, Sendable {
+        /// Of one file; `nil`: by ``bytes`` alone. A file ends with the first key frame from there on.
+        public var length: Duration?
+        /// Of one file at most, as far as a group of pictures is smaller; `nil`: by ``length`` alone.
+        public var bytes: Int?
+        /// Makes a ring: the oldest file is removed when there is more than this. `nil`: all are kept.
+        public var keep: Ring?
+
+        public init(length: Duration? = nil, bytes: Int? = nil, keep: Ring? = nil) {
+            self.length = length
+            self.bytes = bytes
+            self.keep = keep
+        }
+    }
+
+    /// How much a ring of files keeps, the one that is being written counted in.
+    public struct Ring: Hashable, Sendable {
+        public var files: Int?
+        public var bytes: Int?
+
+        public init(files: Int? = nil, bytes: Int? = nil) {
+            self.files = files
+            self.bytes = bytes
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/// The kinds of file that a ``Recorder`` writes, known by a name's ending.
+public enum RecordingContainer: String, Sendable, CaseIterable {
+    /// Matroska. A process that is killed loses one frame.
+    case mkv
+    /// MPEG-4, written in fragments of half a second and finished as a plain file with one index. A
+    /// process that is killed loses the last fragment.
+    case mp4
+    /// WebM: Matroska for browsers.
+    case webm
+    /// MPEG transport stream.
+    case ts
+
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for any other ending.
+    public init(path: String) throws(PipelineError) {
+        let ending = path.split(separator: "/").last?.split(separator: ".").last ?? ""
+        guard path.contains("."), let known = Self(rawValue: ending.lowercased()) else {
+            throw PipelineError(
+                .badValue, message: "no container is known by the ending of \"\(path)\"",
+                advice: "a name that ends in "
+                    + Self.allCases.map { ".\($0.rawValue)" }.joined(separator: ", "))
+        }
+        self = known
+    }
+
+    /// What pictures may be encoded as, the favourite first.
+    public var videoCodecs: [VideoCodec] {
+        switch self {
+        case .mkv: [.h264, .vp8, .vp9, .mjpeg, .ffv1]
+        case .mp4: [.h264, .vp9]
+        case .webm: [.vp8, .vp9]
+        case .ts: [.h264]
+        }
+    }
+
+    /// What sound may be encoded as, the favourite first.
+    public var audioCodecs: [AudioCodec] {
+        switch self {
+        case .mkv: [.opus, .aac, .flac]
+        case .mp4: [.aac, .opus]
+        case .webm: [.opus]
+        case .ts: [.aac, .opus]
+        }
+    }
+
+    /// The muxer, so set up that what is written can be played although nothing follows.
+    var muxer: String {
+        switch self {
+        case .mkv: "matroskamux"
+        case .mp4: "mp4mux fragment-duration=500 fragment-mode=first-moov-then-finalise"
+        case .webm: "webmmux"
+        case .ts: "mpegtsmux"
+        }
+    }
+
+    /// The muxer's pad for a stream.
+    func pad(for kind: RecordingKind) -> String {
+        switch (self, kind) {
+        case (.ts, .video): "sink_65"
+        case (.ts, .audio): "sink_66"
+        case (_, .video): "video_0"
+        case (_, .audio): "audio_0"
+        }
+    }
+}
+
+/// What a stream of a recording is.
+enum RecordingKind: Int, Sendable, CaseIterable {
+    case video, audio
+
+    var name: String { self == .video ? "video" : "audio" }
+}

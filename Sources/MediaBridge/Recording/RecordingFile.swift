@@ -1,0 +1,121 @@
+internal import Synchronization
+
+/// One file of a recording: a muxer and a file sink in a pipeline of their own.
+///
+/// Its times begin at zero. Used by the writer alone, except for what says otherwise.
+final class RecordingFile: Sendable {
+    let path: String
+    let kinds: [RecordingKind]
+    /// What is zero in the file.
+    let zero: MediaTime
+    let index: Int
+    private let output: Output
+    private let container: RecordingContainer
+    private let reached = Atomic<Int64>(0)
+
+    /// Units that wait for the muxer at most, and how many of one stream are too many while the muxer
+    /// waits for another.
+    private static let depth = 256
+    private static let starving = 200
+
+    /// - Parameters:
+    ///   - streams: What comes, by kind.
+    ///   - rotation: How far pictures must be turned clockwise to stand upright.
+    init(
+        _ path: String, index: Int, container: RecordingContainer,
+        streams: [RecordingKind: Caps], rotation: VideoRotation, zero: MediaTime
+    ) throws(PipelineError) {
+        self.path = path
+        self.index = index
+        self.container = container
+        self.zero = zero
+        kinds = RecordingKind.allCases.filter { streams[$0] != nil }
+        var configuration = PipelineVideoSink.Configuration()
+        configuration.whenFull = .wait
+        configuration.depth = Self.depth
+        // Unbuffered: what the muxer wrote is with the kernel, which outlives the process.
+        var text = try VariableText("filesink location=${path} buffer-mode=unbuffered async=false")
+            .filled(with: ["path": path])
+        text = "\(container.muxer) name=mux ! \(text)"
+        for kind in kinds {
+            let turned =
+                kind == .video && rotation != .none
+                ? "taginject tags=\"image-orientation=rotate-\(rotation.rawValue)\" ! " : ""
+            text += " appsrc name=\(kind.name) ! \(turned)mux.\(container.pad(for: kind))"
+        }
+        output = try Output(text, configuration: configuration)
+    }
+
+    /// Opens the file. Blocks; on the writer's queue.
+    func open() throws(PipelineError) {
+        output.prepare()
+        do throws(PipelineError) {
+            try output.pipeline.setStateAndWait(.playing)
+        } catch {
+            output.close()
+            output.pipeline.requestState(.null)
+            throw error
+        }
+    }
+
+    /// Calls `body` with the first error, on the thread that posts it.
+    func onFailure(_ body: @escaping @Sendable (PipelineError) -> Void) {
+        output.pipeline.onFirstError(body)
+    }
+
+    /// Hands a unit to the muxer; blocks while the disk is slow.
+    ///
+    /// - Returns: False where the file takes no more.
+    func push(_ unit: EncodedUnit) -> Bool {
+        guard let branch = output.branches[unit.kind.name] else { return false }
+        relieve(branch)
+        let disposition = branch.push(
+            unit.buffer.retained(), caps: unit.caps, time: unit.time - zero,
+            duration: unit.duration, live: nil)
+        guard disposition.isAccepted else { return false }
+        reached.max((unit.end - zero).nanoseconds, ordering: .relaxed)
+        return true
+    }
+
+    /// The end of the last unit. Any thread.
+    var duration: MediaTime { MediaTime(nanoseconds: reached.load(ordering: .relaxed)) }
+
+    /// Ends a stream that the muxer waits for while another one's units pile up: it would wait for ever,
+    /// and nothing would be written.
+    private func relieve(_ branch: OutputBranch) {
+        guard branch.waitingBuffers >= Self.starving else { return }
+        for (name, other) in output.branches
+        where name != branch.name && other.waitingBuffers == 0 && other.isOpen {
+            other.close()
+            other.endOfStream()
+        }
+    }
+
+    /// Whether a stream of the file was given up.
+    func isGone(_ kind: RecordingKind) -> Bool {
+        guard let branch = output.branches[kind.name] else { return true }
+        return !branch.isOpen
+    }
+
+    /// Says that a stream brings no more units.
+    func end(_ kind: RecordingKind) { output.branches[kind.name]?.endOfStream() }
+
+    /// Completes the file.
+    ///
+    /// - Parameter patience: How long it may take without a unit being written.
+    /// - Throws: What made it fail, now or before.
+    func finish(patience: Duration, deadline: Duration) async throws(PipelineError) {
+        try await output.finish(patience: patience, deadline: deadline)
+    }
+
+    /// Lets go of the writer, where it waits. Any thread.
+    func abandon() { output.close() }
+
+    /// What reached the muxer. Any thread.
+    func written(_ kind: RecordingKind) -> Int {
+        output.branches[kind.name]?.writtenBuffers ?? 0
+    }
+
+    /// Bytes on the disk. Any thread.
+    var byteCount: Int { FileSize.of(path) ?? 0 }
+}

@@ -1,0 +1,40 @@
+internal import Synchronization
+
+/// What of a recording is seen from other threads: counts, files and failures.
+final class RecordingProgress: Sendable {
+    struct State {
+        var files: [RecorderReport.File] = []
+        var current: RecordingFile?
+        /// Of files that are not in `files` any more.
+        var removedDuration = Duration.zero
+        var removedBytes = 0
+        var written: [RecordingKind: Int] = [:]
+        var drops: [RecordingKind: DropCounts] = [:]
+        var failure: PipelineError?
+        var ended: RecorderReport.End?
+        /// Units that went to a muxer, for who watches whether anything moves.
+        var moved = 0
+    }
+    private let state = Mutex(State())
+
+    func update<R>(_ body: (inout State) -> R) -> R { state.withLock { body(&$0) } }
+
+    func drop(_ unit: EncodedUnit, _ cause: DropCause) {
+        state.withLock { $0.drops[unit.kind, default: DropCounts()][cause] += 1 }
+    }
+
+    /// - Returns: Whether it is the first.
+    func fail(_ error: PipelineError) -> Bool {
+        state.withLock { state in
+            guard state.failure == nil else { return false }
+            state.failure = error
+            state.ended = .error
+            return true
+        }
+    }
+
+    /// The first reason counts.
+    func end(_ reason: RecorderReport.End) {
+        state.withLock { if $0.ended == nil { $0.ended = reason } }
+    }
+}

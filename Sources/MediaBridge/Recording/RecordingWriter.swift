@@ -1,0 +1,328 @@
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// From encoded units to files: keeps the pre-roll, begins and ends files, watches the disk.
+///
+/// `@unchecked Sendable`: everything mutable is touched on the queue it was made with, alone.
+final class RecordingWriter: @unchecked Sendable {
+    private let configuration: Recorder.Configuration
+    private let container: RecordingContainer
+    private let kinds: [RecordingKind]
+    private let names: SegmentNames
+    private let progress: RecordingProgress
+    private let tell: @Sendable (RecorderEvent) -> Void
+    /// Nothing more is to be recorded: takes the streams off.
+    private let onEnding: @Sendable () -> Void
+
+    private enum Phase { case keeping, recording, failed, done }
+    private var phase: Phase
+    private var interleaver: Interleaver
+    private var preRoll: PreRoll
+    private var file: RecordingFile?
+    private var fileGeneration = 0
+    private var fileIndex = 0
+    private var segment = SegmentLimit()
+    private var wantsNewFile: RecorderEvent.Reason?
+    /// Sound that came before the first picture.
+    private var lead: [EncodedUnit] = []
+    private var missing: Set<RecordingKind> = []
+    private var guardian: DiskGuard
+    private var closing = 0
+    private let done = Latch()
+
+    /// How long a file waits for a stream that does not come.
+    private static let startPatience = MediaTime(nanoseconds: 2_000_000_000)
+
+    init(
+        path: String, container: RecordingContainer, kinds: [RecordingKind],
+        configuration: Recorder.Configuration, progress: RecordingProgress,
+        tell: @escaping @Sendable (RecorderEvent) -> Void,
+        onEnding: @escaping @Sendable () -> Void
+    ) {
+        self.configuration = configuration
+        self.container = container
+        self.kinds = kinds
+        self.progress = progress
+        self.tell = tell
+        self.onEnding = onEnding
+        names = SegmentNames(path, isNumbered: configuration.segments != nil)
+        interleaver = Interleaver(kinds)
+        guardian = DiskGuard(path: path, reserve: configuration.reserve)
+        phase = .keeping
+        let leader = kinds[0]
+        preRoll = PreRoll(length: configuration.preRoll.map { MediaTime($0) } ?? .zero) {
+            $0.kind == leader && $0.isKey
+        }
+    }
+
+    // MARK: On the queue
+
+    func handle(_ items: [RecordingInbox.Item]) {
+        for item in items {
+            switch item {
+            case .began(let kind, let generation, let rotation):
+                interleaver.begin(kind, generation: generation, rotation)
+            case .unit(let unit, let generation): interleaver.add(unit, generation: generation)
+            case .ended(let kind, let generation, let error):
+                interleaver.end(kind, generation: generation)
+                if let error { fail(error) }
+            case .trackEnded(let kind): interleaver.endTrack(kind)
+            case .live: interleaver.patience = Self.startPatience
+            case .failed(let error): fail(error)
+            }
+        }
+        pump()
+    }
+
+    /// Begins the file, with what was kept.
+    func start() {
+        guard phase == .keeping else { return }
+        phase = .recording
+        for released in preRoll.takeAll() { route(released) }
+        pump()
+    }
+
+    /// Takes what is there as the end.
+    func flush() {
+        interleaver.flush()
+        pump()
+    }
+
+    private func pump() {
+        while let released = interleaver.next() {
+            switch phase {
+            case .keeping:
+                for old in preRoll.keep(released) { progress.drop(old, .early) }
+            case .recording: route(released)
+            case .failed, .done: progress.drop(released.unit, .unwritten)
+            }
+        }
+        if interleaver.isOver { complete() }
+    }
+
+    private func complete() {
+        guard phase != .done else { return }
+        if phase == .keeping {
+            for kept in preRoll.takeAll() { progress.drop(kept.unit, .early) }
+        }
+        if phase == .recording, file == nil, let first = lead.first {
+            // Sound alone came, and its end before any picture.
+            begin(with: Interleaver.Released(unit: first, generation: 0, rotation: .none), .started)
+        }
+        phase = .done
+        closeFile()
+        finishIfDone()
+    }
+
+    // MARK: Files
+
+    private func route(_ released: Interleaver.Released) {
+        let unit = released.unit
+        guard phase == .recording else { return progress.drop(unit, .unwritten) }
+        guard file != nil else {
+            if mayBegin(with: unit) {
+                begin(with: released, .started)
+            } else {
+                wait(with: unit)
+            }
+            return
+        }
+        if let reason = reasonForNewFile(at: released) {
+            closeFile()
+            begin(with: released, reason)
+            return
+        }
+        guard let file, file.kinds.contains(unit.kind), !file.isGone(unit.kind) else {
+            wantsNewFile = .streamAppeared
+            return progress.drop(unit, .late)
+        }
+        write(unit)
+    }
+
+    private func mayBegin(with unit: EncodedUnit) -> Bool {
+        guard unit.isKey else { return false }
+        if unit.kind == kinds[0] { return true }
+        let leads = interleaver.isOver(kinds[0])
+        let since = lead.first.map { unit.time - $0.time } ?? .zero
+        return leads || (interleaver.patience != nil && since > Self.startPatience)
+    }
+
+    /// Keeps sound that comes before the first picture: of a file all, of a live capture none.
+    private func wait(with unit: EncodedUnit) {
+        guard unit.kind == .audio else { return progress.drop(unit, .early) }
+        lead.append(unit)
+    }
+
+    private func reasonForNewFile(at released: Interleaver.Released) -> RecorderEvent.Reason? {
+        let unit = released.unit
+        guard let file, unit.isKey else { return nil }
+        let leads = unit.kind == .video || !file.kinds.contains(.video)
+        guard leads else { return nil }
+        if unit.kind == .video, released.generation != fileGeneration {
+            return file.kinds.contains(.video) ? .formatChanged : .streamAppeared
+        }
+        if let wantsNewFile { return wantsNewFile }
+        return segment.isReached(at: unit) ? .segment : nil
+    }
+
+    private func begin(with released: Interleaver.Released, _ reason: RecorderEvent.Reason) {
+        let unit = released.unit
+        wantsNewFile = nil
+        var first: [EncodedUnit] = lead
+        lead = []
+        if interleaver.patience != nil {
+            // Live: nothing is heard before the first picture is seen.
+            for early in first where unit.kind == .video && early.end <= unit.time {
+                progress.drop(early, .early)
+            }
+            first.removeAll { unit.kind == .video && $0.end <= unit.time }
+        }
+        var streams: [RecordingKind: Caps] = [unit.kind: unit.caps]
+        for kind in kinds where streams[kind] == nil {
+            let next = first.first { $0.kind == kind } ?? interleaver.peek(kind)
+            if let next {
+                streams[kind] = next.caps
+            } else if !interleaver.isOver(kind), missing.insert(kind).inserted {
+                tell(.streamMissing(kind.name))
+            }
+        }
+        if unit.kind == .video { fileGeneration = released.generation }
+        let path = names.path(at: fileIndex)
+        do throws(PipelineError) {
+            if guardian.isShort(of: 0) { return end(guardian.free) }
+            let zero = first.map(\.time).min().map { min($0, unit.time) } ?? unit.time
+            let file = try RecordingFile(
+                path, index: fileIndex, container: container, streams: streams,
+                rotation: released.rotation, zero: zero)
+            file.onFailure { [weak self, progress] error in
+                // What follows waits for nothing: the writer meets it at its next unit.
+                if progress.fail(error) {
+                    self?.tell(.failed(error))
+                    self?.onEnding()
+                }
+            }
+            try file.open()
+            self.file = file
+            fileIndex += 1
+            segment.begin(at: unit.time, configuration.segments)
+            progress.update { $0.current = file }
+            tell(.fileStarted(path: path, reason))
+        } catch {
+            fail(error)
+            phase = .failed
+            for lost in first + [unit] { progress.drop(lost, .unwritten) }
+            return
+        }
+        for early in first where streams[early.kind] != nil { write(early) }
+        // In `first` already, where sound alone begins the file.
+        if !first.contains(where: { $0 === unit }) { write(unit) }
+    }
+
+    private func write(_ unit: EncodedUnit) {
+        guard let file else { return progress.drop(unit, .unwritten) }
+        guard file.push(unit) else {
+            progress.drop(unit, .unwritten)
+            if progress.update({ $0.failure != nil }) { phase = .failed }
+            return
+        }
+        segment.add(unit)
+        progress.update { $0.moved += 1 }
+        if guardian.isShort(of: unit.byteCount) {
+            if !removeOldest() { end(guardian.free) }
+        }
+    }
+
+    /// The disk is nearly full: the event first, then a complete file.
+    private func end(_ free: Int) {
+        guard progress.update({ $0.ended == nil }) else { return }
+        progress.end(.diskNearlyFull)
+        tell(.diskNearlyFull(free: free))
+        onEnding()
+    }
+
+    private func fail(_ error: PipelineError) {
+        guard progress.fail(error) else { return }
+        tell(.failed(error))
+        onEnding()
+    }
+
+    // MARK: The end of a file
+
+    private func closeFile() {
+        guard let file else { return }
+        self.file = nil
+        closing += 1
+        let patience = configuration.patience
+        // On its own, so that the next file need not wait for the end of this one.
+        ControlTask.start { [self] in
+            do throws(PipelineError) {
+                try await file.finish(patience: patience, deadline: .seconds(2))
+                onQueue { $0.closed(file, nil) }
+            } catch {
+                onQueue { $0.closed(file, error) }
+            }
+        }
+    }
+
+    /// Set by the recorder: runs its argument on the queue.
+    var onQueue: (@escaping @Sendable (RecordingWriter) -> Void) -> Void = { _ in }
+
+    private func closed(_ file: RecordingFile, _ failure: PipelineError?) {
+        let report = RecorderReport.File(
+            path: file.path, frames: file.written(.video), duration: file.duration.duration,
+            bytes: file.byteCount, failure: failure)
+        progress.update { state in
+            state.files.append(report)
+            state.files.sort { $0.path < $1.path }
+            for kind in file.kinds { state.written[kind, default: 0] += file.written(kind) }
+            if state.current === file { state.current = nil }
+        }
+        if let failure { fail(failure) }
+        tell(.fileFinished(report))
+        closing -= 1
+        trimRing()
+        finishIfDone()
+    }
+
+    private func finishIfDone() {
+        if phase == .done, closing == 0 { done.open() }
+    }
+
+    /// Suspends until every file is complete. Any thread.
+    func untilDone(within limit: Duration?) async -> Bool { await done.wait(for: limit) }
+
+    // MARK: The ring
+
+    private func trimRing() {
+        guard let keep = configuration.segments?.keep else { return }
+        while true {
+            let (count, bytes) = progress.update { state in
+                (
+                    state.files.count + (state.current == nil ? 0 : 1),
+                    state.files.reduce(state.current?.byteCount ?? 0) { $0 + $1.bytes }
+                )
+            }
+            let isTooMany = keep.files.map { count > $0 } ?? false
+            let isTooMuch = keep.bytes.map { bytes > $0 } ?? false
+            guard isTooMany || isTooMuch, removeOldest() else { return }
+        }
+    }
+
+    /// - Returns: False where there is no ring, or nothing to remove.
+    private func removeOldest() -> Bool {
+        guard configuration.segments?.keep != nil else { return false }
+        let oldest = progress.update { state -> RecorderReport.File? in
+            guard !state.files.isEmpty else { return nil }
+            let oldest = state.files.removeFirst()
+            state.removedBytes += oldest.bytes
+            state.removedDuration += oldest.duration
+            return oldest
+        }
+        guard let oldest else { return false }
+        unlink(oldest.path)
+        guardian.forget()
+        tell(.fileRemoved(path: oldest.path))
+        return true
+    }
+}

@@ -1,0 +1,21 @@
+/// The names of a recording's files, one after the other.
+struct SegmentNames: Sendable {
+    private let path: String
+    private let isNumbered: Bool
+
+    /// - Parameter isNumbered: Whether the first file bears a number too.
+    init(_ path: String, isNumbered: Bool) {
+        self.path = path
+        self.isNumbered = isNumbered
+    }
+
+    /// `out-00003.mkv` for the file at index 3; `out.mkv` for the only one.
+    func path(at index: Int) -> String {
+        guard isNumbered || index > 0 else { return path }
+        let digits = String(index)
+        let number = String(repeating: "0", count: max(0, 5 - digits.count)) + digits
+        let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        guard let dot = path[name...].lastIndex(of: ".") else { return "\(path)-\(number)" }
+        return "\(path[..<dot])-\(number)\(path[dot...])"
+    }
+}

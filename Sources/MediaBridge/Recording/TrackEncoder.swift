@@ -1,0 +1,115 @@
+internal import Synchronization
+
+/// A pipeline of its own that encodes one stream of one format: raw buffers in, units out.
+///
+/// Units come on the pipeline's streaming thread; whoever takes them may block it, and the queue of raw
+/// buffers in front of the encoder then fills: of a live stream the oldest give way, and anything else
+/// waits. So a slow disk loses whole pictures, never parts of encoded ones.
+final class TrackEncoder: Sendable {
+    /// What becomes of a unit, and of the encoder.
+    struct Receiver: Sendable {
+        /// On the encoder's streaming thread; may block.
+        var unit: @Sendable (EncodedUnit) -> Void
+        /// No unit follows: the end, or an error. Once.
+        var end: @Sendable (PipelineError?) -> Void
+    }
+
+    private let output: Output
+    private let branch: OutputBranch
+    private let units: AppSink
+    private let end: Ending
+
+    /// - Parameter evicts: Whether the oldest raw buffer gives way where the encoder is slow.
+    init(
+        _ kind: RecordingKind, recipe: EncoderRecipe, caps: Caps, evicts: Bool,
+        receiver: Receiver
+    ) throws(PipelineError) {
+        var configuration = PipelineVideoSink.Configuration()
+        configuration.whenFull = evicts ? .evictOldest : .wait
+        configuration.depth = QueueDepth(asked: nil).of(caps, isLive: false)
+        let output = try Output(recipe.text(for: caps), configuration: configuration)
+        guard let branch = output.branches[kind.name],
+            let units = output.pipeline.appSinks["units"]
+        else { throw PipelineError(.wrongEnds, message: "an encoder without ends") }
+        self.output = output
+        self.branch = branch
+        self.units = units
+        units.configure(depth: 4, isPaced: false)
+        let end = Ending(tell: receiver.end)
+        self.end = end
+        units.setHandlers(
+            onSample: { [units] in
+                // Until the handlers are removed, sink and handlers hold each other.
+                if let unit = Self.pull(from: units, kind) { receiver.unit(unit) }
+                return .ok
+            },
+            onEnd: { end.tell(nil) })
+        output.pipeline.onFirstError { end.tell($0) }
+    }
+
+    /// Told once.
+    private final class Ending: Sendable {
+        private let isTold = Atomic<Bool>(false)
+        private let receiver: @Sendable (PipelineError?) -> Void
+
+        init(tell: @escaping @Sendable (PipelineError?) -> Void) { receiver = tell }
+
+        func tell(_ error: PipelineError?) {
+            guard !isTold.exchange(true, ordering: .acquiringAndReleasing) else { return }
+            receiver(error)
+        }
+    }
+
+    deinit { units.removeHandlers() }
+
+    private static func pull(from sink: AppSink, _ kind: RecordingKind) -> EncodedUnit? {
+        guard let sample = sink.tryPull(), let caps = sample.caps, let time = sample.runningTime,
+            let buffer = sample.takeBuffer()
+        else { return nil }
+        // The muxer takes these from the caps.
+        if kind == .audio, buffer.isHeader { return nil }
+        return EncodedUnit(kind, buffer, caps: caps, time: MediaTime(nanoseconds: time))
+    }
+
+    /// Takes buffers from here on; the pipeline starts behind the caller's back, and tells the receiver
+    /// where it cannot.
+    func start() {
+        output.prepare()
+        output.pipeline.requestState(.playing) { [end] error in
+            if let error { end.tell(error) }
+        }
+    }
+
+    /// Hands a raw buffer over.
+    ///
+    /// - Parameter time: In the recorder's own time.
+    func push(
+        _ buffer: consuming Buffer, caps: Caps, time: MediaTime, duration: MediaTime?
+    ) -> FrameDisposition {
+        // What live timing would add is in the time already.
+        branch.push(buffer, caps: caps, time: time, duration: duration, live: nil)
+    }
+
+    /// Hands a frame with the recorder's own time over, suspended while the queue is full.
+    func write(_ frame: VideoFrame) async throws -> FrameDisposition {
+        try await branch.write(frame)
+    }
+
+    /// Says that no buffer follows; what is inside still comes.
+    func endOfStream() { branch.endOfStream() }
+
+    /// Waits until the last unit was given, and puts the pipeline away.
+    ///
+    /// - Parameter patience: How long it may take without a unit being given.
+    func finish(patience: Duration) async throws(PipelineError) {
+        try await output.finish(patience: patience)
+    }
+
+    /// Lets go of whoever waits for room.
+    func close() { output.close() }
+
+    /// Buffers taken, those that gave way, and those refused.
+    var accepted: Int { branch.acceptedBuffers }
+    var drops: DropCounts { branch.drops }
+    var formatFailure: PipelineError? { branch.formatFailure }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import MediaBridge
+
+/// What every command that runs a bridge understands.
+struct BridgeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Where frames come from.", valueName: "string"))
+    var capture: String?
+
+    @Option(
+        name: .customLong("output"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Where frames go; may be repeated.", valueName: "[name=]string"))
+    var outputs: [String] = []
+
+    @Option(
+        name: .customLong("filter"),
+        help: ArgumentHelp(
+            "A step in between: \(FilterName.all.map(\.name).joined(separator: ", ")).",
+            valueName: "name[=value]"))
+    var filters: [String] = []
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("A variable of the pipeline file.", valueName: "name=value"))
+    var settings: [String] = []
+
+    @Option(help: ArgumentHelp("Ends after so many frames.", valueName: "n"))
+    var frames: Int?
+
+    @Option(
+        help: ArgumentHelp("Ends after so much media time: 10s, 500ms, 2m, 1h.", valueName: "time"))
+    var duration: DurationArgument?
+
+    @Option(help: "A progress line on standard error; auto: on a terminal.")
+    var progress = ProgressMode.auto
+
+    @Option(help: "What to tell at the end, on standard output.")
+    var report = ReportMode.text
+
+    func validate() throws {
+        if let frames, frames < 1 { throw ValidationError("--frames takes a number from 1 on") }
+        for setting in settings where !setting.dropFirst().contains("=") {
+            throw ValidationError("--set takes NAME=VALUE, not \"\(setting)\"")
+        }
+        for filter in filters {
+            do { _ = try FilterName.filter(filter) } catch {
+                throw ValidationError("\(error)")
+            }
+        }
+    }
+
+    /// The bridge that a pipeline file and the options ask for; without a capture, of what there is.
+    func plan(file: String?) throws -> BridgePlan {
+        var plan = BridgePlan(captures: [])
+        if let file {
+            var values: [String: String] = [:]
+            for setting in settings {
+                let parts = setting.split(
+                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                values[String(parts[0])] = String(parts[1])
+            }
+            plan = try PipelineFile(path: file).plan(setting: values)
+        }
+        if let capture {
+            plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: capture)]
+        }
+        if plan.captures.isEmpty {
+            let found = try DefaultCapture.find()
+            Terminal.say("capturing the \(found.about)")
+            plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: found.text)]
+        }
+        for text in outputs { plan.outputs.append(OutputArgument.parse(text, among: plan.outputs)) }
+        for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
+        if let frames { plan.frameLimit = frames }
+        if let duration { plan.durationLimit = duration.value }
+        return plan
+    }
+
+    /// Runs the bridge that `plan` makes, to its end or to a signal, and tells what it did.
+    ///
+    /// - Parameter onStart: Gets the bridge before it runs.
+    func run(
+        _ plan: () throws -> BridgePlan, onStart: (Bridge) -> Void = { _ in }
+    ) async throws {
+        let bridge: Bridge
+        do {
+            bridge = try Bridge(plan())
+        } catch {
+            // The report is promised, whatever happens.
+            if report == .json { ReportPrinter(mode: report).print(.nothing(because: error)) }
+            throw error
+        }
+        onStart(bridge)
+        let interruption = Interruption { bridge.stop() }
+        defer { interruption.end() }
+        let progress = Progress(of: bridge, mode: progress)
+        let result = await bridge.run()
+        await progress.end()
+        ReportPrinter(mode: report).print(result, recorders: bridge.recorders)
+        for failure in result.failures { Terminal.complain(failure) }
+        if !result.failures.isEmpty { throw ExitCode(1) }
+    }
+}
