@@ -60,7 +60,8 @@ struct RecordCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard paths.count == 1 || paths.count == 2 else {
-            throw ValidationError("one file to record into, and a pipeline file in front of it at most")
+            throw ValidationError(
+                "one file to record into, and a pipeline file in front of it at most")
         }
         if paths.count == 1, !options.settings.isEmpty {
             throw ValidationError("--set goes with a pipeline file")

@@ -14,7 +14,8 @@ struct ReportPrinter {
         let recordings = recorders.map(\.report)
         switch mode {
         case .none: break
-        case .text: Swift.print((recordings.flatMap(lines) + [text(report)]).joined(separator: "\n"))
+        case .text:
+            Swift.print((recordings.flatMap(lines) + [text(report)]).joined(separator: "\n"))
         case .json:
             if let data = try? Self.encoder.encode(JSON(report, recordings)) {
                 Swift.print(String(decoding: data, as: UTF8.self))

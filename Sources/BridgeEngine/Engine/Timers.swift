@@ -32,7 +32,9 @@ package final class Heartbeat: Sendable {
     private let timer: Timer
 
     /// - Parameter beat: One call at a time, on `queue`.
-    package init(every interval: Duration, on queue: DispatchQueue, beat: @escaping @Sendable () -> Void) {
+    package init(
+        every interval: Duration, on queue: DispatchQueue, beat: @escaping @Sendable () -> Void
+    ) {
         let source = DispatchSource.makeTimerSource(queue: queue)
         source.schedule(deadline: .now() + interval.timeInterval, repeating: interval.timeInterval)
         source.setEventHandler(handler: beat)

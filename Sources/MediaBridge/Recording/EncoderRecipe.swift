@@ -103,7 +103,8 @@ struct EncoderRecipe: Sendable {
             let quality =
                 encoding.bitrate.map { "pass=cbr bitrate=\(max(1, $0 / 1000))" }
                 ?? "pass=qual quantizer=22"
-            return "x264enc tune=zerolatency speed-preset=superfast key-int-max=\(frames) \(quality)"
+            return
+                "x264enc tune=zerolatency speed-preset=superfast key-int-max=\(frames) \(quality)"
         case "openh264enc":
             return "openh264enc gop-size=\(frames) bitrate=\(bits) rate-control=bitrate"
         case "vp8enc", "vp9enc":

@@ -217,7 +217,8 @@ public final class Recorder: VideoSink, VideoFrameConsumer {
             .deadlineExceeded,
             message: "the recording is stuck: nothing could be written to \"\(path)\" for "
                 + "\(configuration.patience)",
-            advice: "look for a disk, a pipe or a share that does not answer; what was written stays")
+            advice:
+                "look for a disk, a pipe or a share that does not answer; what was written stays")
         if progressState.fail(error) { listeners.tell(.failed(error)) }
         progressState.update { $0.current }?.abandon()
         inbox.abandon()
@@ -330,7 +331,8 @@ extension PipelineError {
     static func nearlyFull(_ free: Int) -> PipelineError {
         PipelineError(
             .noSpaceLeft,
-            message: "the disk is nearly full (\(free) bytes left): the recording was ended, and its "
+            message:
+                "the disk is nearly full (\(free) bytes left): the recording was ended, and its "
                 + "file is complete",
             advice: "free some space, or record with a ring of segments")
     }
