@@ -31,6 +31,8 @@ typedef gboolean (*MBEventHandler)(GstPad *pad, GstObject *parent, GstEvent *eve
 typedef void (*MBLogHandler)(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer context);
 typedef void (*MBDestroy)(gpointer context);
 typedef void (*MBPadHandler)(GstElement *element, GstPad *pad, gpointer context);
+typedef void (*MBElementHandler)(GstBin *bin, GstBin *parent, GstElement *element, gpointer context);
+typedef gint (*MBAutoplugHandler)(GstElement *bin, GstPad *pad, GstCaps *caps, GstElementFactory *factory, gpointer context);
 typedef void (*MBClosureDestroy)(gpointer context, GClosure *closure);
 
 // Reason: @Sendable.
@@ -81,6 +83,20 @@ static inline void mb_buffer_attach(GstBuffer *buffer, GQuark name, gpointer con
 static inline void mb_on_pad_added(GstElement *element, MBPadHandler handler MB_SENDABLE, gpointer context,
                                    MBClosureDestroy destroy MB_SENDABLE) {
     g_signal_connect_data(element, "pad-added", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
+}
+
+// Reason: as above. Told of every element that any bin inside of `bin` gets.
+static inline void mb_on_deep_element_added(GstBin *bin, MBElementHandler handler MB_SENDABLE, gpointer context,
+                                            MBClosureDestroy destroy MB_SENDABLE) {
+    g_signal_connect_data(bin, "deep-element-added", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
+}
+
+// Reason: as above, and macro (G_OBJECT_TYPE). Nothing happens where an element chooses no others.
+static inline gboolean mb_on_autoplug_select(GstElement *element, MBAutoplugHandler handler MB_SENDABLE,
+                                             gpointer context, MBClosureDestroy destroy MB_SENDABLE) {
+    if (!g_signal_lookup("autoplug-select", G_OBJECT_TYPE(element))) return FALSE;
+    g_signal_connect_data(element, "autoplug-select", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
+    return TRUE;
 }
 
 // Reason: @Sendable.
@@ -135,6 +151,21 @@ static inline gboolean mb_has_property(gpointer object, const gchar *name) {
     return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL;
 }
 
+// Reason: macros (G_OBJECT_GET_CLASS, G_TYPE_STRING). The caller frees the list, not what is in it.
+static inline GParamSpec **mb_properties(gpointer object, guint *count) {
+    return g_object_class_list_properties(G_OBJECT_GET_CLASS(object), count);
+}
+static inline gboolean mb_spec_is_writable(GParamSpec *spec) { return (spec->flags & G_PARAM_WRITABLE) != 0; }
+static inline gboolean mb_spec_is_readable(GParamSpec *spec) { return (spec->flags & G_PARAM_READABLE) != 0; }
+static inline gboolean mb_spec_is_string(GParamSpec *spec) { return spec->value_type == G_TYPE_STRING; }
+static inline gboolean mb_spec_is_element(GParamSpec *spec) { return g_type_is_a(spec->value_type, GST_TYPE_ELEMENT); }
+static inline const gchar *mb_spec_default_string(GParamSpec *spec) {
+    return spec->value_type == G_TYPE_STRING ? g_value_get_string(g_param_spec_get_default_value(spec)) : NULL;
+}
+
+// Reason: variadic (g_object_get). The caller lets go of it.
+static inline GstElement *mb_get_element(gpointer object, const gchar *name) { GstElement *v = NULL; g_object_get(object, name, &v, NULL); return v; }
+
 // Reason: macro (G_PARAM_SPEC_VALUE_TYPE). A property read as another type overwrites the stack.
 static inline gboolean mb_property_is(gpointer object, const gchar *name, GType type) {
     GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
@@ -154,6 +185,7 @@ static inline gint mb_get_enum(gpointer object, const gchar *name) {
 
 // Reason: variadic (g_object_set, g_object_get).
 static inline void mb_set_int(gpointer object, const gchar *name, gint value) { g_object_set(object, name, value, NULL); }
+static inline void mb_set_string(gpointer object, const gchar *name, const gchar *value) { g_object_set(object, name, value, NULL); }
 static inline void mb_set_uint64(gpointer object, const gchar *name, guint64 value) { g_object_set(object, name, value, NULL); }
 static inline void mb_set_caps(gpointer object, const gchar *name, const GstCaps *value) { g_object_set(object, name, value, NULL); }
 static inline guint64 mb_get_uint64(gpointer object, const gchar *name) { guint64 v = 0; g_object_get(object, name, &v, NULL); return v; }
@@ -164,6 +196,14 @@ static inline GstStructure *mb_get_structure(gpointer object, const gchar *name)
 
 // Reason: macro (GST_OBJECT_NAME on a factory, whose name never changes).
 static inline const gchar *mb_factory_name(GstElementFactory *factory) { return GST_OBJECT_NAME(factory); }
+
+// Reason: a cast (GST_PLUGIN_FEATURE).
+static inline const gchar *mb_factory_plugin(GstElementFactory *factory) {
+    return gst_plugin_feature_get_plugin_name(GST_PLUGIN_FEATURE(factory));
+}
+
+// Reason: macro (G_OBJECT_TYPE): a plain bin that no factory made.
+static inline gboolean mb_is_plain_bin(gconstpointer element) { return G_OBJECT_TYPE(element) == GST_TYPE_BIN; }
 
 // Reason: macros (the metadata keys).
 static inline const gchar *mb_factory_class(GstElementFactory *factory) {

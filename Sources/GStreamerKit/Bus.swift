@@ -68,8 +68,14 @@ final class Bus: Sendable {
             { if let context = $0 { Unmanaged<Bus>.fromOpaque(context).release() } })
     }
 
+    /// Tells an error that no element posts by itself. On any thread.
+    func post(_ error: PipelineError) { spread(.error(error)) }
+
     private func take(_ message: UnsafeMutablePointer<GstMessage>) {
-        guard let value = translate(message) else { return }
+        if let value = translate(message) { spread(value) }
+    }
+
+    private func spread(_ value: BusMessage) {
         let listeners = state.withLock { state in
             switch value {
             case .error(let error): if state.failure == nil { state.failure = error }

@@ -49,6 +49,13 @@ public final class Element: @unchecked Sendable {
             UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self), property, value)
     }
 
+    /// Sets a property that is a string, to `value` as it is: unlike gst-launch, which reads quotes and
+    /// backslashes. A property that the element does not have, or of another type, is left alone.
+    public func set(literally property: String, _ value: String) {
+        guard mb_property_is_string(pointer, property) != 0 else { return }
+        mb_set_string(pointer, property, value)
+    }
+
     func set(_ property: String, _ caps: Caps) { mb_set_caps(pointer, property, caps.pointer) }
 
     /// `nil` where there is no such property, it holds none, or its value is not a string.

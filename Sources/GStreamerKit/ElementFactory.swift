@@ -8,6 +8,8 @@ public struct ElementFactory: Hashable, Sendable {
     public let longName: String
     /// `Source/Video`
     public let klass: String
+    /// The plugin that brings it: `videotestsrc`, `coreelements`.
+    public let plugin: String
 
     /// `nil` where no such element is installed.
     ///
@@ -19,7 +21,8 @@ public struct ElementFactory: Hashable, Sendable {
         return ElementFactory(
             name: name,
             longName: mb_factory_long_name(factory).map { String(cString: $0) } ?? "",
-            klass: mb_factory_class(factory).map { String(cString: $0) } ?? "")
+            klass: mb_factory_class(factory).map { String(cString: $0) } ?? "",
+            plugin: mb_factory_plugin(factory).map { String(cString: $0) } ?? "")
     }
 
     /// Whether its elements could take `caps`, as far as their pad templates tell.

@@ -74,6 +74,10 @@ public struct PipelineError: Error, Hashable, Sendable {
         public static let deadlineExceeded = Code(rawValue: "deadlineExceeded")
         /// A call that makes no sense in the present state: a write before start, a second reader.
         public static let invalidState = Code(rawValue: "invalidState")
+        /// A string that was written by somebody else asks for something that its policy does not allow.
+        public static let refused = Code(rawValue: "refused")
+        /// The kernel cannot confine the process, or will not.
+        public static let sandboxUnavailable = Code(rawValue: "sandboxUnavailable")
         /// Any other error an element posted.
         public static let elementFailed = Code(rawValue: "elementFailed")
     }
