@@ -83,6 +83,11 @@ let package = Package(
             name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/CycleProbe",
             swiftSettings: settings
         ),
+        // What the tests of the sandbox run inside of one.
+        .executableTarget(
+            name: "SandboxProbe", dependencies: ["MediaBridge"], path: "Tests/SandboxProbe",
+            swiftSettings: settings
+        ),
         // The README's examples, as they stand there.
         .testTarget(
             name: "ReadmeTests",
@@ -102,7 +107,8 @@ let package = Package(
             swiftSettings: settings),
         // The command, run as its users run it: exit status, output and files.
         .testTarget(
-            name: "CommandTests", dependencies: ["TestSupport", "gst-bridge"],
+            name: "CommandTests",
+            dependencies: ["MediaBridge", "TestSupport", "gst-bridge", "SandboxProbe"],
             swiftSettings: settings
         ),
         // The examples, run as commands, and their files judged from outside.

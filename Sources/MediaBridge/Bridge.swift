@@ -53,7 +53,9 @@ public final class Bridge: Sendable {
         var branches: [(String, CaptureBranch)] = []
         for named in plan.captures {
             let capture = try named.locating { text throws(PipelineError) in
-                try Capture(text, depth: plan.captureConfiguration.depth)
+                try Capture(
+                    text, depth: plan.captureConfiguration.depth,
+                    under: plan.captureConfiguration.untrusted)
             }
             captures.append(capture)
             capture.pipeline.onFirstError { [run] error in run.fail(error) }

@@ -66,6 +66,15 @@ public struct BridgePlan: Sendable {
     /// For every output of the plan.
     public var outputConfiguration = PipelineVideoSink.Configuration()
 
+    /// What every string of the plan may do, where somebody else wrote them; `nil`: anything.
+    public var untrusted: UntrustedPolicy? {
+        get { captureConfiguration.untrusted }
+        set {
+            captureConfiguration.untrusted = newValue
+            outputConfiguration.untrusted = newValue
+        }
+    }
+
     public init(captures: [Named], outputs: [Named] = []) {
         self.captures = captures
         self.outputs = outputs

@@ -58,8 +58,19 @@ struct BridgedText {
 
     /// Parses the string; errors quote what the user wrote.
     ///
-    /// - Parameter advice: What to say where the end that was added cannot be linked.
-    func parse(orExplain advice: String) throws(PipelineError) -> Pipeline {
+    /// - Parameters:
+    ///   - advice: What to say where the end that was added cannot be linked.
+    ///   - policy: What the string may do; `nil` where the program wrote it, or trusts who did.
+    func parse(
+        orExplain advice: String, under policy: UntrustedPolicy?
+    ) throws(PipelineError) -> Pipeline {
+        try policy?.judge(text: text)
+        let pipeline = try parse(orExplain: advice)
+        try policy?.judge(pipeline)
+        return pipeline
+    }
+
+    private func parse(orExplain advice: String) throws(PipelineError) -> Pipeline {
         do {
             return try Pipeline(parsing: text)
         } catch {

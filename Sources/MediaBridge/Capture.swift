@@ -13,11 +13,15 @@ final class Capture: Sendable {
     }
     private let timing = Mutex(Timing())
 
-    /// - Parameter depth: Frames that wait in each branch at most.
-    init(_ text: String, depth: Int) throws(PipelineError) {
+    /// - Parameters:
+    ///   - depth: Frames that wait in each branch at most.
+    ///   - policy: What the string may do; `nil` for anything.
+    init(
+        _ text: String, depth: Int, under policy: UntrustedPolicy? = nil
+    ) throws(PipelineError) {
         let bridged = try BridgedText.capture(text)
         let pipeline = try bridged.parse(
-            orExplain: "a capture string ends in an element with a free source pad")
+            orExplain: "a capture string ends in an element with a free source pad", under: policy)
         self.pipeline = pipeline
         let sinks = pipeline.appSinks
         branches = bridged.branches.compactMap { element, name in

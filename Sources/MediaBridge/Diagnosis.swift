@@ -35,6 +35,11 @@ public struct Diagnosis: Sendable {
             "display", DefaultCapture.display == nil ? .missing : .ok,
             DefaultCapture.display ?? "DISPLAY is not set",
             DefaultCapture.display == nil ? "xvfb-run gives one without a screen" : nil)
+        note(
+            "strings of others (--untrusted)", Sandbox.kernelVersion == nil ? .missing : .ok,
+            Sandbox.kernelVersion.map { "Landlock, version \($0)" } ?? "no Landlock",
+            Sandbox.kernelVersion == nil ? "a kernel from 5.13 on, booted with lsm=landlock,…" : nil
+        )
         for file in files { check(file) }
     }
 

@@ -16,7 +16,8 @@ final class Output: Sendable {
     ) throws(PipelineError) {
         let bridged = try BridgedText.output(text)
         let pipeline = try bridged.parse(
-            orExplain: "an output string begins with an element that has a free sink pad")
+            orExplain: "an output string begins with an element that has a free sink pad",
+            under: configuration.untrusted)
         self.pipeline = pipeline
         let timeline = OutputTimeline(
             pipeline, origin: configuration.timeOrigin, streams: bridged.branches.count)

@@ -39,6 +39,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
         public var timeOrigin = TimeOrigin.automatic
         /// How long ``PipelineVideoSink/finish()`` waits without a frame being written. Default 10 s.
         public var patience = Duration.seconds(10)
+        /// What the string may do, where somebody else wrote it; `nil`: anything.
+        public var untrusted: UntrustedPolicy?
 
         public init() {}
     }

@@ -18,6 +18,8 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         /// Frames that wait for the reader at most. Default 3. A bound that the string sets
         /// (`appsink max-buffers=8`) is kept.
         public var depth = 3
+        /// What the string may do, where somebody else wrote it; `nil`: anything.
+        public var untrusted: UntrustedPolicy?
 
         public init() {}
     }
@@ -46,7 +48,8 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     public init(
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
-        capture = try Capture(text, depth: configuration.depth)
+        capture = try Capture(
+            text, depth: configuration.depth, under: configuration.untrusted)
         branch = capture.branches[0]
         // Nobody reads the others, and what nobody reads stops them all.
         capture.branches.dropFirst().forEach { $0.discard() }

@@ -49,7 +49,9 @@ struct BridgeOptions: ParsableArguments {
     }
 
     /// The bridge that a pipeline file and the options ask for; without a capture, of what there is.
-    func plan(file: String?) throws -> BridgePlan {
+    ///
+    /// - Parameter policy: What strings may ask for, where somebody else wrote them.
+    func plan(file: String?, under policy: UntrustedPolicy? = nil) throws -> BridgePlan {
         var plan = BridgePlan(captures: [])
         if let file {
             var values: [String: String] = [:]
@@ -62,6 +64,13 @@ struct BridgeOptions: ParsableArguments {
         }
         if let capture {
             plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: capture)]
+        }
+        plan.untrusted = policy
+        if plan.captures.isEmpty, policy != nil {
+            throw PipelineError(
+                .refused,
+                message: "the file has no capture, and there are no devices with --untrusted",
+                advice: "--capture with a string")
         }
         if plan.captures.isEmpty {
             let found = try DefaultCapture.find()

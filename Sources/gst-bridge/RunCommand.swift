@@ -8,6 +8,11 @@ struct RunCommand: AsyncParsableCommand {
             The bridge is a pipeline file, or strings, or a file with strings added to it. A string \
             without an appsink (appsrc) gets one at its open end; streams of several kinds are named: \
             appsink name=video, appsink name=audio.
+
+            Strings and files that somebody else wrote run with --untrusted DIR: their elements must be \
+            on a list of those that only compute, and the kernel lets the process write in DIR alone, \
+            read nothing else but the system's libraries, and open no socket. Relative paths are then \
+            those in DIR. There are no cameras, displays or networks in there.
             """)
 
     @Argument(help: "A pipeline file.", completion: .file(extensions: ["yaml", "yml"]))
@@ -15,7 +20,16 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var options: BridgeOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Runs strings of others, which may write in this directory alone.", valueName: "dir"),
+        completion: .directory)
+    var untrusted: String?
+
     func validate() throws {
+        if untrusted != nil, file == nil, options.capture == nil {
+            throw ValidationError("--untrusted needs a pipeline file or --capture")
+        }
         guard file != nil || options.capture != nil else {
             throw ValidationError("a pipeline file or --capture is needed")
         }
@@ -24,5 +38,12 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws { try await options.run { try options.plan(file: file) } }
+    func run() async throws {
+        let confinement = untrusted.map { Confinement(directory: $0, file: file) }
+        try await options.run {
+            let plan = try options.plan(file: file, under: confinement?.enter())
+            try confinement?.moveInside()
+            return plan
+        }
+    }
 }

@@ -1,0 +1,62 @@
+extension UntrustedPolicy {
+    /// A plugin of which all elements may be used.
+    struct Computing {
+        let plugin: String
+        let reason: String
+    }
+
+    /// Plugins whose elements turn buffers into buffers, and open nothing.
+    static let computing: [Computing] = reasons.flatMap { reason, plugins in
+        plugins.split(separator: " ").map { Computing(plugin: String($0), reason: reason) }
+    }
+
+    private static let reasons = [
+        (
+            "make pictures or sound out of nothing",
+            "audiotestsrc videotestsrc"
+        ),
+        (
+            "hand frames to the program and take them",
+            "app"
+        ),
+        (
+            "convert and scale",
+            "audioconvert audiorate audioresample bayer imagefreeze videoconvertscale "
+                + "videorate"
+        ),
+        (
+            "change pictures",
+            "alpha cairo coloreffects compositor deinterlace effectv gaudieffects "
+                + "geometrictransform interlace overlaycomposition shapewipe smpte timecode "
+                + "videobox videocrop videofilter videofiltersbad videomixer videosignal"
+        ),
+        (
+            "write on pictures; fonts are read from the system",
+            "pango"
+        ),
+        (
+            "change sound",
+            "adder audiofx audiomixer cutter equalizer interleave level removesilence "
+                + "replaygain spectrum speed videoframe_audiolevel volume"
+        ),
+        (
+            "draw sound",
+            "audiovisualizers goom"
+        ),
+        (
+            "parse streams",
+            "audioparsers codectimestamper ivfparse opusparse rawparse subparse "
+                + "typefindfunctions videoparsersbad"
+        ),
+        (
+            "encode or decode in memory",
+            "alaw aom de265 faad flac jpeg lame mpg123 mulaw openh264 openjpeg opus png pnm "
+                + "speex theora twolame voaacenc vorbis vpx wavpack webp x264 x265"
+        ),
+        (
+            "containers, in memory",
+            "avi flv id3demux id3tag matroska mpegpsdemux mpegpsmux mpegtsdemux mpegtsmux "
+                + "multipart ogg segmentclip wavenc wavparse y4mdec y4menc"
+        ),
+    ]
+}

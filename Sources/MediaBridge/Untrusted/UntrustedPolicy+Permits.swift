@@ -1,0 +1,65 @@
+extension UntrustedPolicy {
+    /// Elements that may be used, and why.
+    public struct Permit: Hashable, Sendable {
+        public var plugin: String
+        /// `nil`: all that the plugin brings.
+        public var factories: Set<String>?
+        /// `nil`: whatever they are called.
+        public var prefix: String?
+        public var reason: String
+
+        func covers(factory: String, plugin: String) -> Bool {
+            plugin == self.plugin && factories?.contains(factory) ?? true
+                && factory.hasPrefix(prefix ?? "")
+        }
+    }
+
+    /// The whole list. What is not on it is refused: whatever reaches the network, a device, a display or
+    /// another process; whatever makes elements of its own choice from a URI; and whatever nobody has
+    /// looked at.
+    public static let permits: [Permit] =
+        inner + all(["filesrc", "filesink"], of: "coreelements", "files in the directory")
+        + all(
+            ["multifilesrc", "multifilesink", "imagesequencesrc"], of: "multifile",
+            "numbered files in the directory")
+        + all(
+            ["decodebin", "parsebin"], of: "playback",
+            "choose among elements, of which each is asked about")
+        + all(libavEncoders, of: "libav", "encode, in memory")
+        + [Permit(plugin: "libav", prefix: "avdec_", reason: "decode, in memory")]
+        + computing.map { Permit(plugin: $0.plugin, factories: nil, reason: $0.reason) }
+
+    private static func all(
+        _ factories: Set<String>, of plugin: String, _ reason: String
+    ) -> [Permit] { [Permit(plugin: plugin, factories: factories, reason: reason)] }
+
+    /// Plugins of which a part may be used.
+    private static let inner: [Permit] =
+        all(
+            [
+                "capsfilter", "clocksync", "concat", "dataurisrc", "downloadbuffer", "fakesink",
+                "fakesrc", "funnel", "identity", "input-selector", "multiqueue", "output-selector",
+                "queue", "queue2", "streamiddemux", "tee", "typefind", "valve",
+            ], of: "coreelements", "pass data on inside of the pipeline")
+        // Not by name: what stands in a pipeline without a factory's name was made by its bin.
+        + all(["bin", "pipeline"], of: "staticelements", "brackets of a string")
+        + all(
+            ["breakmydata", "capssetter", "progressreport", "rndbuffersize", "taginject"],
+            of: "debug", "change what passes by")
+        + all(
+            ["errorignore", "fakeaudiosink", "fakevideosink", "watchdog"], of: "debugutilsbad",
+            "change or drop what passes by")
+        + all(
+            ["mp4mux", "qtmux", "3gppmux", "mj2mux", "ismlmux", "qtdemux"], of: "isomp4",
+            "container in memory; their own files in the directory")
+        + all(["streamsynchronizer"], of: "playback", "passes data on")
+        + all(["jpegparse", "jifmux"], of: "jpegformat", "picture headers")
+
+    /// Those of FFmpeg's encoders that do not load other libraries.
+    private static let libavEncoders: Set<String> = [
+        "avenc_aac", "avenc_ac3", "avenc_alac", "avenc_dnxhd", "avenc_ffv1", "avenc_ffvhuff",
+        "avenc_flv", "avenc_h263", "avenc_h263p", "avenc_huffyuv", "avenc_jpegls", "avenc_mjpeg",
+        "avenc_mp2", "avenc_mpeg1video", "avenc_mpeg2video", "avenc_mpeg4", "avenc_prores",
+        "avenc_prores_ks", "avenc_utvideo", "avenc_vc2", "avenc_wmv2",
+    ]
+}

@@ -1,0 +1,62 @@
+/// Properties that are strings: each is known to be harmless, or is the path of a file, or is refused.
+extension UntrustedPolicy {
+    /// Words and numbers, that no element takes for a file, a host or a command.
+    static let harmless: Set<String> = [
+        "text", "font-desc", "subtitle-font-desc", "subtitle-encoding", "datetime-format",
+        "time-format", "pattern", "format", "tags", "writing-app", "metadatacreator", "encoder",
+        "boundary", "colorimetry", "target-timecode-string", "dump-separator", "gop-timecode",
+        "layer-rates", "vendor", "rc-eq",
+    ]
+
+    /// Files that are read or written.
+    static let paths: Set<String> = [
+        "location", "temp-template", "faststart-file", "moov-recovery-file", "multipass-cache-file",
+    ]
+
+    func judge(_ property: ElementProperty, of element: Element) throws(PipelineError) {
+        if Self.harmless.contains(property.name) { return }
+        if element.factoryName == "dataurisrc", property.name == "uri" { return }  // its own bytes
+        let isSet =
+            property.text != nil && property.text != "" && property.text != property.defaultText
+        if Self.paths.contains(property.name) {
+            // What is put right below needs no judgement where nobody set it.
+            if !isSet, Self.confined.contains(property.name) { return }
+            guard let path = property.text, !path.isEmpty else { return }
+            try judge(path: path, property, of: element)
+        } else if isSet {
+            throw PipelineError(
+                .refused, element: element.path,
+                message:
+                    "\"\(property.name)\" of \(element.factoryName) is not for strings from others",
+                advice: "leave it out")
+        }
+    }
+
+    private func judge(
+        path: String, _ property: ElementProperty, of element: Element
+    ) throws(PipelineError) {
+        // In a name like img%05d.png the number comes last; a directory's cannot be followed.
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let isPattern = parts.dropLast().contains { $0.contains("%") }
+        guard !isPattern, ResolvedPath(path).isInside(directory) else {
+            throw PipelineError(
+                .refused, element: element.path,
+                message: "\"\(path)\" is outside of \(directory), the only place for files",
+                advice: "a path in that directory")
+        }
+    }
+
+    /// What elements would name themselves, in the working directory or among the system's temporary
+    /// files.
+    private static let confined: Set<String> = ["multipass-cache-file", "faststart-file"]
+
+    /// Gives such files names in the directory.
+    func confine(_ element: Element) throws(PipelineError) {
+        for property in element.textProperties where Self.confined.contains(property.name) {
+            let isOwn = property.text == nil || property.text == property.defaultText
+            guard isOwn || property.text == "" else { continue }
+            element.set(
+                literally: property.name, "\(directory)/.\(element.name)-\(property.name)")
+        }
+    }
+}
