@@ -194,6 +194,9 @@ static inline gboolean mb_get_bool(gpointer object, const gchar *name) { gboolea
 static inline gchar *mb_get_string(gpointer object, const gchar *name) { gchar *v = NULL; g_object_get(object, name, &v, NULL); return v; }
 static inline GstStructure *mb_get_structure(gpointer object, const gchar *name) { GstStructure *v = NULL; g_object_get(object, name, &v, NULL); return v; }
 
+// Reason: macro (GST_VALUE_HOLDS_ARRAY).
+static inline gboolean mb_is_value_array(const GValue *value) { return GST_VALUE_HOLDS_ARRAY(value); }
+
 // Reason: macro (GST_OBJECT_NAME on a factory, whose name never changes).
 static inline const gchar *mb_factory_name(GstElementFactory *factory) { return GST_OBJECT_NAME(factory); }
 

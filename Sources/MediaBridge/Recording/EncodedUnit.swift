@@ -3,17 +3,24 @@ final class EncodedUnit: Sendable {
     let kind: RecordingKind
     let buffer: Buffer
     let caps: Caps
-    /// In the recorder's own time.
+    /// When it is seen or heard, in the recorder's own time. Of sound that is earlier than the encoder's
+    /// own word, which counts what a decoder must leave out first.
     let time: MediaTime
     let duration: MediaTime?
     /// Whether a file may begin with it: it builds on none before.
     let isKey: Bool
     let byteCount: Int
+    /// Whether it is its encoder's first.
+    let isFirst: Bool
 
-    init(_ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime) {
+    init(
+        _ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
+        isFirst: Bool
+    ) {
         self.kind = kind
         self.caps = caps
         self.time = time
+        self.isFirst = isFirst
         duration = buffer.duration.map { MediaTime($0) }
         isKey = kind == .audio || !buffer.isDelta
         byteCount = buffer.byteCount

@@ -74,6 +74,16 @@ struct EncoderRecipe: Sendable {
         }
     }
 
+    /// Samples of silence that the encoder puts in front and tells nobody of: the first unit is made of
+    /// them, and what follows sounds so much later than its time says. Measured with a click.
+    var hiddenDelay: Int {
+        switch element {
+        case "avenc_aac": 1024
+        case "voaacenc": 1536
+        default: 0
+        }
+    }
+
     // MARK: Pictures
 
     private func picture(_ codec: VideoCodec, _ info: VideoInfo?) -> String {
@@ -138,8 +148,9 @@ struct EncoderRecipe: Sendable {
         let bits = encoding.bitrate ?? 64_000 * channels
         switch element {
         case "opusenc": return "opusenc bitrate=\(min(650_000, max(4_000, bits)))"
-        case "flacenc": return "flacenc"
-        case "faac", "fdkaacenc", "voaacenc", "avenc_aac": return "\(element) bitrate=\(bits)"
+        // Blocks of a twentieth of a second at most: what is not in a block is not in the file.
+        case "flacenc": return "flacenc blocksize=1152"
+        case "voaacenc", "avenc_aac": return "\(element) bitrate=\(bits)"
         default: return element
         }
     }
@@ -173,7 +184,7 @@ extension AudioCodec {
     fileprivate var encoders: [String] {
         switch self {
         case .opus: ["opusenc"]
-        case .aac: ["fdkaacenc", "avenc_aac", "voaacenc"]
+        case .aac: ["avenc_aac", "voaacenc"]
         case .flac: ["flacenc"]
         }
     }

@@ -36,9 +36,9 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     public var audioCodecs: [AudioCodec] {
         switch self {
         case .mkv: [.opus, .aac, .flac]
-        case .mp4: [.aac, .opus]
+        // Of Opus, mp4mux 1.22 and mpegtsmux do not tell how much a decoder must leave out.
+        case .mp4, .ts: [.aac]
         case .webm: [.opus]
-        case .ts: [.aac, .opus]
         }
     }
 

@@ -12,6 +12,8 @@ final class RecordingFile: Sendable {
     private let output: Output
     private let container: RecordingContainer
     private let reached = Atomic<Int64>(0)
+    /// How the file's sound begins.
+    private let sound: SoundStart?
 
     /// Units that wait for the muxer at most, and how many of one stream are too many while the muxer
     /// waits for another.
@@ -19,16 +21,19 @@ final class RecordingFile: Sendable {
     private static let starving = 200
 
     /// - Parameters:
-    ///   - streams: What comes, by kind.
+    ///   - streams: The first unit of each stream that comes.
     ///   - rotation: How far pictures must be turned clockwise to stand upright.
     init(
         _ path: String, index: Int, container: RecordingContainer,
-        streams: [RecordingKind: Caps], rotation: VideoRotation, zero: MediaTime
+        streams: [RecordingKind: EncodedUnit], rotation: VideoRotation
     ) throws(PipelineError) {
+        let sound = streams[.audio].map { SoundStart($0) }
+        self.sound = sound
+        zero =
+            streams.map { $0 == .audio ? sound?.time(of: $1) ?? $1.time : $1.time }.min() ?? .zero
         self.path = path
         self.index = index
         self.container = container
-        self.zero = zero
         kinds = RecordingKind.allCases.filter { streams[$0] != nil }
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .wait
@@ -69,9 +74,10 @@ final class RecordingFile: Sendable {
     func push(_ unit: EncodedUnit) -> Bool {
         guard let branch = output.branches[unit.kind.name] else { return false }
         relieve(branch)
+        let sound = unit.kind == .audio ? sound : nil
         let disposition = branch.push(
-            unit.buffer.retained(), caps: unit.caps, time: unit.time - zero,
-            duration: unit.duration, live: nil)
+            unit.buffer.retained(), caps: sound?.caps(of: unit) ?? unit.caps,
+            time: (sound?.time(of: unit) ?? unit.time) - zero, duration: unit.duration, live: nil)
         guard disposition.isAccepted else { return false }
         reached.max((unit.end - zero).nanoseconds, ordering: .relaxed)
         return true
@@ -118,4 +124,29 @@ final class RecordingFile: Sendable {
 
     /// Bytes on the disk. Any thread.
     var byteCount: Int { FileSize.of(path) ?? 0 }
+}
+
+/// How the sound of a file begins: with the encoder's own beginning, of which a decoder leaves out what
+/// the header says; or in the middle of the stream, of which it must leave out nothing.
+private struct SoundStart {
+    private let original: Caps
+    private let continued: Caps?
+    /// What the header has a decoder leave out, which the file's times count.
+    private let skipped: MediaTime
+
+    init(_ first: EncodedUnit) {
+        original = first.caps
+        let skipped = first.caps.opusPreSkip.map { MediaTime(value: Int64($0), timescale: 48_000) }
+        continued = first.isFirst ? nil : first.caps.withoutOpusPreSkip()
+        self.skipped = first.isFirst ? skipped ?? .zero : .zero
+    }
+
+    /// What the muxer is told of a unit.
+    func caps(of unit: EncodedUnit) -> Caps {
+        guard let continued, unit.caps.identity == original.identity else { return unit.caps }
+        return continued
+    }
+
+    /// The unit's time as the container counts it.
+    func time(of unit: EncodedUnit) -> MediaTime { unit.time + skipped }
 }

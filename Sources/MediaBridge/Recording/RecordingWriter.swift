@@ -178,11 +178,13 @@ final class RecordingWriter: @unchecked Sendable {
             }
             first.removeAll { unit.kind == .video && $0.end <= unit.time }
         }
-        var streams: [RecordingKind: Caps] = [unit.kind: unit.caps]
-        for kind in kinds where streams[kind] == nil {
-            let next = first.first { $0.kind == kind } ?? interleaver.peek(kind)
+        var streams: [RecordingKind: EncodedUnit] = [:]
+        for kind in kinds {
+            let next =
+                first.first { $0.kind == kind } ?? (unit.kind == kind ? unit : nil)
+                ?? interleaver.peek(kind)
             if let next {
-                streams[kind] = next.caps
+                streams[kind] = next
             } else if !interleaver.isOver(kind), missing.insert(kind).inserted {
                 tell(.streamMissing(kind.name))
             }
@@ -191,10 +193,9 @@ final class RecordingWriter: @unchecked Sendable {
         let path = names.path(at: fileIndex)
         do throws(PipelineError) {
             if guardian.isShort(of: 0) { return end(guardian.free) }
-            let zero = first.map(\.time).min().map { min($0, unit.time) } ?? unit.time
             let file = try RecordingFile(
                 path, index: fileIndex, container: container, streams: streams,
-                rotation: released.rotation, zero: zero)
+                rotation: released.rotation)
             file.onFailure { [weak self, progress] error in
                 // What follows waits for nothing: the writer meets it at its next unit.
                 if progress.fail(error) {

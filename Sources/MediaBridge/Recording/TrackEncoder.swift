@@ -37,10 +37,11 @@ final class TrackEncoder: Sendable {
         units.configure(depth: 4, isPaced: false)
         let end = Ending(tell: receiver.end)
         self.end = end
+        let reader = UnitReader(kind, from: units, hiddenDelay: recipe.hiddenDelay)
+        // Until the handlers are removed, sink and handlers hold each other.
         units.setHandlers(
-            onSample: { [units] in
-                // Until the handlers are removed, sink and handlers hold each other.
-                if let unit = Self.pull(from: units, kind) { receiver.unit(unit) }
+            onSample: {
+                if let unit = reader.pull() { receiver.unit(unit) }
                 return .ok
             },
             onEnd: { end.tell(nil) })
@@ -61,15 +62,6 @@ final class TrackEncoder: Sendable {
     }
 
     deinit { units.removeHandlers() }
-
-    private static func pull(from sink: AppSink, _ kind: RecordingKind) -> EncodedUnit? {
-        guard let sample = sink.tryPull(), let caps = sample.caps, let time = sample.runningTime,
-            let buffer = sample.takeBuffer()
-        else { return nil }
-        // The muxer takes these from the caps.
-        if kind == .audio, buffer.isHeader { return nil }
-        return EncodedUnit(kind, buffer, caps: caps, time: MediaTime(nanoseconds: time))
-    }
 
     /// Takes buffers from here on; the pipeline starts behind the caller's back, and tells the receiver
     /// where it cannot.

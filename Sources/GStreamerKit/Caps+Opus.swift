@@ -1,0 +1,61 @@
+internal import CMediaBridge
+
+extension Caps {
+    /// Samples at 48 kHz that a decoder leaves out at the beginning of an Opus stream, for the encoder
+    /// put them there; `nil` for caps without Opus's header.
+    ///
+    /// Source: RFC 7845, section 5.1.
+    public var opusPreSkip: Int? {
+        guard mediaType == "audio/x-opus", let header = headers?.first else { return nil }
+        return Int(header[Self.preSkip]) | Int(header[Self.preSkip + 1]) << 8
+    }
+
+    /// The same stream, of which a decoder leaves out nothing: for a file that begins in the middle of
+    /// it. `nil` for caps without Opus's header.
+    public func withoutOpusPreSkip() -> Caps? {
+        guard mediaType == "audio/x-opus", var headers, let copy = gst_caps_copy(pointer),
+            let structure = gst_caps_get_structure(copy, 0)
+        else { return nil }
+        headers[0][Self.preSkip] = 0
+        headers[0][Self.preSkip + 1] = 0
+        var array = GValue()
+        gst_value_array_init(&array, guint(headers.count))
+        defer { g_value_unset(&array) }
+        for header in headers {
+            guard let buffer = Buffer.copying(header) else { continue }
+            var value = GValue()
+            g_value_init(&value, gst_buffer_get_type())
+            g_value_take_boxed(&value, buffer.release())
+            gst_value_array_append_value(&array, &value)
+            g_value_unset(&value)
+        }
+        gst_structure_set_value(structure, "streamheader", &array)
+        return Caps(adopting: copy)
+    }
+
+    /// Where the field lies in the header.
+    private static let preSkip = 10
+
+    /// What a decoder must know first, as the caps carry it.
+    private var headers: [[UInt8]]? {
+        guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0),
+            let value = gst_structure_get_value(structure, "streamheader"),
+            mb_is_value_array(value) != 0
+        else { return nil }
+        let headers = (0..<gst_value_array_get_size(value)).compactMap { index -> [UInt8]? in
+            guard
+                let boxed = gst_value_array_get_value(value, index).flatMap({
+                    g_value_get_boxed($0)
+                })
+            else { return nil }
+            let buffer = boxed.assumingMemoryBound(to: GstBuffer.self)
+            var bytes = [UInt8](repeating: 0, count: Int(gst_buffer_get_size(buffer)))
+            let count = bytes.withUnsafeMutableBytes {
+                gst_buffer_extract(buffer, 0, $0.baseAddress, gsize($0.count))
+            }
+            return Int(count) == bytes.count ? bytes : nil
+        }
+        guard let first = headers.first, first.count >= 19 else { return nil }
+        return headers
+    }
+}

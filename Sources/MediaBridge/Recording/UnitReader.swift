@@ -1,0 +1,58 @@
+internal import Synchronization
+
+/// Reads an encoder's appsink, and finds out when each unit is really seen or heard.
+final class UnitReader: Sendable {
+    private let kind: RecordingKind
+    private let sink: AppSink
+    private let hiddenDelay: Int
+
+    private struct State {
+        var isFirst = true
+        var capsIdentity: UInt?
+        var caps: Caps?
+        /// How much earlier a unit is heard than its time says.
+        var advance = MediaTime.zero
+        var isHidden = false
+    }
+    private let state = Mutex(State())
+
+    /// - Parameter hiddenDelay: Samples that the encoder puts in front and tells nobody of.
+    init(_ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int) {
+        self.kind = kind
+        self.sink = sink
+        self.hiddenDelay = hiddenDelay
+    }
+
+    /// The unit that waits; `nil` for what is none. On the streaming thread.
+    func pull() -> EncodedUnit? {
+        guard let sample = sink.tryPull(), let time = sample.runningTime else { return nil }
+        let identity = sample.capsIdentity
+        let (caps, advance, isFirst, isPriming) = state.withLock { state in
+            if state.capsIdentity != identity { change(&state, to: sample.caps) }
+            let isFirst = state.isFirst
+            return (state.caps, state.advance, isFirst, isFirst && state.isHidden)
+        }
+        guard let caps, let buffer = sample.takeBuffer() else { return nil }
+        // The muxer takes these from the caps.
+        if kind == .audio, buffer.isHeader { return nil }
+        state.withLock { $0.isFirst = false }
+        // Nothing but silence that nobody recorded.
+        if isPriming { return nil }
+        return EncodedUnit(
+            kind, buffer, caps: caps, time: MediaTime(nanoseconds: time) - advance,
+            isFirst: isFirst)
+    }
+
+    private func change(_ state: inout State, to caps: Caps?) {
+        state.capsIdentity = caps?.identity
+        state.caps = caps
+        guard kind == .audio, let caps else { return }
+        let rate = caps.soundLayout.rate
+        if let skipped = caps.opusPreSkip {
+            state.advance = MediaTime(value: Int64(skipped), timescale: 48_000)
+        } else if hiddenDelay > 0, rate > 0 {
+            state.isHidden = true
+            state.advance = MediaTime(value: Int64(hiddenDelay), timescale: Int32(clamping: rate))
+        }
+    }
+}
