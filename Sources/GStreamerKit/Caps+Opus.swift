@@ -1,17 +1,10 @@
 internal import CMediaBridge
 
 extension Caps {
-    /// Samples at 48 kHz that a decoder leaves out at the beginning of an Opus stream, for the encoder
-    /// put them there; `nil` for caps without Opus's header.
-    ///
-    /// Source: RFC 7845, section 5.1.
-    public var opusPreSkip: Int? {
-        guard mediaType == "audio/x-opus", let header = headers?.first else { return nil }
-        return Int(header[Self.preSkip]) | Int(header[Self.preSkip + 1]) << 8
-    }
-
     /// The same stream, of which a decoder leaves out nothing: for a file that begins in the middle of
     /// it. `nil` for caps without Opus's header.
+    ///
+    /// Source: RFC 7845, section 5.1.
     public func withoutOpusPreSkip() -> Caps? {
         guard mediaType == "audio/x-opus", var headers, let copy = gst_caps_copy(pointer),
             let structure = gst_caps_get_structure(copy, 0)

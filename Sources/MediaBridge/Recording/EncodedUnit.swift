@@ -3,8 +3,7 @@ final class EncodedUnit: Sendable {
     let kind: RecordingKind
     let buffer: Buffer
     let caps: Caps
-    /// When it is seen or heard, in the recorder's own time. Of sound that is earlier than the encoder's
-    /// own word, which counts what a decoder must leave out first.
+    /// When it is seen or heard, in the recorder's own time; not always the encoder's own word.
     let time: MediaTime
     let duration: MediaTime?
     /// Whether a file may begin with it: it builds on none before.

@@ -27,10 +27,8 @@ final class RecordingFile: Sendable {
         _ path: String, index: Int, container: RecordingContainer,
         streams: [RecordingKind: EncodedUnit], rotation: VideoRotation
     ) throws(PipelineError) {
-        let sound = streams[.audio].map { SoundStart($0) }
-        self.sound = sound
-        zero =
-            streams.map { $0 == .audio ? sound?.time(of: $1) ?? $1.time : $1.time }.min() ?? .zero
+        sound = streams[.audio].map { SoundStart($0) }
+        zero = streams.values.map(\.time).min() ?? .zero
         self.path = path
         self.index = index
         self.container = container
@@ -77,7 +75,7 @@ final class RecordingFile: Sendable {
         let sound = unit.kind == .audio ? sound : nil
         let disposition = branch.push(
             unit.buffer.retained(), caps: sound?.caps(of: unit) ?? unit.caps,
-            time: (sound?.time(of: unit) ?? unit.time) - zero, duration: unit.duration, live: nil)
+            time: unit.time - zero, duration: unit.duration, live: nil)
         guard disposition.isAccepted else { return false }
         reached.max((unit.end - zero).nanoseconds, ordering: .relaxed)
         return true
@@ -131,14 +129,10 @@ final class RecordingFile: Sendable {
 private struct SoundStart {
     private let original: Caps
     private let continued: Caps?
-    /// What the header has a decoder leave out, which the file's times count.
-    private let skipped: MediaTime
 
     init(_ first: EncodedUnit) {
         original = first.caps
-        let skipped = first.caps.opusPreSkip.map { MediaTime(value: Int64($0), timescale: 48_000) }
         continued = first.isFirst ? nil : first.caps.withoutOpusPreSkip()
-        self.skipped = first.isFirst ? skipped ?? .zero : .zero
     }
 
     /// What the muxer is told of a unit.
@@ -146,7 +140,4 @@ private struct SoundStart {
         guard let continued, unit.caps.identity == original.identity else { return unit.caps }
         return continued
     }
-
-    /// The unit's time as the container counts it.
-    func time(of unit: EncodedUnit) -> MediaTime { unit.time + skipped }
 }

@@ -48,9 +48,7 @@ final class UnitReader: Sendable {
         state.caps = caps
         guard kind == .audio, let caps else { return }
         let rate = caps.soundLayout.rate
-        if let skipped = caps.opusPreSkip {
-            state.advance = MediaTime(value: Int64(skipped), timescale: 48_000)
-        } else if hiddenDelay > 0, rate > 0 {
+        if hiddenDelay > 0, rate > 0 {
             state.isHidden = true
             state.advance = MediaTime(value: Int64(hiddenDelay), timescale: Int32(clamping: rate))
         }
