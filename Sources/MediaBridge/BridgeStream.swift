@@ -111,9 +111,7 @@ final class BridgeStream: CaptureReceiver {
     private func pass(_ sample: MediaSample) {
         var result = FrameDisposition.dropped(.closed)
         for taker in takers {
-            let disposition = taker.push(
-                sample.buffer.retained(), caps: sample.caps, time: sample.runningTime,
-                duration: nil, live: sample.liveTiming)
+            let disposition = taker.take(sample)
             if !result.isAccepted { result = disposition }
         }
         count(result)
@@ -166,17 +164,20 @@ protocol StreamTaker: VideoFrameConsumer {
     /// What it takes; `nil` where it takes anything.
     var acceptedCaps: Caps? { get }
 
-    /// Hands a buffer over, as ``OutputBranch`` does.
-    func push(
-        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
-        live: LiveTiming?
-    ) -> FrameDisposition
+    /// Hands a sample of something else than raw video over.
+    func take(_ sample: MediaSample) -> FrameDisposition
 
     /// Says that the stream has ended.
     func endOfStream()
 }
 
-extension OutputBranch: StreamTaker {}
+extension OutputBranch: StreamTaker {
+    func take(_ sample: MediaSample) -> FrameDisposition {
+        push(
+            sample.buffer.retained(), caps: sample.caps, time: sample.runningTime, duration: nil,
+            live: sample.liveTiming)
+    }
+}
 
 /// An output of a bridge and its name.
 struct BridgeOutput: Sendable {

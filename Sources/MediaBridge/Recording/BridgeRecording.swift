@@ -58,11 +58,12 @@ struct BridgeRecording: Sendable {
 
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
 
-        func push(
-            _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
-            live: LiveTiming?
-        ) -> FrameDisposition {
-            recorder.push(kind, buffer, caps: caps, time: time, duration: duration, live: live)
+        func take(_ sample: MediaSample) -> FrameDisposition {
+            guard kind == .audio, let frame = sample.audioFrame else {
+                recorder.fail(PipelineError.notRaw(sample.caps, kind))
+                return .badFormat
+            }
+            return recorder.consume(frame)
         }
 
         func endOfStream() { recorder.end(kind) }

@@ -10,16 +10,17 @@ internal import Synchronization
 /// let report = try await recorder.stop()
 /// ```
 ///
-/// A recorder has pipelines of its own: what fails in it fails nowhere else. It is a ``VideoSink`` too, so
-/// an engine may have it as a renderer; start, pause and stop stay with the program and may come while
-/// everything runs.
+/// A recorder has pipelines of its own: what fails in it fails nowhere else. It is a ``VideoSink`` and an
+/// ``AudioSink``, so an engine may have it as a renderer; start, pause and stop stay with the program and
+/// may come while everything runs. Sources deliver to ``videoInput`` and ``audioInput``, which end the
+/// recording where they end.
 ///
 /// Killed, a process loses one frame of an mkv and half a second of an mp4: what the encoder gave is with
 /// the kernel at once. ``RecordingRepair`` gives such a file its duration and index back.
 ///
-/// One recording for each recorder. Thread: any but a streaming thread, except for ``consume(_:)``, which
-/// any thread may call.
-public final class Recorder: VideoSink, VideoFrameConsumer {
+/// One recording for each recorder. Thread: any but a streaming thread, except for the two ``consume(_:)``,
+/// which any thread may call.
+public final class Recorder: VideoSink, AudioSink, Sendable {
     /// The file, or what the names of several are made from.
     public let path: String
     private let configuration: Configuration
@@ -31,7 +32,8 @@ public final class Recorder: VideoSink, VideoFrameConsumer {
     private let queue: DispatchQueue
     private let progressState: RecordingProgress
     private let listeners: RecorderListeners
-    private let wrapper = BufferWrapper()
+    private let pictures: RecordedPictures?
+    private let sound: RecordedSound?
     private let watch: StallWatch
 
     private enum Phase { case idle, recording, stopping }
@@ -89,6 +91,8 @@ public final class Recorder: VideoSink, VideoFrameConsumer {
         self.configuration = configuration
         self.recipes = recipes
         self.tracks = tracks
+        pictures = tracks[.video].map { RecordedPictures($0) }
+        sound = tracks[.audio].map { RecordedSound($0) }
         self.timeline = timeline
         self.inbox = inbox
         self.writer = writer
@@ -160,23 +164,21 @@ public final class Recorder: VideoSink, VideoFrameConsumer {
         return report
     }
 
-    /// Says that no frame follows: as ``stop()``, but the report says that the streams ended. Returns at
-    /// once; ``RecorderEvent/finished(_:)`` tells when it is done.
-    public func sourceDidEnd() {
+    /// Says that one stream has ended; with the last one, the recording has. Returns at once.
+    func end(_ kind: RecordingKind) {
+        if kind == .video { pictures?.end() }
+        guard tracks[kind]?.close() == true, tracks.values.allSatisfy(\.isClosed) else { return }
         progressState.end(.eos)
         ControlTask.start { [self] in await complete() }
     }
 
-    /// The capture failed: what was taken is written, and the files are complete.
-    public func sourceDidFail(_ error: any Error) {
+    /// A source failed: what was taken is written, and the files are complete. Returns at once.
+    func fail(_ error: any Error) {
         let failure =
             error as? PipelineError ?? PipelineError(.streamFailed, message: "\(error)")
         if progressState.fail(failure) { listeners.tell(.failed(failure)) }
         ControlTask.start { [self] in await complete() }
     }
-
-    /// Says that one stream ends, and the others go on.
-    func end(_ kind: RecordingKind) { tracks[kind]?.close() }
 
     private func complete() async {
         let isFirst = phase.withLock { phase in
@@ -187,6 +189,7 @@ public final class Recorder: VideoSink, VideoFrameConsumer {
             _ = await result.wait()
             return
         }
+        pictures?.end()
         tracks.values.forEach { $0.close() }
         let patience = configuration.patience
         var isStuck = false
@@ -228,59 +231,70 @@ public final class Recorder: VideoSink, VideoFrameConsumer {
 
     // MARK: Frames
 
-    /// Hands a frame over; blocks while the encoder is slow, unless the oldest gives way.
+    /// Hands a picture over; blocks while the encoder is slow, unless the oldest gives way.
     @discardableResult
     public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        guard let track = tracks[.video] else { return .notEnabled }
-        guard let wrapped = try? wrapper.wrap(frame) else { return .badFormat }
-        let caps = wrapped.caps
-        return track.push(
-            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
-            rotation: frame.rotation, live: frame.liveTiming)
+        guard let pictures else { return .notEnabled }
+        return pictures.consume(frame) { sound?.reach($0) }
     }
 
-    /// Hands a frame over; suspends, and blocks no thread, while the encoder is slow.
+    /// Hands sound over; blocks while the encoder is slow, unless the oldest gives way. A gap of up to 10 s
+    /// is filled with silence, an overlap cut off.
+    @discardableResult
+    public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
+        guard let sound else { return .notEnabled }
+        return sound.consume(frame) { pictures?.reach($0) }
+    }
+
+    /// Hands a picture over; suspends, and blocks no thread, while the encoder is slow.
     ///
     /// - Throws: ``PipelineError``: what made the recording fail, or why it does not take this frame. A
     ///   frame that comes while the recording is paused, or before it starts, is let pass.
     public func write(_ frame: VideoFrame) async throws {
-        guard let track = tracks[.video] else { return try check(.notEnabled, frame) }
-        let wrapped = try wrapper.wrap(frame)
-        let caps = wrapped.caps
-        try check(await track.write(frame, caps: caps), frame)
+        guard let pictures else { return try check(.notEnabled, "\(frame)") }
+        let disposition = try await pictures.write(frame) { sound?.reach($0) }
+        try check(disposition, "\(frame)")
     }
 
-    private func check(_ disposition: FrameDisposition, _ frame: VideoFrame) throws {
+    /// What a source of pictures delivers to. Told of the source's end, that stream of the recording ends,
+    /// and with the last the recording; told of its failure, the files are completed.
+    public var videoInput: any VideoFrameConsumer { RecordingVideoInput(self) }
+
+    /// What a source of sound delivers to; as ``videoInput``.
+    public var audioInput: any AudioFrameConsumer { RecordingAudioInput(self) }
+
+    private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
         guard case .dropped(let cause) = disposition else { return }
         switch cause {
         case .notStarted, .closed, .paused, .early:
             if let failure = progressState.update({ $0.failure }) { throw failure }
+        case .notEnabled:
+            throw PipelineError(
+                .invalidState, message: "the recording takes no such stream: \(frame())",
+                advice: "set Configuration.video or Configuration.audio")
         default:
             throw progressState.update { $0.failure }
                 ?? PipelineError(
                     cause == .noTime || cause == .backwards ? .noTime : .streamFailed,
-                    message: "the recording refused \(frame): \(cause)")
+                    message: "the recording refused \(frame()): \(cause)")
         }
     }
 
-    /// Hands a sample of raw sound over, or a frame's worth of anything raw, under its stream's name.
-    func push(
-        _ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime?,
-        duration: MediaTime?, live: LiveTiming?
-    ) -> FrameDisposition {
-        guard let track = tracks[kind] else { return .notEnabled }
-        return track.push(buffer, caps: caps, time: time, duration: duration, live: live)
-    }
-
-    // MARK: VideoSink, for an engine's control thread
+    // MARK: VideoSink and AudioSink, for an engine's control thread
 
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
     /// Hands a frame over as ``consume(_:)`` does, and throws where it is not taken. Before
     /// ``start()`` and after ``stop()`` frames are let pass.
-    public func render(_ frame: VideoFrame) throws {
-        try check(consume(frame), frame)
-    }
+    public func render(_ frame: VideoFrame) throws { try check(consume(frame), "\(frame)") }
+
+    public func render(_ frame: AudioFrame) throws { try check(consume(frame), "\(frame)") }
+
+    // Start and stop are the program's.
+    public func shouldInitialize() throws -> Bool { true }
+    public func shouldStart() throws {}
+    public func shouldStop() throws {}
+    public func shouldDispose() throws {}
 
     // MARK: What is known
 
@@ -319,10 +333,14 @@ public final class Recorder: VideoSink, VideoFrameConsumer {
         drops[.unwritten] += inbox.lost(kind)
         let offered = track.offered
         // What was inside of a file or an encoder that failed.
-        if isOver, kind == .video { drops[.unwritten] += max(0, offered - written - drops.total) }
+        let repeated = kind == .video ? pictures?.repeated ?? 0 : 0
+        if isOver, kind == .video {
+            drops[.unwritten] += max(0, offered + repeated - written - drops.total)
+        }
         return RecorderReport.Track(
             codec: recipe.codec, encoder: recipe.element, offered: offered, written: written,
-            dropped: drops)
+            dropped: drops, repeated: repeated,
+            corrections: kind == .audio ? sound?.counts ?? AudioContinuity.Counts() : nil)
     }
 }
 

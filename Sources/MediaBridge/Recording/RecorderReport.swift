@@ -25,7 +25,7 @@ public struct RecorderReport: Hashable, Sendable {
         public var failure: PipelineError?
     }
 
-    /// The frames of one stream: `offered` is `written` and all of `dropped`.
+    /// The frames of one stream. Of pictures, `offered` and `repeated` are `written` and all of `dropped`.
     public struct Track: Hashable, Sendable {
         /// The codec and the encoder: `h264`, `x264enc`.
         public var codec: String
@@ -39,6 +39,10 @@ public struct RecorderReport: Hashable, Sendable {
         /// Frames that did not, by cause. ``DropCause/early`` are those of a pre-roll that grew too old,
         /// and those before the first key frame.
         public var dropped: DropCounts
+        /// Pictures that were written again because a live stream paused while its sound went on.
+        public var repeated: Int
+        /// Gaps of sound that were filled and overlaps that were cut off; `nil` for pictures.
+        public var corrections: AudioContinuity.Counts?
     }
 
     /// In the order in which they were begun; those that a ring removed are missing.

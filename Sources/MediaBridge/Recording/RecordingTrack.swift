@@ -1,8 +1,8 @@
 internal import Synchronization
 
 /// One stream on its way into a recording: places each frame in the recorder's time, and encodes it. A
-/// picture of another size or format gets an encoder of its own, and the file ends with the old one's
-/// last unit. Sound is brought to the rate and channels that it had at first.
+/// picture of another size or format gets an encoder of its own, and a file of its own. Sound is brought
+/// to the rate and channels that it had at first.
 ///
 /// Thread: any, one writer at a time; blocks where the encoder is slow and nothing may be lost.
 final class RecordingTrack: Sendable {
@@ -16,16 +16,21 @@ final class RecordingTrack: Sendable {
     private struct State {
         var phase = Phase.idle
         var encoder: TrackEncoder?
-        /// All that were ever made, for their counts and their end.
+        /// All that are not put away yet.
         var encoders: [TrackEncoder] = []
         var caps: Caps?
         var rotation = VideoRotation.none
         var last: MediaTime?
+        var interval = MediaTime(nanoseconds: 40_000_000)
+        /// What is added to times, once they began anew further back.
+        var shift = MediaTime.zero
         var offered = 0
         var drops = DropCounts()
-        var failure: PipelineError?
     }
     private let state = Mutex(State())
+
+    /// Times that go back further have begun anew: a source was restarted, or a clock was set.
+    private static let restart = MediaTime(nanoseconds: 2_000_000_000)
 
     /// - Parameter waits: Whether writers wait for a slow encoder; `nil`: not those of live frames.
     init(
@@ -43,38 +48,74 @@ final class RecordingTrack: Sendable {
     func open() { state.withLock { if $0.phase == .idle { $0.phase = .open } } }
 
     /// Takes no more, and ends the encoder behind those that were taken.
-    func close() {
-        let encoder = state.withLock { state in
+    ///
+    /// - Returns: False where it was closed before.
+    @discardableResult
+    func close() -> Bool {
+        let (isFirst, encoder) = state.withLock { state in
             defer { state.phase = .closed }
-            return state.phase == .closed ? nil : state.encoder
+            return (state.phase != .closed, state.phase == .closed ? nil : state.encoder)
         }
         encoder?.endOfStream()
-        inbox.trackEnded(kind)
+        if isFirst { inbox.trackEnded(kind) }
+        return isFirst
     }
 
-    /// Hands a raw buffer over.
-    func push(
-        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
-        rotation: VideoRotation = .none, live: LiveTiming?
-    ) -> FrameDisposition {
-        let (encoder, placed): (TrackEncoder, MediaTime)
-        switch admit(caps: caps, time: time, rotation: rotation, live: live) {
-        case .refused(let cause): return .dropped(cause)
-        case .admitted(let own, let place): (encoder, placed) = (own, place)
+    var isClosed: Bool { state.withLock { $0.phase == .closed } }
+
+    // MARK: Frames
+
+    /// Where a frame that is handed over belongs; counts it.
+    func place(_ time: MediaTime?, _ live: LiveTiming?) -> RecordingTimeline.Placement {
+        let isOpen = state.withLock { state -> DropCause? in
+            switch state.phase {
+            case .idle: return .notStarted
+            // After the stop: not wanted, so not lost.
+            case .closed: return .closed
+            case .open:
+                state.offered += 1
+                return nil
+            }
         }
-        // Not under the lock: it may wait for room.
-        return encoder.push(buffer, caps: caps, time: placed, duration: duration)
+        if let isOpen { return .drop(isOpen) }
+        guard let time else { return .drop(count(.noTime)) }
+        let placement = timeline.place(time, live, of: kind)
+        if case .drop(let cause) = placement { _ = count(cause) }
+        return placement
+    }
+
+    private func count(_ cause: DropCause) -> DropCause {
+        state.withLock { $0.drops[cause] += 1 }
+        return cause
+    }
+
+    /// Counts a frame that cannot be taken.
+    func refuse(_ cause: DropCause) -> FrameDisposition { .dropped(count(cause)) }
+
+    /// Hands a raw buffer over: where the stream is live, the oldest that waits may give way to it;
+    /// otherwise this blocks while the encoder is slow.
+    func push(
+        _ buffer: consuming Buffer, caps: Caps, placed: MediaTime, duration: MediaTime?,
+        rotation: VideoRotation = .none, isLive: Bool
+    ) -> FrameDisposition {
+        switch admit(caps: caps, placed: placed, rotation: rotation, isLive: isLive) {
+        case .refused(let cause): return .dropped(cause)
+        case .admitted(let encoder, let due):
+            // Not under the lock: it may wait for room.
+            return encoder.push(buffer, caps: caps, time: due, duration: duration)
+        }
     }
 
     /// Hands a frame over, suspended while the encoder is slow.
-    func write(_ frame: VideoFrame, caps: Caps) async throws -> FrameDisposition {
+    func write(_ frame: VideoFrame, caps: Caps, placed: MediaTime) async throws -> FrameDisposition
+    {
         switch admit(
-            caps: caps, time: frame.runningTime, rotation: frame.rotation, live: frame.liveTiming)
+            caps: caps, placed: placed, rotation: frame.rotation, isLive: frame.liveTiming != nil)
         {
         case .refused(let cause): return .dropped(cause)
-        case .admitted(let encoder, let placed):
+        case .admitted(let encoder, let due):
             var frame = frame
-            frame.runningTime = placed
+            frame.runningTime = due
             // What it would add is in the time already.
             frame.liveTiming = nil
             return try await encoder.write(frame)
@@ -87,41 +128,39 @@ final class RecordingTrack: Sendable {
     }
 
     private func admit(
-        caps: Caps, time: MediaTime?, rotation: VideoRotation, live: LiveTiming?
+        caps: Caps, placed: MediaTime, rotation: VideoRotation, isLive: Bool
     ) -> Admission {
         state.withLock { state in
             func refuse(_ cause: DropCause) -> Admission {
                 state.drops[cause] += 1
                 return .refused(cause)
             }
-            switch state.phase {
-            case .idle: return .refused(.notStarted)
-            // After the stop: not wanted, so not lost.
-            case .closed: return .refused(.closed)
-            case .open: break
-            }
-            state.offered += 1
-            guard let time else { return refuse(.noTime) }
-            let placed: MediaTime
-            switch timeline.place(time, live, of: kind) {
-            case .drop(let cause): return refuse(cause)
-            case .at(let place): placed = place
-            }
-            if let last = state.last, placed < last { return refuse(.backwards) }
+            guard let due = forward(placed, &state) else { return refuse(.backwards) }
             if needsEncoder(caps, rotation, state) {
                 do throws(PipelineError) {
-                    try change(&state, to: caps, rotation, isLive: live != nil)
+                    try change(&state, to: caps, rotation, isLive: isLive)
                 } catch {
-                    if state.failure == nil { state.failure = error }
                     inbox.fail(error)
                     return refuse(.badFormat)
                 }
             }
             guard let encoder = state.encoder else { return refuse(.failed) }
-            state.last = placed
-            return .admitted(encoder, placed)
+            if let last = state.last { state.interval = due - last }
+            state.last = due
+            return .admitted(encoder, due)
         }
     }
+
+    /// The time with what was added since it began anew; `nil` where it goes back by less than that.
+    private func forward(_ time: MediaTime, _ state: inout State) -> MediaTime? {
+        let due = time + state.shift
+        guard let last = state.last, due < last else { return due }
+        guard last - due > Self.restart else { return nil }
+        state.shift = state.shift + (last + state.interval - due)
+        return last + state.interval
+    }
+
+    // MARK: Encoders
 
     private func needsEncoder(_ caps: Caps, _ rotation: VideoRotation, _ state: State) -> Bool {
         guard let own = state.caps else { return true }
@@ -136,6 +175,7 @@ final class RecordingTrack: Sendable {
     private func change(
         _ state: inout State, to caps: Caps, _ rotation: VideoRotation, isLive: Bool
     ) throws(PipelineError) {
+        guard caps.mediaType == "\(kind.name)/x-raw" else { throw .notRaw(caps, kind) }
         let encoder = try TrackEncoder(
             kind, recipe: recipe, caps: caps, evicts: !(waits ?? !isLive),
             receiver: inbox.receiver(for: kind, rotation))
@@ -189,5 +229,18 @@ final class RecordingTrack: Sendable {
     var drops: DropCounts {
         let (own, encoders) = state.withLock { ($0.drops, $0.encoders) }
         return encoders.map(\.drops).reduce(own, +)
+    }
+}
+
+extension PipelineError {
+    /// A recording encodes by itself.
+    static func notRaw(_ caps: Caps, _ kind: RecordingKind) -> PipelineError {
+        PipelineError(
+            .streamFailed,
+            message: "the stream \"\(kind.name)\" of a recording is \(caps.mediaType), and must be "
+                + "\(kind.name)/x-raw",
+            advice: caps.mediaType == "audio/x-raw"
+                ? "name the appsink of sound: appsink name=audio"
+                : "put decodebin at the end of the string")
     }
 }

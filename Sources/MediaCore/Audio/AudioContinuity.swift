@@ -118,6 +118,24 @@ public struct AudioContinuity: Sendable {
             frames: [placed(silence), placed(frame)], correction: .inserted(samples: missing))
     }
 
+    /// Puts silence in the place of sound that does not come, up to `time`: who waits for it waits no
+    /// longer. What comes later than that is cut off as an overlap.
+    ///
+    /// - Returns: What to pass on; `nil` before the first frame, and where the stream has come so far.
+    public mutating func fill(upTo time: MediaTime, as liveTiming: LiveTiming? = nil) -> AudioFrame?
+    {
+        guard let stream else { return nil }
+        let missing = stream.format.samples(in: time - stream.end)
+        guard missing > 0,
+            var silence = try? AudioFrame(
+                silence: stream.format, sampleCount: missing, runningTime: stream.end)
+        else { return nil }
+        silence.liveTiming = liveTiming
+        counts.gaps += 1
+        counts.insertedSamples += missing
+        return placed(silence)
+    }
+
     /// Sees to it that the stream has the frame's format, from where it is.
     private mutating func begin(_ frame: AudioFrame, at time: MediaTime) {
         guard stream?.format != frame.format else { return }

@@ -1,0 +1,85 @@
+internal import Synchronization
+
+/// Pictures on their way into a recording. Of a live stream that pauses while there is sound, the last one
+/// is repeated once a second, so that the muxer need not wait with the sound.
+///
+/// Thread: any, one writer at a time, beside ``reach(_:)``.
+final class RecordedPictures: Sendable {
+    private let track: RecordingTrack
+    private let wrapper = BufferWrapper()
+
+    private struct State {
+        /// Of a live stream.
+        var last: VideoFrame?
+        var repeated = 0
+    }
+    private let state = Mutex(State())
+
+    /// How far live sound may be ahead of pictures.
+    private static let patience = MediaTime(nanoseconds: 1_000_000_000)
+
+    init(_ track: RecordingTrack) { self.track = track }
+
+    /// Pictures that stand in for others.
+    var repeated: Int { state.withLock { $0.repeated } }
+
+    /// Nothing is to be repeated any more.
+    func end() { state.withLock { $0.last = nil } }
+
+    /// Hands a frame over.
+    ///
+    /// - Parameter onPlaced: Gets its place in the recorder's time.
+    func consume(_ frame: VideoFrame, onPlaced: (MediaTime) -> Void) -> FrameDisposition {
+        switch track.place(frame.runningTime, frame.liveTiming) {
+        case .drop(let cause): return .dropped(cause)
+        case .at(let placed):
+            onPlaced(placed)
+            guard frame.liveTiming != nil else { return push(frame, placed, isLive: false) }
+            // What takes this frame's place must not overtake it; nobody waits for room here.
+            return state.withLock { state in
+                var kept = frame
+                kept.runningTime = placed
+                state.last = kept
+                return push(frame, placed, isLive: true)
+            }
+        }
+    }
+
+    /// The same for a task, which is suspended while the encoder is slow.
+    func write(
+        _ frame: VideoFrame, onPlaced: (MediaTime) -> Void
+    ) async throws -> FrameDisposition {
+        switch track.place(frame.runningTime, frame.liveTiming) {
+        case .drop(let cause): return .dropped(cause)
+        case .at(let placed):
+            onPlaced(placed)
+            let wrapped = try wrapper.wrap(frame)
+            let caps = wrapped.caps
+            return try await track.write(frame, caps: caps, placed: placed)
+        }
+    }
+
+    /// Sound has come so far: a live picture that does not change is still there.
+    func reach(_ time: MediaTime) {
+        state.withLock { state in
+            guard var frame = state.last, let last = frame.runningTime,
+                time - last > Self.patience
+            else { return }
+            frame.runningTime = last + Self.patience
+            frame.duration = nil
+            state.last = frame
+            state.repeated += 1
+            _ = push(frame, last + Self.patience, isLive: true)
+        }
+    }
+
+    private func push(
+        _ frame: VideoFrame, _ placed: MediaTime, isLive: Bool
+    ) -> FrameDisposition {
+        guard let wrapped = try? wrapper.wrap(frame) else { return track.refuse(.badFormat) }
+        let caps = wrapped.caps
+        return track.push(
+            wrapped.buffer, caps: caps, placed: placed, duration: frame.duration,
+            rotation: frame.rotation, isLive: isLive)
+    }
+}

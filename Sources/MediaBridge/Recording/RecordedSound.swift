@@ -1,0 +1,82 @@
+internal import Synchronization
+
+/// Sound on its way into a recording: without gaps and overlaps, so that it stays where it belongs.
+///
+/// Thread: any, one writer at a time, beside ``reach(_:)``.
+final class RecordedSound: Sendable {
+    private let track: RecordingTrack
+    private let wrapper = BufferWrapper()
+    private let state: Mutex<State>
+
+    private struct State {
+        var continuity: AudioContinuity
+        var isLive = false
+    }
+
+    /// Beyond this a gap stays one.
+    private static let longestGap = MediaTime(nanoseconds: 10_000_000_000)
+    /// How far pictures may be ahead of live sound before silence takes its place.
+    private static let patience = MediaTime(nanoseconds: 1_000_000_000)
+
+    /// Silence comes in pieces no smaller than this.
+    private static let step = MediaTime(nanoseconds: 100_000_000)
+
+    init(_ track: RecordingTrack) {
+        self.track = track
+        var configuration = AudioContinuity.Configuration()
+        configuration.longestCorrection = Self.longestGap
+        state = Mutex(State(continuity: AudioContinuity(configuration)))
+    }
+
+    /// What was inserted and cut.
+    var counts: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
+
+    /// Hands a frame over.
+    ///
+    /// - Parameter onPlaced: Gets its end in the recorder's time.
+    func consume(_ frame: AudioFrame, onPlaced: (MediaTime) -> Void) -> FrameDisposition {
+        let placed: MediaTime
+        switch track.place(frame.runningTime, frame.liveTiming) {
+        case .drop(let cause): return .dropped(cause)
+        case .at(let place): placed = place
+        }
+        onPlaced(placed + frame.duration)
+        var own = frame
+        own.runningTime = placed
+        let (frames, isLive) = state.withLock { state in
+            state.isLive = frame.liveTiming != nil
+            let frames = state.continuity.feed(own).frames
+            // Silence that takes this frame's place must not overtake it; nobody waits for room here.
+            if state.isLive { push(frames, isLive: true) }
+            return (frames, state.isLive)
+        }
+        if !isLive { return push(frames, isLive: false) }
+        return .accepted
+    }
+
+    /// Pictures have come so far: live sound that does not come is silence.
+    func reach(_ time: MediaTime) {
+        state.withLock { state in
+            guard state.isLive, let end = state.continuity.expectedTime,
+                time - end > Self.patience + Self.step,
+                let silence = state.continuity.fill(upTo: time - Self.patience)
+            else { return }
+            push([silence], isLive: true)
+        }
+    }
+
+    @discardableResult
+    private func push(_ frames: [AudioFrame], isLive: Bool) -> FrameDisposition {
+        var result = FrameDisposition.accepted
+        for frame in frames {
+            guard let wrapped = try? wrapper.wrap(frame), let time = frame.runningTime else {
+                result = track.refuse(.badFormat)
+                continue
+            }
+            let caps = wrapped.caps
+            result = track.push(
+                wrapped.buffer, caps: caps, placed: time, duration: frame.duration, isLive: isLive)
+        }
+        return result
+    }
+}
