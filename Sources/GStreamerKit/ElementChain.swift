@@ -144,6 +144,19 @@ public final class ElementChain: Sendable {
     public func process(
         _ buffer: consuming Buffer, caps: Caps
     ) throws(PipelineError) -> Output {
+        guard let result = try processIfAny(buffer, caps: caps) else {
+            throw failure(caps, GST_FLOW_OK)
+        }
+        return result
+    }
+
+    /// Sends one buffer through elements that may keep it for the next: a resampler.
+    ///
+    /// - Returns: What came out, if anything did.
+    /// - Throws: ``PipelineError`` in the words of the element that refused.
+    public func processIfAny(
+        _ buffer: consuming Buffer, caps: Caps
+    ) throws(PipelineError) -> Output? {
         var pending: Buffer? = buffer
         var flow = GST_FLOW_ERROR
         // The result is taken under the same lock, or another caller's would be.
@@ -157,7 +170,7 @@ public final class ElementChain: Sendable {
                 return Output(buffer: buffer, caps: caps)
             }
         }
-        guard flow == GST_FLOW_OK, let result else { throw failure(caps, flow) }
+        guard flow == GST_FLOW_OK else { throw failure(caps, flow) }
         return result
     }
 
@@ -189,7 +202,9 @@ public final class ElementChain: Sendable {
                     adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
                     debug: debug.map { String(cString: $0) })
             }
-            let name = gst_flow_get_name(flow).map { String(cString: $0) } ?? "no buffer"
+            let name =
+                flow == GST_FLOW_OK
+                ? "no buffer" : gst_flow_get_name(flow).map { String(cString: $0) } ?? "error"
             return PipelineError(
                 .streamFailed, message: "\"\(text)\" does not take \(caps) (\(name))")
         }

@@ -11,21 +11,29 @@ struct BridgedText {
     /// Elements that the string itself asks to be paced (`appsink sync=true`).
     let paced: Set<String>
 
-    /// Names the branch of a string that has one and does not name it.
+    /// Names the branch of pictures.
     static let defaultBranch = "video"
 
+    /// Names the branch of sound.
+    static let audioBranch = "audio"
+
     /// A capture: where the string has no appsink, one is put at its open end.
-    static func capture(_ text: String) throws(PipelineError) -> BridgedText {
-        try BridgedText(text, factory: "appsink") { "\($0) ! appsink name=\(defaultBranch)" }
+    static func capture(
+        _ text: String, branch: String = defaultBranch
+    ) throws(PipelineError) -> BridgedText {
+        try BridgedText(text, branch, factory: "appsink") { "\($0) ! appsink name=\(branch)" }
     }
 
     /// An output: where the string has no appsrc, one is put at its beginning.
-    static func output(_ text: String) throws(PipelineError) -> BridgedText {
-        try BridgedText(text, factory: "appsrc") { "appsrc name=\(defaultBranch) ! \($0)" }
+    static func output(
+        _ text: String, branch: String = defaultBranch
+    ) throws(PipelineError) -> BridgedText {
+        try BridgedText(text, branch, factory: "appsrc") { "appsrc name=\(branch) ! \($0)" }
     }
 
+    /// - Parameter branch: Names the branch of a string that has one and does not name it.
     private init(
-        _ text: String, factory: String, completing: (String) -> String
+        _ text: String, _ branch: String, factory: String, completing: (String) -> String
     ) throws(PipelineError) {
         original = text
         let mentions = PipelineText(text).mentions(of: [factory])
@@ -34,11 +42,11 @@ struct BridgedText {
         case 0:
             let isEmpty = text.allSatisfy(\.isWhitespace)
             self.text = isEmpty ? text : completing(text)
-            branches = [Self.defaultBranch: Self.defaultBranch]
+            branches = [branch: branch]
         case 1 where names[0] == nil:
             // GStreamer numbers unnamed elements through the process: give it a name we know.
-            self.text = Self.naming(text, factory)
-            branches = [Self.defaultBranch: Self.defaultBranch]
+            self.text = Self.naming(text, factory, branch)
+            branches = [branch: branch]
         default:
             guard !names.contains(nil) else {
                 throw PipelineError(
@@ -53,7 +61,7 @@ struct BridgedText {
         }
         paced = Set(
             mentions.filter { ["true", "1", "yes"].contains($0.properties["sync"]?.lowercased()) }
-                .map { $0.name ?? Self.defaultBranch })
+                .map { $0.name ?? branch })
     }
 
     /// Parses the string; errors quote what the user wrote.
@@ -86,13 +94,15 @@ struct BridgedText {
         }
     }
 
-    private static func naming(_ text: String, _ factory: String) -> String {
+    private static func naming(
+        _ text: String, _ factory: String, _ branch: String
+    ) -> String {
         var result = ""
         var done = false
         for word in PipelineText(text).words {
             result += (result.isEmpty ? "" : " ") + word
             if !done, word.hasSuffix(factory) {
-                result += " name=\(defaultBranch)"
+                result += " name=\(branch)"
                 done = true
             }
         }

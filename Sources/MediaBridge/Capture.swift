@@ -15,11 +15,13 @@ final class Capture: Sendable {
 
     /// - Parameters:
     ///   - depth: Frames that wait in each branch at most.
+    ///   - branch: Names the branch of a string that has one and does not name it.
     ///   - policy: What the string may do; `nil` for anything.
     init(
-        _ text: String, depth: Int, under policy: UntrustedPolicy? = nil
+        _ text: String, depth: Int, branch: String = BridgedText.defaultBranch,
+        under policy: UntrustedPolicy? = nil
     ) throws(PipelineError) {
-        let bridged = try BridgedText.capture(text)
+        let bridged = try BridgedText.capture(text, branch: branch)
         let pipeline = try bridged.parse(
             orExplain: "a capture string ends in an element with a free source pad", under: policy)
         self.pipeline = pipeline
@@ -45,6 +47,8 @@ final class Capture: Sendable {
     }
 
     deinit { branches.forEach { $0.sever() } }
+
+    func branch(_ name: String) -> CaptureBranch? { branches.first { $0.name == name } }
 
     /// Gets ready for a run. Before the pipeline leaves READY.
     func prepare() {

@@ -21,8 +21,19 @@ final class CaptureBranch: Sendable {
         case push(any CaptureReceiver)
         case pull(@Sendable () -> Void)
         case discard
+        /// Somebody will read, and has not begun: what is not live waits.
+        case hold(DispatchSemaphore)
     }
     private let mode = Mutex<Mode>(.idle)
+
+    /// Lets go of who waits for the mode to change.
+    private func enter(_ next: Mode) {
+        let before = mode.withLock { mode in
+            defer { mode = next }
+            return mode
+        }
+        if case .hold(let change) = before { change.signal() }
+    }
 
     init(name: String, sink: AppSink, depth: Int, isPaced: Bool) {
         self.name = name
@@ -35,16 +46,23 @@ final class CaptureBranch: Sendable {
 
     /// Delivers samples to `receiver` as they come, and an end that came already.
     func push(to receiver: any CaptureReceiver) {
-        mode.withLock { $0 = .push(receiver) }
+        enter(.push(receiver))
         if hasEnded.load(ordering: .acquiring) { tellEnd(receiver) }
     }
 
     /// Delivers to nobody, and holds nobody.
-    func disconnect() { mode.withLock { $0 = .idle } }
+    func disconnect() { enter(.idle) }
+
+    /// Keeps what comes until a reader begins: a file waits then, on its own thread. Ends with any other
+    /// mode.
+    func hold() { enter(.hold(DispatchSemaphore(value: 0))) }
+
+    /// Gives raw audio as frames. Before the first run.
+    func giveAudioFrames() { translation.giveAudioFrames() }
 
     /// Only tells that a sample, or the end, is there; ``tryPull()`` takes it.
     func pull(onArrival: @escaping @Sendable () -> Void) {
-        mode.withLock { $0 = .pull(onArrival) }
+        enter(.pull(onArrival))
     }
 
     /// Connects the branch to its appsink. `onFirstSample` runs on the streaming thread, before the
@@ -60,7 +78,10 @@ final class CaptureBranch: Sendable {
     }
 
     /// Takes the branch off its appsink.
-    func sever() { sink.removeHandlers() }
+    func sever() {
+        enter(.idle)
+        sink.removeHandlers()
+    }
 
     /// Forgets an earlier run.
     func reset() {
@@ -94,7 +115,7 @@ final class CaptureBranch: Sendable {
     /// Lets go of the samples that wait and of all that follow: they come after the stop. Without it a
     /// capture that waits for a reader would not change its state.
     func discard() {
-        mode.withLock { $0 = .discard }
+        enter(.discard)
         discardWaiting()
     }
 
@@ -111,8 +132,16 @@ final class CaptureBranch: Sendable {
             sink.dropsOldest = live != nil
             translation.begin(live)
         }
+        deliver()
+    }
+
+    private func deliver() {
         switch mode.withLock({ $0 }) {
         case .idle: break
+        case .hold(let change):
+            guard !translation.isLive else { break }
+            change.wait()
+            deliver()
         case .discard: discardWaiting()
         case .pull(let onArrival): onArrival()
         case .push(let receiver):
@@ -127,7 +156,7 @@ final class CaptureBranch: Sendable {
     private func end() {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         switch mode.withLock({ $0 }) {
-        case .idle, .discard: break
+        case .idle, .discard, .hold: break
         case .pull(let onArrival): onArrival()
         case .push(let receiver): tellEnd(receiver)
         }

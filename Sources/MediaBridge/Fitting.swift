@@ -4,7 +4,7 @@
 /// GStreamer's converters first. And where an output encodes or muxes, it stays what it was at the
 /// beginning: encoders and muxers do not take a change (mp4 is damaged without a word, mkv fails), so
 /// pictures of another size or format are scaled to the first ones', with borders where the shape
-/// differs.
+/// differs, and sound is resampled.
 struct Fitting: Sendable {
     let source: AppSource
 
@@ -14,6 +14,10 @@ struct Fitting: Sendable {
     /// - Throws: ``PipelineError`` where no converter helps.
     func converter(for caps: Caps, given: Caps?) throws(PipelineError) -> ElementChain? {
         if let given, source.needsFixedFormat {
+            if let want = AudioInfo(given), let have = AudioInfo(caps) {
+                let isSame = AudioFormat(want) == AudioFormat(have)
+                return isSame ? nil : try ElementChain(Self.audio, to: want.caps)
+            }
             guard let want = VideoInfo(given), let have = VideoInfo(caps) else {
                 if given.mediaType == caps.mediaType { return nil }
                 throw PipelineError(

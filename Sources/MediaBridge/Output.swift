@@ -5,16 +5,19 @@ final class Output: Sendable {
     let pipeline: Pipeline
     /// By name.
     let branches: [String: OutputBranch]
+    let writers = OutputWriters()
     private let timeline: OutputTimeline
     private let outcome = Latch()
     /// Known when the output is finished; negative before.
     private let finalLate = Atomic<Int>(-1)
     private let hasFailed = Atomic<Bool>(false)
 
+    /// - Parameter branch: Names the branch of a string that has one and does not name it.
     init(
-        _ text: String, configuration: PipelineVideoSink.Configuration
+        _ text: String, configuration: PipelineVideoSink.Configuration,
+        branch: String = BridgedText.defaultBranch
     ) throws(PipelineError) {
-        let bridged = try BridgedText.output(text)
+        let bridged = try BridgedText.output(text, branch: branch)
         let pipeline = try bridged.parse(
             orExplain: "an output string begins with an element that has a free sink pad",
             under: configuration.untrusted)

@@ -110,6 +110,30 @@ final class OutputBranch: VideoFrameConsumer {
             live: frame.liveTiming)
     }
 
+    @discardableResult
+    func consume(_ frame: AudioFrame) -> FrameDisposition {
+        guard frame.sampleCount > 0 else { return refuse(.badSize) }
+        guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
+        let caps = wrapped.caps
+        return push(
+            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
+            live: frame.liveTiming)
+    }
+
+    /// Hands a frame over, suspended while the queue is full.
+    ///
+    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format.
+    func write(_ frame: AudioFrame) async throws -> FrameDisposition {
+        guard await room.wait(level: { [source] in source.queuedBuffers }) else {
+            return refuse(.closed)
+        }
+        let wrapped = try wrapper.wrap(frame)
+        let caps = wrapped.caps
+        return enqueue(
+            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
+            live: frame.liveTiming, evicts: false)
+    }
+
     /// Hands a frame over, suspended while the queue is full.
     ///
     /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format.
@@ -172,9 +196,15 @@ final class OutputBranch: VideoFrameConsumer {
             if stream.inputIdentity != caps.identity {
                 guard choose(&stream, for: caps) else { return refuse(.badFormat) }
             }
-            guard let taken = pending.take(), let fitted = fit(taken, &stream) else {
+            var fitted: Buffer?
+            do throws(PipelineError) {
+                if let taken = pending.take() { fitted = try fit(taken, &stream) }
+            } catch {
+                note(error)
                 return refuse(.badFormat)
             }
+            // A resampler has taken it, and gives it with the next.
+            guard let fitted = fitted.take() else { return .accepted }
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
             // Muxers take the last picture of a stream for nothing where they know no duration.
             let interval = stream.last.map { MediaTime(due) - $0 }
@@ -204,17 +234,14 @@ final class OutputBranch: VideoFrameConsumer {
         return true
     }
 
-    /// The buffer as the output takes it; `nil` where the converter fails.
-    private func fit(_ buffer: consuming Buffer, _ stream: inout Stream) -> Buffer? {
+    /// The buffer as the output takes it; `nil` where the converter keeps it for the next.
+    private func fit(
+        _ buffer: consuming Buffer, _ stream: inout Stream
+    ) throws(PipelineError) -> Buffer? {
         guard let converter = stream.converter, let caps = stream.input else { return buffer }
-        do throws(PipelineError) {
-            let output = try converter.process(buffer, caps: caps)
-            if stream.caps?.identity != output.caps.identity { change(&stream, to: output.caps) }
-            return output.buffer.retained()
-        } catch {
-            note(error)
-            return nil
-        }
+        guard let output = try converter.processIfAny(buffer, caps: caps) else { return nil }
+        if stream.caps?.identity != output.caps.identity { change(&stream, to: output.caps) }
+        return output.buffer.retained()
     }
 
     private func note(_ error: PipelineError) {

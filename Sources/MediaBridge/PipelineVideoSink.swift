@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A sink made from a gst-launch string: a display, a file, an encoder, the network.
 ///
 /// ```swift
@@ -58,9 +60,12 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
         public var bytes: Int?
     }
 
-    private let output: Output
-    private let branch: OutputBranch
-    private let configuration: Configuration
+    private let writer: OutputWriter
+    private let twin = Mutex(Twin())
+
+    private struct Twin {
+        weak var sink: PipelineAudioSink?
+    }
 
     /// Parses the string. Where it has no appsrc, one is put at its beginning.
     ///
@@ -72,98 +77,77 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
         let names = output.branches.keys.sorted()
         guard let branch = output.branches[BridgedText.defaultBranch] ?? output.branches[names[0]]
         else { throw PipelineError(.wrongEnds, message: "no appsrc in: \(text)") }
-        self.output = output
-        self.branch = branch
-        self.configuration = configuration
+        writer = OutputWriter(output, branch, patience: configuration.patience)
+    }
+
+    /// The sound of the same output, where the string has an appsrc named `audio`; otherwise `nil`.
+    ///
+    /// Both are one pipeline, and one file: it starts with the first of them that starts, and is complete
+    /// when both have finished. Once asked for and held, the sound has to be written, too: a muxer waits
+    /// for it. A stream that was not asked for is ended at the start.
+    public var audio: PipelineAudioSink? {
+        guard let branch = writer.output.branches[BridgedText.audioBranch],
+            branch !== writer.branch
+        else { return nil }
+        return twin.withLock { twin in
+            if let sink = twin.sink { return sink }
+            let sink = PipelineAudioSink(
+                OutputWriter(writer.output, branch, patience: writer.patience))
+            twin.sink = sink
+            return sink
+        }
     }
 
     /// The pipeline, for its graph, its elements and its messages.
-    public var pipeline: Pipeline { output.pipeline }
+    public var pipeline: Pipeline { writer.pipeline }
 
     // MARK: Writing
 
     /// Starts the output. ``write(_:)`` does it by itself.
     ///
     /// - Throws: ``PipelineError``: a file that cannot be made, a display that is not there.
-    public func start() async throws(PipelineError) {
-        output.prepare()
-        do {
-            try await pipeline.setState(.playing)
-        } catch {
-            output.close()
-            // The first error is the one to tell.
-            do { try await pipeline.setState(.null) } catch {}
-            throw error
-        }
-    }
+    public func start() async throws(PipelineError) { try await writer.start() }
 
     /// Hands a frame over; suspends, and blocks no thread, while the queue is full.
     ///
     /// - Throws: ``PipelineError``: what made the output fail, or why it does not take this frame.
     public func write(_ frame: VideoFrame) async throws {
-        if !output.isOpen, pipeline.failure == nil, !pipeline.hasEnded { try await start() }
-        let disposition = try await branch.write(frame)
-        if case .dropped(let cause) = disposition { throw refusal(of: frame, cause) }
-    }
-
-    private func refusal(of frame: VideoFrame, _ cause: DropCause) -> PipelineError {
-        if let failure = pipeline.failure ?? branch.formatFailure { return failure }
-        switch cause {
-        case .noTime:
-            return PipelineError(
-                .noTime, message: "the frame carries no running time",
-                advice: "set VideoFrame.runningTime")
-        case .backwards, .early:
-            return PipelineError(
-                .noTime, message: "the frame \(frame) is due before the one that came before it",
-                advice: "write frames in the order of their running time")
-        default:
-            return PipelineError(
-                .invalidState, message: "the output takes no more frames: it was finished, or ended"
-            )
-        }
+        try await writer.write("\(frame)") { try await writer.branch.write(frame) }
     }
 
     /// Hands a frame over from a thread that is not a task: a streaming thread, say. Blocks while the
     /// queue is full, unless the oldest frame gives way (``WhenFull``).
     @discardableResult
-    public func consume(_ frame: VideoFrame) -> FrameDisposition { branch.consume(frame) }
+    public func consume(_ frame: VideoFrame) -> FrameDisposition {
+        writer.branch.consume(frame)
+    }
 
     /// Ends the output: every frame it took is written, the file is complete, the pipeline is at NULL.
     ///
     /// - Throws: ``PipelineError``: what made the output fail, now or before. A recording whose disk
     ///   filled up is never called a success.
     @discardableResult
-    public func finish() async throws(PipelineError) -> Report {
-        try await output.finish(patience: configuration.patience)
-        return statistics
-    }
+    public func finish() async throws(PipelineError) -> Report { try await writer.finish() }
 
     /// The counts so far.
-    public var statistics: Report { output.report(of: branch) }
+    public var statistics: Report { writer.statistics }
 
     // MARK: VideoSink, for an engine's control thread
 
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
     /// Starts the output, and blocks until it is started or has failed.
-    public func shouldStart() throws {
-        output.prepare()
-        try pipeline.setStateAndWait(.playing)
-    }
+    public func shouldStart() throws { try writer.startAndWait() }
 
     /// Hands a frame over as ``consume(_:)`` does, and throws where it is not taken.
     public func render(_ frame: VideoFrame) throws {
-        if case .dropped(let cause) = consume(frame) { throw refusal(of: frame, cause) }
+        if case .dropped(let cause) = consume(frame) {
+            throw writer.refusal(of: "\(frame)", cause)
+        }
     }
 
     /// Ends the output as ``finish()`` does, and blocks until it is done.
     ///
     /// - Throws: ``PipelineError``: what made the output fail, now or before.
-    public func shouldStop() throws {
-        try BlockingTask { [self] in
-            do { try await finish() } catch { return error }
-            return nil
-        }.wait()
-    }
+    public func shouldStop() throws { try writer.finishAndWait() }
 }

@@ -34,13 +34,15 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         public var dropped: DropCounts
     }
 
-    let capture: Capture
-    let branch: CaptureBranch
-    private let delivery = SourceDelivery()
-    private enum Reader { case sequence, engine }
-    private let reader = Mutex<Reader?>(nil)
+    let reader: CaptureReader
+    private let twin = Mutex<Twin>(Twin())
 
-    /// Parses the string. Where it has no appsink, one is put at its open end.
+    private struct Twin {
+        weak var source: PipelineAudioSource?
+    }
+
+    /// Parses the string. Where it has no appsink, one is put at its open end. Of several, the one named
+    /// `video` is read, or the first by name; ``audio`` reads another.
     ///
     /// Samples are taken as fast as they come: to pace a file, put `identity sync=true` in the string.
     ///
@@ -48,29 +50,44 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     public init(
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
-        capture = try Capture(
+        let capture = try Capture(
             text, depth: configuration.depth, under: configuration.untrusted)
-        branch = capture.branches[0]
-        // Nobody reads the others, and what nobody reads stops them all.
-        capture.branches.dropFirst().forEach { $0.discard() }
-        pipeline.onFirstError { [weak branch, delivery] error in
-            branch?.afterDelivery { delivery.finish(.failed(error)) }
+        reader = CaptureReader(CaptureRuns(capture), capture.branches[0])
+    }
+
+    /// The sound of the same capture, where the string has an appsink named `audio`; otherwise `nil`.
+    ///
+    /// ```swift
+    /// let film = try PipelineVideoSource(
+    ///     "filesrc location=film.mp4 ! decodebin name=d d. ! queue ! videoconvert ! appsink name=video "
+    ///         + "d. ! queue ! audioconvert ! appsink name=audio")
+    /// try await engine.setVideoSource(film)
+    /// try await engine.setAudioSource(film.audio)
+    /// ```
+    ///
+    /// Both are one pipeline, with one time: it runs from the first of them that starts to the last that
+    /// stops. Once asked for and held, the sound has to be read, too: until it is, a file waits for its
+    /// reader.
+    public var audio: PipelineAudioSource? {
+        guard let branch = reader.capture.branch(BridgedText.audioBranch),
+            branch !== reader.branch
+        else { return nil }
+        return twin.withLock { twin in
+            if let source = twin.source { return source }
+            let source = PipelineAudioSource(CaptureReader(reader.runs, branch))
+            twin.source = source
+            return source
         }
     }
 
     /// The pipeline, for its graph, its elements and its messages.
-    public var pipeline: Pipeline { capture.pipeline }
+    public var pipeline: Pipeline { reader.pipeline }
 
     /// Whether the capture is live; `nil` before its first frame.
-    public var isLive: Bool? { capture.isLive }
+    public var isLive: Bool? { reader.capture.isLive }
 
     /// The counts so far.
-    public var statistics: Statistics {
-        var drops = DropCounts()
-        drops[.evicted] = branch.evictedSamples
-        return Statistics(
-            captured: branch.arrivedSamples, delivered: branch.takenSamples, dropped: drops)
-    }
+    public var statistics: Statistics { reader.statistics }
 
     // MARK: VideoSource, for an engine's control thread
 
@@ -78,8 +95,10 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     /// where it is live. Told of the end of the stream, or of the pipeline's error, after the frames, on
     /// a queue of the source's own; not of what ``shouldStart()`` throws.
     public var consumer: (any VideoFrameConsumer)? {
-        get { delivery.consumer }
-        set { delivery.consumer = newValue }
+        get {
+            if case .video(let consumer) = reader.delivery.consumer { consumer } else { nil }
+        }
+        set { reader.delivery.consumer = newValue.map { .video($0) } }
     }
 
     public func bufferType() -> VideoBufferType { .pixelBuffer }
@@ -99,15 +118,7 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     ///
     /// - Throws: ``PipelineError``; with ``PipelineError/Code/invalidState`` while ``frames()`` are read.
     public func shouldInitialize() throws(PipelineError) -> Bool {
-        try claim(.engine)
-        do throws(PipelineError) {
-            pipeline.forgetOutcome()
-            try pipeline.setStateAndWait(.ready)
-        } catch {
-            abandon()
-            release(.engine)
-            throw error
-        }
+        try reader.initialize()
         return true
     }
 
@@ -115,71 +126,15 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     /// first frames may be delivered before it returns.
     ///
     /// - Throws: ``PipelineError``.
-    public func shouldStart() throws(PipelineError) {
-        // A run that failed, or was never stopped, is still up.
-        pipeline.forgetOutcome()
-        try pipeline.setStateAndWait(.ready)
-        capture.prepare()
-        // Not the change alone is waited for: a consumer that holds the first frame until this returns
-        // holds the lock that the change needs. With a frame there, the capture has started.
-        let start = StartOutcome()
-        delivery.begin(onFirstFrame: { start.note(nil) })
-        branch.push(to: delivery)
-        pipeline.requestState(.playing) { [delivery] error in
-            if start.note(error), let error { delivery.finish(.failed(error)) }
-        }
-        if let error = start.wait() {
-            delivery.stop()
-            abandon()
-            throw error
-        }
-        delivery.started()
-    }
+    public func shouldStart() throws(PipelineError) { try reader.start() }
 
     /// Stops the capture; devices stay open. Blocks, until a frame that is being delivered was taken.
     ///
     /// - Throws: ``PipelineError``.
-    public func shouldStop() throws(PipelineError) {
-        delivery.stop()
-        try pipeline.setStateAndWait(.ready)
-    }
+    public func shouldStop() throws(PipelineError) { try reader.stop() }
 
     /// Closes devices and files. Blocks.
     ///
     /// - Throws: ``PipelineError``.
-    public func shouldDispose() throws(PipelineError) {
-        delivery.stop()
-        defer {
-            consumer = nil
-            release(.engine)
-        }
-        try pipeline.setStateAndWait(.null)
-    }
-
-    /// Puts a pipeline that failed away.
-    private func abandon() { pipeline.requestState(.null) }
-
-    // MARK: For FrameSequence
-
-    func beginReading() throws(PipelineError) { try claim(.sequence) }
-
-    func endReading() { release(.sequence) }
-
-    /// One reader at a time: each frame exists once.
-    private func claim(_ claimant: Reader) throws(PipelineError) {
-        let isFree = reader.withLock { reader in
-            // An engine may initialise what it has initialised.
-            guard reader == nil || (reader == .engine && claimant == .engine) else { return false }
-            reader = claimant
-            return true
-        }
-        guard !isFree else { return }
-        throw PipelineError(
-            .invalidState, message: "these frames are being read already",
-            advice: "read them once, and share each frame")
-    }
-
-    private func release(_ claimant: Reader) {
-        reader.withLock { if $0 == claimant { $0 = nil } }
-    }
+    public func shouldDispose() throws(PipelineError) { try reader.dispose() }
 }

@@ -24,8 +24,13 @@ final class SampleTranslation: Sendable {
     private let stream = Mutex(Stream())
     /// Whether ``Stream/live`` is set.
     private let liveness = Atomic<Bool>(false)
+    /// Whether raw audio is given as frames.
+    private let isForAudioFrames = Atomic<Bool>(false)
 
     init(_ sink: AppSink) { self.sink = sink }
+
+    /// Gives raw audio as frames, and not as samples. Before the first run.
+    func giveAudioFrames() { isForAudioFrames.store(true, ordering: .relaxed) }
 
     /// A run begins.
     func reset() {
@@ -59,6 +64,8 @@ final class SampleTranslation: Sendable {
         if let layout {
             let frame = frame(buffer, layout, running)
             receiver.receive(consume frame)
+        } else if let audio = audioLayout {
+            receiver.receive(self.frame(buffer, audio, running))
         } else if let sample = self.sample(buffer, running) {
             receiver.receive(sample)
         }
@@ -66,6 +73,7 @@ final class SampleTranslation: Sendable {
 
     enum Item: Sendable {
         case frame(VideoFrame)
+        case audio(AudioFrame)
         case sample(MediaSample)
     }
 
@@ -77,6 +85,7 @@ final class SampleTranslation: Sendable {
         if let layout {
             return .frame(frame(buffer, layout, running))
         }
+        if let audio = audioLayout { return .audio(frame(buffer, audio, running)) }
         return self.sample(buffer, running).map { .sample($0) }
     }
 
@@ -89,6 +98,18 @@ final class SampleTranslation: Sendable {
         return VideoFrame(
             BufferFrameStorage(loan.lend(buffer), layout), runningTime: running,
             duration: duration, rotation: orientation.rotation(of: index), liveTiming: live)
+    }
+
+    /// Of raw audio that is to be given as frames; asked after ``layout(of:)``.
+    private var audioLayout: AudioFrameLayout? {
+        isForAudioFrames.load(ordering: .relaxed) ? stream.withLock { $0.audio } : nil
+    }
+
+    private func frame(
+        _ buffer: consuming Buffer, _ layout: AudioFrameLayout, _ running: MediaTime?
+    ) -> AudioFrame {
+        AudioFrame(
+            BufferAudioStorage(buffer, layout), runningTime: running, liveTiming: live)
     }
 
     private func sample(_ buffer: consuming Buffer, _ running: MediaTime?) -> MediaSample? {

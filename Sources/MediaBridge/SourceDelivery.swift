@@ -15,8 +15,22 @@ final class SourceDelivery: CaptureReceiver {
         case starting
         case running
     }
+    /// Who gets the frames: those of one kind.
+    enum Consumer: Sendable {
+        case video(any VideoFrameConsumer)
+        case audio(any AudioFrameConsumer)
+
+        func tell(_ ending: Ending) {
+            switch (self, ending) {
+            case (.video(let consumer), .ended): consumer.sourceDidEnd()
+            case (.audio(let consumer), .ended): consumer.sourceDidEnd()
+            case (.video(let consumer), .failed(let error)): consumer.sourceDidFail(error)
+            case (.audio(let consumer), .failed(let error)): consumer.sourceDidFail(error)
+            }
+        }
+    }
     private struct State {
-        var consumer: (any VideoFrameConsumer)?
+        var consumer: Consumer?
         var phase = Phase.idle
         /// A frame is with the consumer, which gets one call at a time.
         var isBusy = false
@@ -28,7 +42,7 @@ final class SourceDelivery: CaptureReceiver {
     /// Where endings are told: never on a streaming thread.
     private let queue = DispatchQueue(label: "mediabridge.ending")
 
-    var consumer: (any VideoFrameConsumer)? {
+    var consumer: Consumer? {
         get { state.withLock { $0.consumer } }
         set {
             // What it replaces is let go of outside of the lock.
@@ -77,8 +91,38 @@ final class SourceDelivery: CaptureReceiver {
     // MARK: CaptureReceiver
 
     func receive(_ frame: consuming VideoFrame) {
+        guard let consumer = enter() else { return }
+        if case .video(let consumer) = consumer {
+            consumer.consume(frame)
+            leave()
+        } else {
+            leave()
+            finish(.failed(.notRaw("audio", "\(frame.format)")))
+        }
+    }
+
+    func receive(_ frame: consuming AudioFrame) {
+        guard let consumer = enter() else { return }
+        if case .audio(let consumer) = consumer {
+            consumer.consume(frame)
+            leave()
+        } else {
+            leave()
+            finish(.failed(.notRaw("video", "\(frame.format)")))
+        }
+    }
+
+    func receive(_ sample: MediaSample) {
+        let wanted = state.withLock { state in
+            if case .audio = state.consumer { "audio" } else { "video" }
+        }
+        finish(.failed(.notRaw(wanted, "\(sample.caps)")))
+    }
+
+    /// Who takes the next frame; to be told when he has (``leave()``).
+    private func enter() -> Consumer? {
         var onFirstFrame: (@Sendable () -> Void)?
-        let consumer = state.withLock { state -> (any VideoFrameConsumer)? in
+        let consumer = state.withLock { state -> Consumer? in
             guard state.phase != .idle, state.ending == nil, let consumer = state.consumer else {
                 return nil
             }
@@ -89,9 +133,11 @@ final class SourceDelivery: CaptureReceiver {
             }
             return consumer
         }
-        guard let consumer else { return }
         onFirstFrame?()
-        consumer.consume(frame)
+        return consumer
+    }
+
+    private func leave() {
         let isOver = state.withLock { state in
             state.isBusy = false
             return state.ending != nil
@@ -99,36 +145,28 @@ final class SourceDelivery: CaptureReceiver {
         if isOver { tellEnding() }
     }
 
-    func receive(_ sample: MediaSample) {
-        finish(.failed(.notRawVideo(sample.caps)))
-    }
-
     func branchEnded() { finish(.ended) }
 
     /// Tells what is to be told, where nobody is with the consumer; who is does so when it comes out.
     private func tellEnding() {
         queue.async { [self] in
-            let told = state.withLock { state -> (any VideoFrameConsumer, Ending)? in
+            let told = state.withLock { state -> (Consumer, Ending)? in
                 guard state.phase == .running, !state.isBusy, let ending = state.ending,
                     let consumer = state.consumer
                 else { return nil }
                 state.phase = .idle
                 return (consumer, ending)
             }
-            switch told {
-            case nil: break
-            case (let consumer, .ended)?: consumer.sourceDidEnd()
-            case (let consumer, .failed(let error))?: consumer.sourceDidFail(error)
-            }
+            if let (consumer, ending) = told { consumer.tell(ending) }
         }
     }
 }
 
 extension PipelineError {
     /// A capture gives something that no receiver of frames can take.
-    static func notRawVideo(_ caps: Caps) -> PipelineError {
+    static func notRaw(_ kind: String, _ what: String) -> PipelineError {
         PipelineError(
-            .streamFailed, message: "the capture gives \(caps), not raw video",
-            advice: "put decodebin, or videoconvert, at the end of the string")
+            .streamFailed, message: "the capture gives \(what), not raw \(kind)",
+            advice: "put decodebin, or \(kind)convert, at the end of the string")
     }
 }

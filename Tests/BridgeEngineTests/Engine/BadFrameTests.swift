@@ -1,5 +1,6 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// Frames that cannot be taken: each is refused under its own cause, and counted.

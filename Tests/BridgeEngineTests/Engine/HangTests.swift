@@ -1,6 +1,7 @@
 import BridgeEngine
 import Dispatch
 import MediaCore
+import TestSupport
 import Testing
 
 /// Calls that do not return: a deadline, an error that names the call, and an engine that goes on.

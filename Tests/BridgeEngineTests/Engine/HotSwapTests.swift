@@ -1,5 +1,6 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// One source after another while the engine runs: no gap, no jump, no mixture.

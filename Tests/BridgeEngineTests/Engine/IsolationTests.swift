@@ -1,6 +1,7 @@
 import BridgeEngine
 import Foundation
 import MediaCore
+import TestSupport
 import Testing
 
 /// One bad renderer beside a good one: the good one misses nothing.

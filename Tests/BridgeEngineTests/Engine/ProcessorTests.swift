@@ -1,6 +1,7 @@
 import BridgeEngine
 import Dispatch
 import MediaCore
+import TestSupport
 import Testing
 
 /// A processor made of a closure.

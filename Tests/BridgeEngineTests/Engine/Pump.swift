@@ -1,6 +1,7 @@
 import Foundation
 import MediaCore
 import Synchronization
+import TestSupport
 
 /// Delivers frames of a source from a thread of its own, one after the other, until it is stopped.
 final class Pump: Sendable {

@@ -1,6 +1,7 @@
 import BridgeEngine
 import Dispatch
 import MediaCore
+import TestSupport
 import Testing
 
 /// The program's own code that calls back into the engine, from where it is called itself.

@@ -1,6 +1,7 @@
 import Foundation
 import MediaCore
 import Synchronization
+import TestSupport
 
 /// What a test tells a source that it has handed over, and what it hears of it.
 final class SourceScript: Sendable {

@@ -1,6 +1,7 @@
 import BridgeEngine
 import MediaCore
 import Synchronization
+import TestSupport
 
 /// The loopback, with a will of its own about when it answers.
 final class SlowTransport: ChannelTransport {

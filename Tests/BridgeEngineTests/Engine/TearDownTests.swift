@@ -1,6 +1,7 @@
 import BridgeEngine
 import Dispatch
 import MediaCore
+import TestSupport
 import Testing
 
 /// The end of an engine in each of its states: nothing traps, hangs or stays behind.

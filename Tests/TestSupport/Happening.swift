@@ -1,14 +1,16 @@
-import Synchronization
+internal import Synchronization
 
 /// Something that happens once, and that tests wait for.
-final class Happening: Sendable {
+public final class Happening: Sendable {
     private struct State {
         var hasHappened = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
     private let state = Mutex(State())
 
-    func happen() {
+    public init() {}
+
+    public func happen() {
         let waiting = state.withLock { state in
             state.hasHappened = true
             defer { state.waiting = [] }
@@ -17,9 +19,9 @@ final class Happening: Sendable {
         waiting.forEach { $0.resume() }
     }
 
-    var hasHappened: Bool { state.withLock { $0.hasHappened } }
+    public var hasHappened: Bool { state.withLock { $0.hasHappened } }
 
-    func wait() async {
+    public func wait() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if !state.hasHappened { state.waiting.append(continuation) }

@@ -1,0 +1,154 @@
+internal import Synchronization
+
+/// One writer to one branch of an output: what ``PipelineVideoSink`` and ``PipelineAudioSink`` stand on.
+///
+/// An output of several branches starts with the first writer that starts, and ends with the last that
+/// finishes.
+final class OutputWriter: Sendable {
+    let output: Output
+    let branch: OutputBranch
+    let patience: Duration
+
+    init(_ output: Output, _ branch: OutputBranch, patience: Duration) {
+        self.output = output
+        self.branch = branch
+        self.patience = patience
+        output.writers.add(branch.name)
+    }
+
+    deinit { output.writers.remove(branch.name) }
+
+    var pipeline: Pipeline { output.pipeline }
+
+    // MARK: Start
+
+    func start() async throws(PipelineError) {
+        guard prepare() else { return }
+        do {
+            try await pipeline.setState(.playing)
+        } catch {
+            output.close()
+            // The first error is the one to tell.
+            do { try await pipeline.setState(.null) } catch {}
+            throw error
+        }
+        endUnwritten()
+    }
+
+    /// The same for an engine's control thread: blocks.
+    func startAndWait() throws(PipelineError) {
+        guard prepare() else { return }
+        try pipeline.setStateAndWait(.playing)
+        endUnwritten()
+    }
+
+    /// - Returns: False where the output runs already, and takes this branch's frames.
+    private func prepare() -> Bool {
+        let isFirst = output.writers.start(branch.name)
+        guard isFirst || !output.isOpen else {
+            if !branch.isOpen { branch.open() }
+            return false
+        }
+        output.prepare()
+        return true
+    }
+
+    /// A muxer would wait for a stream that nobody writes.
+    private func endUnwritten() {
+        for (name, other) in output.branches where !output.writers.isExpected(name) {
+            other.close()
+            other.endOfStream()
+        }
+    }
+
+    // MARK: Writing
+
+    /// Whether frames may be written without a start.
+    private var isStarted: Bool { branch.isOpen && output.writers.isRunning(branch.name) }
+
+    /// Starts where that was not done, hands over, and says what is wrong where it is not taken.
+    func write(
+        _ what: String, _ body: () async throws -> FrameDisposition
+    ) async throws {
+        if !isStarted, pipeline.failure == nil, !pipeline.hasEnded { try await start() }
+        if case .dropped(let cause) = try await body() { throw refusal(of: what, cause) }
+    }
+
+    func refusal(of what: String, _ cause: DropCause) -> PipelineError {
+        if let failure = pipeline.failure ?? branch.formatFailure { return failure }
+        switch cause {
+        case .noTime:
+            return PipelineError(
+                .noTime, message: "the frame carries no running time",
+                advice: "set its runningTime")
+        case .backwards, .early:
+            return PipelineError(
+                .noTime, message: "the frame \(what) is due before the one that came before it",
+                advice: "write frames in the order of their running time")
+        default:
+            return PipelineError(
+                .invalidState, message: "the output takes no more frames: it was finished, or ended"
+            )
+        }
+    }
+
+    // MARK: End
+
+    func finish() async throws(PipelineError) -> PipelineVideoSink.Report {
+        if output.writers.finish(branch.name) {
+            try await output.finish(patience: patience)
+        } else {
+            branch.close()
+            branch.endOfStream()
+        }
+        return statistics
+    }
+
+    /// The same for an engine's control thread: blocks.
+    func finishAndWait() throws {
+        try BlockingTask { [self] in
+            do { _ = try await finish() } catch { return error }
+            return nil
+        }.wait()
+    }
+
+    var statistics: PipelineVideoSink.Report { output.report(of: branch) }
+}
+
+/// Who writes to the branches of an output. Thread: any.
+final class OutputWriters: Sendable {
+    private struct State {
+        var expected: Set<String> = []
+        var running: Set<String> = []
+    }
+    private let state = Mutex(State())
+
+    func add(_ name: String) { state.withLock { _ = $0.expected.insert(name) } }
+
+    func remove(_ name: String) {
+        state.withLock { state in
+            state.expected.remove(name)
+            state.running.remove(name)
+        }
+    }
+
+    func isExpected(_ name: String) -> Bool { state.withLock { $0.expected.contains(name) } }
+    func isRunning(_ name: String) -> Bool { state.withLock { $0.running.contains(name) } }
+
+    /// - Returns: Whether no other runs.
+    func start(_ name: String) -> Bool {
+        state.withLock { state in
+            state.running.remove(name)
+            defer { state.running.insert(name) }
+            return state.running.isEmpty
+        }
+    }
+
+    /// - Returns: Whether no other runs.
+    func finish(_ name: String) -> Bool {
+        state.withLock { state in
+            state.running.remove(name)
+            return state.running.isEmpty
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import MediaBridge
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3)))
+struct PipelineAudioSinkTests {
+    @Test func aFileGetsEverySample() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("tone.wav")
+            let sink = try PipelineAudioSink("wavenc ! filesink location=\(path)")
+            for index in 0..<100 { try await sink.write(try block(index)) }
+            let report = try await sink.finish()
+            #expect(report.accepted == 100)
+            #expect(report.dropped.total == 0)
+            let found = try await raw(path)
+            let expected = (0..<48000).flatMap { index -> [Int16] in
+                [Int16(truncatingIfNeeded: index), -1]
+            }
+            #expect(found == expected)
+        }
+    }
+
+    @Test func whatAnEncoderDoesNotTakeIsResampled() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("tone.ogg")
+            let source = try PipelineAudioSource(
+                "audiotestsrc num-buffers=100 samplesperbuffer=441 ! "
+                    + "audio/x-raw,format=F32LE,rate=44100,channels=1")
+            // Opus knows no 44.1 kHz.
+            let sink = try PipelineAudioSink("opusenc ! oggmux ! filesink location=\(path)")
+            for try await frame in source.frames() { try await sink.write(frame) }
+            try await sink.finish()
+            let probe = try await MediaProbe(of: path)
+            #expect(probe.audio?.codec == "opus")
+            let samples = try await MediaProbe.audioSamples(of: path)
+            #expect(abs(samples - 48000) < 500)
+        }
+    }
+
+    @Test func fivePointOneGoesThroughUnharmed() async throws {
+        try await withTemporaryDirectory { directory in
+            let (original, copy) = (directory.file("in.mka"), directory.file("out.mka"))
+            var arguments = ["-v", "error"]
+            for frequency in [200, 300, 400, 60, 500, 600] {
+                arguments += [
+                    "-f", "lavfi", "-i", "sine=f=\(frequency):r=48000:duration=2",
+                ]
+            }
+            try await Tool.check(
+                "ffmpeg",
+                arguments + [
+                    "-filter_complex", "join=inputs=6:channel_layout=5.1", "-c:a", "flac", original,
+                ])
+            let source = try PipelineAudioSource("filesrc location=\(original) ! decodebin")
+            let sink = try PipelineAudioSink(
+                "flacenc ! matroskamux ! filesink location=\(copy)")
+            for try await frame in source.frames() {
+                #expect(frame.channels == 6)
+                #expect(frame.sampleRate == 48000)
+                #expect(frame.format.channelMask == 0x3f)
+                try await sink.write(frame)
+            }
+            try await sink.finish()
+            let probe = try await MediaProbe(of: copy)
+            #expect(probe.audio?.channels == 6)
+            #expect(probe.audio?.sampleRate == 48000)
+            #expect(try await raw(copy) == raw(original))
+        }
+    }
+
+    @Test func picturesAndSoundGoIntoOneFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("film.mkv")
+            let film = try PipelineVideoSource(
+                "videotestsrc num-buffers=60 ! "
+                    + "video/x-raw,width=160,height=120,framerate=30/1 ! appsink name=video "
+                    + "audiotestsrc num-buffers=60 samplesperbuffer=1600 ! "
+                    + "audio/x-raw,rate=48000,channels=2 ! appsink name=audio")
+            let pictures = try PipelineVideoSink(
+                "appsrc name=video ! x264enc speed-preset=ultrafast ! mux. "
+                    + "appsrc name=audio ! audioconvert ! avenc_aac ! mux. "
+                    + "matroskamux name=mux ! filesink location=\(path)")
+            let (from, to) = (try #require(film.audio), try #require(pictures.audio))
+            async let sound: Void = {
+                for try await frame in from.frames() { try await to.write(frame) }
+                try await to.finish()
+            }()
+            for try await frame in film.frames() { try await pictures.write(frame) }
+            try await pictures.finish()
+            try await sound
+            let probe = try await MediaProbe(of: path)
+            #expect(probe.video?.frames == 60)
+            #expect(probe.audio?.channels == 2)
+            let samples = try await MediaProbe.audioSamples(of: path)
+            #expect(abs(samples - 96000) <= 2048)
+        }
+    }
+
+    @Test func anOutputWithoutSoundEndsItsStreamOfSound() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("film.mkv")
+            let pictures = try PipelineVideoSink(
+                "appsrc name=video ! x264enc speed-preset=ultrafast tune=zerolatency ! mux. "
+                    + "appsrc name=audio ! audioconvert ! avenc_aac ! mux. "
+                    + "matroskamux name=mux ! filesink location=\(path)")
+            let film = try PipelineVideoSource(
+                "videotestsrc num-buffers=200 ! video/x-raw,width=160,height=120,framerate=30/1")
+            for try await frame in film.frames() { try await pictures.write(frame) }
+            try await pictures.finish()
+            #expect(try await MediaProbe(of: path).video?.frames == 200)
+        }
+    }
+
+    @Test func aFrameWithoutSamplesOrTimeIsRefused() async throws {
+        let sink = try PipelineAudioSink("fakesink")
+        try await sink.start()
+        var frame = try block(0)
+        #expect(sink.consume(frame.prefix(0)) == .badSize)
+        frame.runningTime = nil
+        #expect(sink.consume(frame) == .dropped(.noTime))
+        try await sink.finish()
+        #expect(sink.consume(frame) == .dropped(.noTime))
+    }
+
+    /// Ten milliseconds of stereo whose left samples are their own numbers.
+    private func block(_ index: Int) throws -> AudioFrame {
+        try AudioFrame(
+            copying: (0..<480).flatMap { place -> [Int16] in
+                [Int16(truncatingIfNeeded: index * 480 + place), -1]
+            },
+            sampleRate: 48000, channels: 2,
+            runningTime: MediaTime(value: Int64(index), timescale: 100))
+    }
+
+    /// The samples of a file, as ffmpeg decodes them.
+    private func raw(_ path: String) async throws -> [Int16] {
+        try await Tool.check(
+            "ffmpeg", ["-v", "error", "-y", "-i", path, "-f", "s16le", path + ".raw"])
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path + ".raw"))
+        return bytes.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+    }
+}
