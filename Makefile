@@ -2,6 +2,7 @@
 # make test                    every test
 # make lint | bench            style | costs against C
 # make test-thread | test-address   the suite under a sanitizer
+# make fuzz [SECONDS=30]       libFuzzer on strings, pipeline files and pushes
 # Each installs the Debian packages it needs first.
 
 SHELL := /bin/bash
@@ -12,7 +13,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools ffmpeg xvfb x11-apps x11-utils xauth
 
-.PHONY: test-thread test-address demo test lint bench build packages packages-test clean
+.PHONY: fuzz test-thread test-address demo test lint bench build packages packages-test clean
 
 demo: packages
 	swift build -c release --product gst-bridge
@@ -32,6 +33,11 @@ test-address: packages-test
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp \
 	swift test --sanitize=address --scratch-path .build/address
 
+# SECONDS for the three together.
+SECONDS := 30
+fuzz: packages-test
+	.ci/fuzz $$(( ($(SECONDS) + 2) / 3 ))
+
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
 
@@ -49,4 +55,4 @@ packages-test:
 	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS)
 
 clean:
-	rm -rf .build Benchmarks/.build
+	rm -rf .build Benchmarks/.build Tests/Fuzz/.build

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// libFuzzer on what takes input from outside. A package of its own, because everything in it, MediaBridge
+/// too, is built with `-sanitize=fuzzer,address`. `make fuzz SECONDS=30` builds and runs it.
+let package = Package(
+    name: "Fuzz",
+    dependencies: [.package(name: "MediaBridge", path: "../..")],
+    targets: [
+        .systemLibrary(name: "CFuzzer"),
+        .target(name: "FuzzSupport", dependencies: ["CFuzzer"]),
+    ]
+        + ["fuzz-strings", "fuzz-files", "fuzz-pushes"].map { name in
+            .executableTarget(
+                name: name,
+                dependencies: [
+                    "FuzzSupport", .product(name: "MediaBridge", package: "MediaBridge"),
+                ])
+        }
+)

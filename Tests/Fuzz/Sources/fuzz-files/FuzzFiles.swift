@@ -1,0 +1,26 @@
+import FuzzSupport
+import MediaBridge
+
+@main struct FuzzFiles {
+    static func main() { Fuzzer.run(fuzzOne) }
+}
+
+/// Pipeline files: read or refused, with a line, and never the end of the process. The first line is the
+/// value that every variable gets.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = UnsafeBufferPointer(start: start, count: count)
+    let end = bytes.firstIndex(of: 0x0a) ?? 0
+    let value = String(decoding: bytes[..<end], as: UTF8.self)
+    let yaml = String(decoding: bytes[end...], as: UTF8.self)
+    do throws(PipelineError) {
+        let file = try PipelineFile(yaml: yaml, path: "fuzz.yaml")
+        var values: [String: String] = [:]
+        for variable in file.variables { values[variable.name] = value }
+        _ = try file.plan()
+        _ = try file.plan(setting: values)
+    } catch {
+        guard !error.message.isEmpty else { fatalError("an error without a word") }
+    }
+    return 0
+}
