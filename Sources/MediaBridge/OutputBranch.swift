@@ -73,6 +73,9 @@ final class OutputBranch: VideoFrameConsumer {
 
     func endOfStream() { source.endOfStream() }
 
+    /// Has the encoder behind it give a picture that builds on none at least so often.
+    func forceKeyFrames(every interval: ClockTime) { source.forceKeyFrames(every: interval) }
+
     // MARK: Counts
 
     /// Buffers taken.

@@ -14,14 +14,14 @@ final class EncodedUnit: Sendable {
 
     init(
         _ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
-        isFirst: Bool
+        isFirst: Bool, isKey: Bool? = nil
     ) {
         self.kind = kind
         self.caps = caps
         self.time = time
         self.isFirst = isFirst
         duration = buffer.duration.map { MediaTime($0) }
-        isKey = kind == .audio || !buffer.isDelta
+        self.isKey = isKey ?? (kind == .audio || !buffer.isDelta)
         byteCount = buffer.byteCount
         self.buffer = buffer
     }

@@ -57,13 +57,16 @@ struct EncoderRecipe: Sendable {
 
     /// The whole string, from the program's buffers to encoded units.
     ///
-    /// - Parameter caps: What comes in first; the encoder is set up for it.
-    func text(for caps: Caps) -> String {
+    /// - Parameters:
+    ///   - caps: What comes in first; the encoder is set up for it.
+    ///   - rotation: How far pictures must be turned clockwise to stand upright, which they are: not
+    ///     every container can say it, nor does every player listen.
+    func text(for caps: Caps, rotation: VideoRotation = .none) -> String {
         switch kind {
         case .video(let codec, let encoding):
             let info = VideoInfo(caps)
             return "appsrc name=\(RecordingKind.video.name) ! "
-                + picture(codec, info)
+                + picture(codec, info) + upright(rotation)
                 + " ! \(encoder(codec, encoding, info)) ! \(form(codec)) ! appsink name=units"
         case .audio(let codec, let encoding):
             let sound = caps.soundLayout
@@ -72,6 +75,12 @@ struct EncoderRecipe: Sendable {
                 + encoder(codec, encoding, channels: sound.channels)
                 + " ! \(form(codec)) ! appsink name=units"
         }
+    }
+
+    /// The longest time between two pictures that build on none.
+    var keyFrameInterval: MediaTime {
+        guard case .video(_, let encoding) = kind else { return MediaTime(seconds: 1) }
+        return max(MediaTime(encoding.keyFrameInterval), MediaTime(nanoseconds: 1_000_000))
     }
 
     /// Samples of silence that the encoder puts in front and tells nobody of: the first unit is made of
@@ -85,6 +94,15 @@ struct EncoderRecipe: Sendable {
     }
 
     // MARK: Pictures
+
+    private func upright(_ rotation: VideoRotation) -> String {
+        switch rotation {
+        case .none: ""
+        case .rotation90: " ! videoflip video-direction=90r"
+        case .rotation180: " ! videoflip video-direction=180"
+        case .rotation270: " ! videoflip video-direction=90l"
+        }
+    }
 
     private func picture(_ codec: VideoCodec, _ info: VideoInfo?) -> String {
         switch codec {
@@ -104,8 +122,8 @@ struct EncoderRecipe: Sendable {
         _ codec: VideoCodec, _ encoding: VideoEncoding, _ info: VideoInfo?
     ) -> String {
         let rate = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
-        let frames = max(
-            1, Int((MediaTime(encoding.keyFrameInterval).seconds * (rate ?? 30)).rounded()))
+        // The recorder asks for key frames in time; this is for an encoder that does not listen.
+        let frames = max(1, Int((2 * keyFrameInterval.seconds * (rate ?? 30)).rounded(.up)))
         let pixels = Double((info?.width ?? 1280) * (info?.height ?? 720))
         let bits = encoding.bitrate ?? max(250_000, Int(pixels * (rate ?? 30) / 10))
         switch element {
@@ -113,8 +131,9 @@ struct EncoderRecipe: Sendable {
             let quality =
                 encoding.bitrate.map { "pass=cbr bitrate=\(max(1, $0 / 1000))" }
                 ?? "pass=qual quantizer=22"
-            return
-                "x264enc tune=zerolatency speed-preset=superfast key-int-max=\(frames) \(quality)"
+            // Cuts need no key frame of their own, and would move those that segments begin with.
+            return "x264enc tune=zerolatency speed-preset=superfast option-string=scenecut=0"
+                + " key-int-max=\(frames) \(quality)"
         case "openh264enc":
             return "openh264enc gop-size=\(frames) bitrate=\(bits) rate-control=bitrate"
         case "vp8enc", "vp9enc":
@@ -135,7 +154,8 @@ struct EncoderRecipe: Sendable {
         case .vp8: "video/x-vp8"
         case .vp9: "vp9parse ! video/x-vp9,alignment=super-frame"
         case .mjpeg: "image/jpeg"
-        case .ffv1: "video/x-ffv"
+        // The muxer asks for the field under another name than the encoder gives it.
+        case .ffv1: #"capssetter caps="video/x-ffv,ffversion=(int)1" ! video/x-ffv"#
         }
     }
 

@@ -8,11 +8,9 @@ struct Interleaver {
         let unit: EncodedUnit
         /// Counts the encoders of all streams: where it changes, so does the format.
         let generation: Int
-        let rotation: VideoRotation
     }
     private struct Generation {
         let number: Int
-        let rotation: VideoRotation
         var units: [EncodedUnit] = []
         var isEnded = false
     }
@@ -35,8 +33,8 @@ struct Interleaver {
         tracks = Dictionary(uniqueKeysWithValues: kinds.map { ($0, Track()) })
     }
 
-    mutating func begin(_ kind: RecordingKind, generation: Int, _ rotation: VideoRotation) {
-        tracks[kind]?.generations.append(Generation(number: generation, rotation: rotation))
+    mutating func begin(_ kind: RecordingKind, generation: Int) {
+        tracks[kind]?.generations.append(Generation(number: generation))
     }
 
     mutating func add(_ unit: EncodedUnit, generation: Int) {
@@ -95,8 +93,7 @@ struct Interleaver {
         else { return nil }
         tracks[kind]?.generations[0].units.removeFirst()
         heldBytes -= unit.byteCount
-        return Released(
-            unit: unit, generation: generation.number, rotation: generation.rotation)
+        return Released(unit: unit, generation: generation.number)
     }
 
     private mutating func dropDone(_ kind: RecordingKind) {

@@ -12,6 +12,11 @@ final class RecordedPictures: Sendable {
         /// Of a live stream.
         var last: VideoFrame?
         var repeated = 0
+
+        mutating func keep(_ frame: VideoFrame, _ placed: MediaTime) {
+            last = frame
+            last?.runningTime = placed
+        }
     }
     private let state = Mutex(State())
 
@@ -37,12 +42,15 @@ final class RecordedPictures: Sendable {
             guard frame.liveTiming != nil else { return push(frame, placed, isLive: false) }
             // What takes this frame's place must not overtake it; nobody waits for room here.
             return state.withLock { state in
-                var kept = frame
-                kept.runningTime = placed
-                state.last = kept
+                state.keep(frame, placed)
                 return push(frame, placed, isLive: true)
             }
         }
+    }
+
+    private func keep(_ frame: VideoFrame, _ placed: MediaTime) {
+        guard frame.liveTiming != nil else { return }
+        state.withLock { $0.keep(frame, placed) }
     }
 
     /// The same for a task, which is suspended while the encoder is slow.
@@ -53,6 +61,7 @@ final class RecordedPictures: Sendable {
         case .drop(let cause): return .dropped(cause)
         case .at(let placed):
             onPlaced(placed)
+            keep(frame, placed)
             let wrapped = try wrapper.wrap(frame)
             let caps = wrapped.caps
             return try await track.write(frame, caps: caps, placed: placed)

@@ -22,10 +22,9 @@ final class RecordingFile: Sendable {
 
     /// - Parameters:
     ///   - streams: The first unit of each stream that comes.
-    ///   - rotation: How far pictures must be turned clockwise to stand upright.
     init(
         _ path: String, index: Int, container: RecordingContainer,
-        streams: [RecordingKind: EncodedUnit], rotation: VideoRotation
+        streams: [RecordingKind: EncodedUnit]
     ) throws(PipelineError) {
         sound = streams[.audio].map { SoundStart($0) }
         zero = streams.values.map(\.time).min() ?? .zero
@@ -41,10 +40,7 @@ final class RecordingFile: Sendable {
             .filled(with: ["path": path])
         text = "\(container.muxer) name=mux ! \(text)"
         for kind in kinds {
-            let turned =
-                kind == .video && rotation != .none
-                ? "taginject tags=\"image-orientation=rotate-\(rotation.rawValue)\" ! " : ""
-            text += " appsrc name=\(kind.name) ! \(turned)mux.\(container.pad(for: kind))"
+            text += " appsrc name=\(kind.name) ! mux.\(container.pad(for: kind))"
         }
         output = try Output(text, configuration: configuration)
     }

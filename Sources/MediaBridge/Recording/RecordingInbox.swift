@@ -6,7 +6,7 @@ internal import Synchronization
 final class RecordingInbox: Sendable {
     enum Item: Sendable {
         /// An encoder begins: its units follow those of the track's encoder before it.
-        case began(RecordingKind, generation: Int, VideoRotation)
+        case began(RecordingKind, generation: Int)
         case unit(EncodedUnit, generation: Int)
         /// An encoder has given its last unit.
         case ended(RecordingKind, generation: Int, PipelineError?)
@@ -32,9 +32,9 @@ final class RecordingInbox: Sendable {
     func onItems(_ body: @escaping @Sendable () -> Void) { onItems.withLock { $0 = body } }
 
     /// What a new encoder of a track reports to.
-    func receiver(for kind: RecordingKind, _ rotation: VideoRotation) -> TrackEncoder.Receiver {
+    func receiver(for kind: RecordingKind) -> TrackEncoder.Receiver {
         let generation = generations.add(1, ordering: .relaxed).newValue
-        put(.began(kind, generation: generation, rotation))
+        put(.began(kind, generation: generation))
         return TrackEncoder.Receiver(
             unit: { [self] unit in
                 guard room.isAmple || room.waitOnThread(level: { items.withLock { $0.count } })

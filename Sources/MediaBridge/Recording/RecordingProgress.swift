@@ -3,7 +3,9 @@ internal import Synchronization
 /// What of a recording is seen from other threads: counts, files and failures.
 final class RecordingProgress: Sendable {
     struct State {
-        var files: [RecorderReport.File] = []
+        /// In the order in which they were begun.
+        var files: [RecorderReport.File] { numbered.map(\.file) }
+        private var numbered: [(index: Int, file: RecorderReport.File)] = []
         var current: RecordingFile?
         /// Of files that are not in `files` any more.
         var removedDuration = Duration.zero
@@ -14,6 +16,21 @@ final class RecordingProgress: Sendable {
         var ended: RecorderReport.End?
         /// Units that went to a muxer, for who watches whether anything moves.
         var moved = 0
+
+        /// A file is complete.
+        mutating func add(_ file: RecorderReport.File, at index: Int) {
+            numbered.append((index, file))
+            numbered.sort { $0.index < $1.index }
+        }
+
+        /// Forgets the oldest file, but for what it held.
+        mutating func removeOldest() -> RecorderReport.File? {
+            guard !numbered.isEmpty else { return nil }
+            let oldest = numbered.removeFirst().file
+            removedBytes += oldest.bytes
+            removedDuration += oldest.duration
+            return oldest
+        }
     }
     private let state = Mutex(State())
 

@@ -21,6 +21,8 @@ final class RecordingTimeline: Sendable {
         /// Of streams that do not run on the clock of the first.
         var offsets: [RecordingKind: MediaTime] = [:]
         var last = MediaTime.zero
+        /// Streams that had a frame.
+        var begun: Set<RecordingKind> = []
         var pausing = Pausing.no
         /// In recorded time before any pause was taken out.
         var pauses: [(begin: MediaTime, end: MediaTime)] = []
@@ -64,7 +66,9 @@ final class RecordingTimeline: Sendable {
             let absolute = common(time, live, of: kind, &state)
             let position = absolute - state.origin + Self.lead
             if kind == leader { movePause(to: position, &state) }
-            guard position >= .zero else { return .drop(.early) }
+            // What goes back beyond the beginning later on began anew, and is for the stream to place.
+            guard position >= .zero || state.begun.contains(kind) else { return .drop(.early) }
+            state.begun.insert(kind)
             switch state.pausing {
             case .since(let begin) where position >= begin,
                 .ending(let begin) where position >= begin:

@@ -177,8 +177,8 @@ final class RecordingTrack: Sendable {
     ) throws(PipelineError) {
         guard caps.mediaType == "\(kind.name)/x-raw" else { throw .notRaw(caps, kind) }
         let encoder = try TrackEncoder(
-            kind, recipe: recipe, caps: caps, evicts: !(waits ?? !isLive),
-            receiver: inbox.receiver(for: kind, rotation))
+            kind, recipe: recipe, caps: caps, rotation: rotation, evicts: !(waits ?? !isLive),
+            receiver: inbox.receiver(for: kind))
         if let old = state.encoder { retire(old) }
         state.encoder = encoder
         state.encoders.append(encoder)

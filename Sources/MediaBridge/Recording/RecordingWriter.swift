@@ -26,6 +26,8 @@ final class RecordingWriter: @unchecked Sendable {
     private var wantsNewFile: RecorderEvent.Reason?
     /// Sound that came before the first picture.
     private var lead: [EncodedUnit] = []
+    /// What was kept and is on its way into the file.
+    private var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<RecordingKind> = []
     private var guardian: DiskGuard
     private var closing = 0
@@ -61,8 +63,8 @@ final class RecordingWriter: @unchecked Sendable {
     func handle(_ items: [RecordingInbox.Item]) {
         for item in items {
             switch item {
-            case .began(let kind, let generation, let rotation):
-                interleaver.begin(kind, generation: generation, rotation)
+            case .began(let kind, let generation):
+                interleaver.begin(kind, generation: generation)
             case .unit(let unit, let generation): interleaver.add(unit, generation: generation)
             case .ended(let kind, let generation, let error):
                 interleaver.end(kind, generation: generation)
@@ -79,7 +81,8 @@ final class RecordingWriter: @unchecked Sendable {
     func start() {
         guard phase == .keeping else { return }
         phase = .recording
-        for released in preRoll.takeAll() { route(released) }
+        upcoming = preRoll.takeAll()[...]
+        while let released = upcoming.popFirst() { route(released) }
         pump()
     }
 
@@ -108,7 +111,7 @@ final class RecordingWriter: @unchecked Sendable {
         }
         if phase == .recording, file == nil, let first = lead.first {
             // Sound alone came, and its end before any picture.
-            begin(with: Interleaver.Released(unit: first, generation: 0, rotation: .none), .started)
+            begin(with: Interleaver.Released(unit: first, generation: 0), .started)
         }
         phase = .done
         closeFile()
@@ -182,7 +185,7 @@ final class RecordingWriter: @unchecked Sendable {
         for kind in kinds {
             let next =
                 first.first { $0.kind == kind } ?? (unit.kind == kind ? unit : nil)
-                ?? interleaver.peek(kind)
+                ?? upcoming.first { $0.unit.kind == kind }?.unit ?? interleaver.peek(kind)
             if let next {
                 streams[kind] = next
             } else if !interleaver.isOver(kind), missing.insert(kind).inserted {
@@ -194,8 +197,7 @@ final class RecordingWriter: @unchecked Sendable {
         do throws(PipelineError) {
             if guardian.isShort(of: 0) { return end(guardian.free) }
             let file = try RecordingFile(
-                path, index: fileIndex, container: container, streams: streams,
-                rotation: released.rotation)
+                path, index: fileIndex, container: container, streams: streams)
             file.onFailure { [weak self, progress] error in
                 // What follows waits for nothing: the writer meets it at its next unit.
                 if progress.fail(error) {
@@ -274,8 +276,7 @@ final class RecordingWriter: @unchecked Sendable {
             path: file.path, frames: file.written(.video), duration: file.duration.duration,
             bytes: file.byteCount, failure: failure)
         progress.update { state in
-            state.files.append(report)
-            state.files.sort { $0.path < $1.path }
+            state.add(report, at: file.index)
             for kind in file.kinds { state.written[kind, default: 0] += file.written(kind) }
             if state.current === file { state.current = nil }
         }
@@ -313,13 +314,7 @@ final class RecordingWriter: @unchecked Sendable {
     /// - Returns: False where there is no ring, or nothing to remove.
     private func removeOldest() -> Bool {
         guard configuration.segments?.keep != nil else { return false }
-        let oldest = progress.update { state -> RecorderReport.File? in
-            guard !state.files.isEmpty else { return nil }
-            let oldest = state.files.removeFirst()
-            state.removedBytes += oldest.bytes
-            state.removedDuration += oldest.duration
-            return oldest
-        }
+        let oldest = progress.update { $0.removeOldest() }
         guard let oldest else { return false }
         unlink(oldest.path)
         guardian.forget()

@@ -21,13 +21,15 @@ final class TrackEncoder: Sendable {
 
     /// - Parameter evicts: Whether the oldest raw buffer gives way where the encoder is slow.
     init(
-        _ kind: RecordingKind, recipe: EncoderRecipe, caps: Caps, evicts: Bool,
+        _ kind: RecordingKind, recipe: EncoderRecipe, caps: Caps, rotation: VideoRotation,
+        evicts: Bool,
         receiver: Receiver
     ) throws(PipelineError) {
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = evicts ? .evictOldest : .wait
         configuration.depth = QueueDepth(asked: nil).of(caps, isLive: false)
-        let output = try Output(recipe.text(for: caps), configuration: configuration)
+        let output = try Output(
+            recipe.text(for: caps, rotation: rotation), configuration: configuration)
         guard let branch = output.branches[kind.name],
             let units = output.pipeline.appSinks["units"]
         else { throw PipelineError(.wrongEnds, message: "an encoder without ends") }
@@ -35,6 +37,9 @@ final class TrackEncoder: Sendable {
         self.branch = branch
         self.units = units
         units.configure(depth: 4, isPaced: false)
+        if kind == .video, let interval = ClockTime(recipe.keyFrameInterval) {
+            branch.forceKeyFrames(every: interval)
+        }
         let end = Ending(tell: receiver.end)
         self.end = end
         let reader = UnitReader(kind, from: units, hiddenDelay: recipe.hiddenDelay)

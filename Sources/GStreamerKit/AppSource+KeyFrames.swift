@@ -1,0 +1,53 @@
+internal import CMediaBridge
+
+extension AppSource {
+    /// Has the encoder behind the source give a picture that builds on none at least so often, counted
+    /// from the first: by time, and not by count as encoders do, which know nothing of pictures that come
+    /// slower than their format says. Once, before the first buffer; for as long as the source lives.
+    public func forceKeyFrames(every interval: ClockTime) {
+        guard let pad = element.pad("src"), interval.nanoseconds > 0 else { return }
+        let context = UnsafeMutablePointer<KeyFrames>.allocate(capacity: 1)
+        context.initialize(to: KeyFrames(interval: interval.raw))
+        _ = mb_pad_add_probe(
+            pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
+            { pad, info, context in
+                guard let keys = context?.assumingMemoryBound(to: KeyFrames.self), let pad,
+                    let info,
+                    let buffer = gst_pad_probe_info_get_buffer(info)
+                else { return GST_PAD_PROBE_OK }
+                let time = buffer.pointee.pts
+                // In front of the buffer, on its way to the encoder.
+                if keys.pointee.isDue(at: time) {
+                    gst_pad_push_event(
+                        pad,
+                        gst_video_event_new_downstream_force_key_unit(
+                            time, ClockTime.none, time, 1, 0))
+                }
+                return GST_PAD_PROBE_OK
+            }, context,
+            {
+                let keys = $0?.assumingMemoryBound(to: KeyFrames.self)
+                keys?.deinitialize(count: 1)
+                keys?.deallocate()
+            })
+    }
+
+    /// On the source's streaming thread alone. Not copyable, as the one in the probe's memory is it.
+    private struct KeyFrames: ~Copyable {
+        let interval: GstClockTime
+        private var next: GstClockTime?
+
+        init(interval: GstClockTime) { self.interval = interval }
+
+        mutating func isDue(at time: GstClockTime) -> Bool {
+            guard time != ClockTime.none else { return false }
+            guard let due = next else {
+                next = time &+ interval
+                return false
+            }
+            guard time >= due else { return false }
+            next = due &+ ((time - due) / interval + 1) &* interval
+            return true
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import GStreamerKit
+import MediaCore
+import Testing
+
+@testable import MediaBridge
+
+/// The parts of a recorder by themselves.
+@Suite struct RecordingPartsTests {
+    private func unit(
+        _ kind: RecordingKind, _ seconds: Double, isKey: Bool = true, bytes: Int = 10
+    ) throws -> EncodedUnit {
+        guard let buffer = Buffer.copying([UInt8](repeating: 0, count: bytes)) else {
+            throw FrameError(.outOfMemory, "no memory")
+        }
+        return EncodedUnit(
+            kind, buffer, caps: try Caps("video/x-test"), time: MediaTime(seconds: seconds),
+            isFirst: false, isKey: isKey)
+    }
+
+    private func drain(_ interleaver: inout Interleaver) -> [Double] {
+        var times: [Double] = []
+        while let next = interleaver.next() { times.append(next.unit.time.seconds) }
+        return times
+    }
+
+    @Test func unitsComeInTheOrderOfTheirTimesAndWaitForTheOtherStream() throws {
+        try GStreamer.initialize()
+        var interleaver = Interleaver([.video, .audio])
+        interleaver.begin(.video, generation: 1)
+        interleaver.begin(.audio, generation: 2)
+        for time in [0.0, 0.04, 0.08] { interleaver.add(try unit(.video, time), generation: 1) }
+        #expect(drain(&interleaver) == [])
+        for time in [0.01, 0.03] { interleaver.add(try unit(.audio, time), generation: 2) }
+        #expect(drain(&interleaver) == [0, 0.01, 0.03])
+        interleaver.end(.audio, generation: 2)
+        #expect(drain(&interleaver) == [])
+        interleaver.endTrack(.audio)
+        #expect(drain(&interleaver) == [0.04, 0.08])
+        #expect(!interleaver.isOver)
+        interleaver.end(.video, generation: 1)
+        interleaver.endTrack(.video)
+        #expect(interleaver.isOver)
+    }
+
+    @Test func anEncodersUnitsFollowThoseOfTheOneBeforeWhicheverCameFirst() throws {
+        try GStreamer.initialize()
+        var interleaver = Interleaver([.video])
+        interleaver.begin(.video, generation: 1)
+        interleaver.begin(.video, generation: 2)
+        interleaver.add(try unit(.video, 0.2), generation: 2)
+        #expect(drain(&interleaver) == [])
+        interleaver.add(try unit(.video, 0.1), generation: 1)
+        interleaver.end(.video, generation: 1)
+        #expect(drain(&interleaver) == [0.1, 0.2])
+    }
+
+    @Test func aLiveStreamIsNotWaitedForLongerThanPatienceLasts() throws {
+        try GStreamer.initialize()
+        var interleaver = Interleaver([.video, .audio])
+        interleaver.patience = MediaTime(seconds: 2)
+        interleaver.begin(.video, generation: 1)
+        for time in [0.0, 1, 2] { interleaver.add(try unit(.video, time), generation: 1) }
+        #expect(drain(&interleaver) == [])
+        interleaver.add(try unit(.video, 2.5), generation: 1)
+        #expect(drain(&interleaver) == [0])
+        interleaver.flush()
+        #expect(drain(&interleaver) == [1, 2, 2.5])
+    }
+
+    @Test func aPreRollKeepsItsLengthFromAKeyFrameOn() throws {
+        try GStreamer.initialize()
+        var preRoll = PreRoll(length: MediaTime(seconds: 2)) { $0.kind == .video && $0.isKey }
+        var dropped: [Double] = []
+        for tenth in 0...50 {
+            let unit = try unit(.video, Double(tenth) / 10, isKey: tenth % 10 == 0)
+            dropped += preRoll.keep(
+                Interleaver.Released(unit: unit, generation: 1)
+            ).map(\.time.seconds)
+        }
+        #expect(dropped.count == 30)
+        let kept = preRoll.takeAll().map(\.unit)
+        #expect(kept.first?.time == MediaTime(seconds: 3) && kept.first?.isKey == true)
+        #expect(kept.count == 21 && preRoll.takeAll().isEmpty)
+    }
+
+    @Test func segmentsHaveNumbersAndASingleFileHasNone() {
+        let single = SegmentNames("/a.b/film.mkv", isNumbered: false)
+        #expect(single.path(at: 0) == "/a.b/film.mkv")
+        #expect(single.path(at: 1) == "/a.b/film-00001.mkv")
+        let many = SegmentNames("film.part.mp4", isNumbered: true)
+        #expect(many.path(at: 0) == "film.part-00000.mp4")
+        #expect(many.path(at: 123_456) == "film.part-123456.mp4")
+    }
+
+    @Test func theTimesOfTwoCapturesMeetOnTheirClock() {
+        let timeline = RecordingTimeline(leader: .video)
+        func live(_ origin: Double) -> LiveTiming {
+            LiveTiming(clockOrigin: MediaTime(seconds: origin), latency: .zero)
+        }
+        let first = timeline.place(MediaTime(seconds: 5), live(100), of: .video)
+        let second = timeline.place(MediaTime(seconds: 1), live(104), of: .audio)
+        #expect(first == second)
+    }
+
+    @Test func whatWasLongBeforeTheFirstFrameIsTooEarly() {
+        let timeline = RecordingTimeline(leader: .video)
+        _ = timeline.place(MediaTime(seconds: 50), nil, of: .video)
+        #expect(timeline.place(MediaTime(seconds: 30), nil, of: .audio) == .drop(.early))
+    }
+
+    @Test func aPauseIsCutOutOfEveryStreamAlike() {
+        let timeline = RecordingTimeline(leader: .video)
+        func place(_ seconds: Double, _ kind: RecordingKind) -> RecordingTimeline.Placement {
+            timeline.place(MediaTime(seconds: seconds), nil, of: kind)
+        }
+        guard case .at(let zero) = place(0, .video) else { return #expect(Bool(false)) }
+        func at(_ seconds: Double) -> RecordingTimeline.Placement {
+            .at(zero + MediaTime(seconds: seconds))
+        }
+        timeline.pause()
+        #expect(place(0.9, .audio) == at(0.9), "no picture has said yet where the pause begins")
+        #expect(place(1, .video) == .drop(.paused))
+        #expect(place(0.95, .audio) == at(0.95) && place(1.1, .audio) == .drop(.paused))
+        timeline.resume()
+        #expect(place(2, .audio) == .drop(.paused))
+        #expect(place(3, .video) == at(1))
+        #expect(place(2.9, .audio) == .drop(.paused) && place(3.1, .audio) == at(1.1))
+        timeline.pause()
+        timeline.resume()
+        #expect(place(4, .video) == at(2), "a pause that nobody noticed is none")
+    }
+}
