@@ -3,6 +3,8 @@ internal import Synchronization
 /// A capture pipeline and its branches; what ``PipelineVideoSource`` and ``Bridge`` stand on.
 final class Capture: Sendable {
     let pipeline: Pipeline
+    /// What its pictures and its sound have in common.
+    let timeBase = MediaTimeBase()
     /// By name; `video` first, then in alphabetical order.
     let branches: [CaptureBranch]
 
@@ -54,6 +56,7 @@ final class Capture: Sendable {
     func prepare() {
         pipeline.forgetOutcome()
         branches.forEach { $0.reset() }
+        timeBase.begin()
         setTimeZero()
     }
 

@@ -10,12 +10,29 @@ public protocol MediaBackend: Sendable {
     /// Converters for one stream.
     func makeConverter() -> any VideoConverter
 
+    /// The microphone, while the program sets no source of sound. Called in the control zone; may take a
+    /// second.
+    ///
+    /// - Throws: Where there is none; the default always does.
+    func makeDefaultAudioSource() throws -> sending any AudioSource
+
+    /// A converter for one stream of sound. Default: ``PlainAudioConverter``.
+    func makeAudioConverter() -> any AudioConverter
+
     /// A decoder for one encoded stream. Called in the control zone.
     ///
     /// - Parameter consumer: Gets the pictures, each with the time of its access unit.
     func makeDecoder(
         _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder
+}
+
+extension MediaBackend {
+    public func makeDefaultAudioSource() throws -> sending any AudioSource {
+        throw FrameError(.badFormat, "there is no microphone here")
+    }
+
+    public func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
 }
 
 /// Turns frames into what a receiver asked for. Thread: any, one caller at a time (others wait).

@@ -22,6 +22,9 @@ public protocol VideoSource: AnyObject {
     /// Who keeps the time; asked once. Default ``MediaPacing/source``.
     func pacing() -> MediaPacing
 
+    /// The time that these pictures have in common with somebody's sound; asked once. Default `nil`.
+    func timeBase() -> MediaTimeBase?
+
     /// Opens what the source needs. `false` or a thrown reason stops here.
     func shouldInitialize() throws -> Bool
 
@@ -40,6 +43,7 @@ extension VideoSource {
     public func captureType() -> VideoCaptureType { .unknown }
     public func contentHint() -> VideoContentHint { .none }
     public func pacing() -> MediaPacing { .source }
+    public func timeBase() -> MediaTimeBase? { nil }
 }
 
 /// How a source or sink holds its pixels.

@@ -23,6 +23,9 @@ public struct ChannelStatistics: Hashable, Sendable {
     public var outgoing = Frames()
     /// From all who were ever there to this user.
     public var incoming = Frames()
+    /// Pieces of sound from this user, and to him; the sums over all who were ever there.
+    public var outgoingAudio = Frames()
+    public var incomingAudio = Frames()
     /// From this user to each who is there now.
     public var to: [UserID: Frames] = [:]
     /// From each who is there now to this user.

@@ -43,6 +43,16 @@ public protocol ChannelMembership: AnyObject, Sendable {
     @discardableResult
     func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition
 
+    /// Says that sound will come, before its first frame. A user has one stream of it.
+    func publishAudio()
+
+    /// Says that sound comes no more.
+    func unpublishAudio()
+
+    /// Sends one piece of sound to everybody else; otherwise as ``send(_:track:)``.
+    @discardableResult
+    func send(_ frame: consuming AudioFrame) -> FrameDisposition
+
     /// Leaves, and ends the user's tracks. When it returns, the receiver hears nothing more. A second call
     /// does nothing.
     ///
@@ -52,6 +62,14 @@ public protocol ChannelMembership: AnyObject, Sendable {
 
     /// What became of the frames so far; after leaving too.
     var statistics: ChannelStatistics { get }
+}
+
+extension ChannelMembership {
+    // For channels without sound.
+    public func publishAudio() {}
+    public func unpublishAudio() {}
+    @discardableResult
+    public func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
 }
 
 /// What a user hears from a channel. Called one at a time, in order, on the transport's thread; returns
@@ -66,8 +84,18 @@ public protocol ChannelReceiver: AnyObject, Sendable {
     func trackPublished(_ track: TrackID, by user: UserID)
     func trackUnpublished(_ track: TrackID, by user: UserID)
     func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID)
+    func audioPublished(by user: UserID)
+    func audioUnpublished(by user: UserID)
+    func receive(_ frame: consuming AudioFrame, from user: UserID)
     /// The channel is gone; nothing follows.
     func disconnected(_ error: EngineError)
+}
+
+extension ChannelReceiver {
+    // For those who do not listen.
+    public func audioPublished(by user: UserID) {}
+    public func audioUnpublished(by user: UserID) {}
+    public func receive(_ frame: consuming AudioFrame, from user: UserID) {}
 }
 
 /// What checks the token of somebody who wants to join.

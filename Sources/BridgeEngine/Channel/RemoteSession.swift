@@ -65,6 +65,15 @@ final class RemoteSession: ChannelReceiver {
         side.receive(frame, track: track, from: user)
     }
 
+    func audioPublished(by user: UserID) { hear { $0.audio.published(by: user) } }
+
+    func audioUnpublished(by user: UserID) { hear { $0.audio.unpublished(by: user) } }
+
+    func receive(_ frame: consuming AudioFrame, from user: UserID) {
+        guard !isOver.load(ordering: .acquiring) else { return }
+        side.audio.receive(frame, from: user)
+    }
+
     func disconnected(_ error: EngineError) {
         guard !isOver.load(ordering: .acquiring) else { return }
         onDisconnect(self, error)

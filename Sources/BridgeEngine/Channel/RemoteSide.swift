@@ -27,6 +27,7 @@ final class RemoteSide: Sendable {
         }
     }
     private let state = Mutex(State())
+    let audio: RemoteAudio
     private let clock: EngineClock
     private let backend: any MediaBackend
     private let events: EventHub
@@ -35,6 +36,7 @@ final class RemoteSide: Sendable {
         self.clock = clock
         self.backend = backend
         self.events = events
+        audio = RemoteAudio(clock: clock, backend: backend, events: events)
     }
 
     /// Those who are in the channel.
@@ -103,6 +105,7 @@ final class RemoteSide: Sendable {
             state.users = []
             state.prune { _ in true }
         }
+        audio.clear()
     }
 
     func userJoined(_ user: UserID) {
@@ -115,6 +118,7 @@ final class RemoteSide: Sendable {
             state.users.remove(user)
             state.prune { $0.user == user }
         }
+        audio.forget(user)
         events.post(.userOffline(user, reason))
     }
 

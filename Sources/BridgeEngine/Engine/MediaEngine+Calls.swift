@@ -38,13 +38,9 @@ extension MediaEngine {
     }
 
     /// Makes a call whose failure stops nothing.
-    private func tolerate(_ seat: some Seat, _ name: Transition.Call) async {
+    func tolerate(_ seat: some Seat, _ name: Transition.Call) async {
         do throws(EngineError) { try await call(seat, name) } catch {
-            if let sink = seat as? SinkSeat {
-                hub.post(.rendererFailed(sink.id, error))
-            } else {
-                hub.post(.sourceFailed(error))
-            }
+            hub.post(seat.failureEvent(error))
         }
     }
 
@@ -74,7 +70,8 @@ extension MediaEngine {
             .stuck, call: call,
             message: "\(seat.typeName) has not returned from \(call) within "
                 + "\(configuration.callDeadline), and was given up",
-            advice: "set another \(seat is SinkSeat ? "renderer" : "source")")
+            advice:
+                "set another \(seat is SinkSeat || seat is AudioSinkSeat ? "renderer" : "source")")
     }
 
     /// Throws where this object, by another seat, has a call under way that does not return: no object

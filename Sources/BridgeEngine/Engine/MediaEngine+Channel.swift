@@ -38,10 +38,12 @@ extension MediaEngine {
         }
         // Renderers first, so that they miss no frame.
         await bringUp { !$0.isLocal }
+        await bringUpAudioSinks { !$0.isLocal }
         do throws(EngineError) {
             membership = try await reach(request, session)
             (self.session, self.channel, self.role) = (session, request, role)
             session.noteJoined()
+            updatePlayback()
             startHeartbeat()
             if role == .broadcaster { try await goOnAir() }
         } catch {
@@ -128,6 +130,7 @@ extension MediaEngine {
         }
         session?.end()
         await takeDown { !$0.isLocal }
+        await takeDownAudioSinks { !$0.isLocal }
     }
 
     /// The transport says that the channel is gone.

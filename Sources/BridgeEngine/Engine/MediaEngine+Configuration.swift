@@ -42,6 +42,11 @@ extension MediaEngine {
         public var stallLimit = Duration.seconds(4)
         /// What is shown while a source is silent. Default ``Fallback/nothing``.
         public var fallback = Fallback.nothing
+        /// Whether there are pictures; default true. Without them no source of pictures is started, not even
+        /// the default one.
+        public var hasVideo = true
+        /// How gaps and overlaps in the engine's own sound are corrected.
+        public var audioContinuity = AudioContinuity.Configuration()
         /// Whether, and how, a source that failed is started again. Default: not.
         public var restart: Restart?
         /// How often an event tells the statistics. Default 2 s; `nil` for never.

@@ -48,7 +48,8 @@ extension MediaEngine {
 
     /// Sends the source's pictures, from its first on.
     func goOnAir() async throws(EngineError) {
-        publish(.main)
+        if configuration.hasVideo { publish(.main) }
+        if audio.isEnabled { publishAudio() }
         do throws(EngineError) { try await acquire(.channel) } catch {
             await stopPublishing()
             throw error
@@ -68,7 +69,15 @@ extension MediaEngine {
             patience: configuration.stallLimit, counting: outgoing)
     }
 
+    func publishAudio() {
+        guard audio.publisher == nil, let membership else { return }
+        audio.publisher = AudioPublisher(
+            audioTrack.outgoing, to: membership, counting: outgoingAudio)
+    }
+
     func stopPublishing() async {
+        audio.publisher?.stop()
+        audio.publisher = nil
         for track in publishers.keys { await stopPublishing(track) }
     }
 

@@ -103,7 +103,7 @@ extension MediaEngine {
         // Renderers first, so that they miss no frame.
         await bringUp { $0.isLocal }
         do throws(EngineError) {
-            try await start(try await wantedSeat(), .main)
+            if configuration.hasVideo { try await start(try await wantedSeat(), .main) }
         } catch {
             await takeDown { $0.isLocal }
             hub.post(.localVideoState(.failed))
@@ -116,7 +116,8 @@ extension MediaEngine {
                 hub.post(.sourceFailed(error))
             }
         }
-        hub.post(.localVideoState(.capturing))
+        if configuration.hasVideo { hub.post(.localVideoState(.capturing)) }
+        await acquireAudio()
         for id in slots.keys { checkEnding(of: id) }
         startHeartbeat()
     }
@@ -137,13 +138,14 @@ extension MediaEngine {
     func release(_ hold: Hold) async {
         guard holds.remove(hold) != nil, holds.isEmpty else { return }
         for id in slots.keys { await stopSource(of: id) }
+        await releaseAudio()
         // Push mode that no push has come to yet.
         if let pushSeat {
             mainTrack.forget(pushSeat.port)
             await takeDown(pushSeat)
         }
         await takeDown { $0.isLocal }
-        hub.post(.localVideoState(.stopped))
+        if configuration.hasVideo { hub.post(.localVideoState(.stopped)) }
         if membership == nil { stopHeartbeat() }
     }
 

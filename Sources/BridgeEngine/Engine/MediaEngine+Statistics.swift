@@ -14,7 +14,35 @@ extension MediaEngine {
         }
         statistics.sent = outgoing.sent.frames
         statistics.unsent = outgoing.drops.all
+        addAudio(to: &statistics)
         return statistics
+    }
+
+    private func addAudio(to statistics: inout EngineStatistics) {
+        if audio.isEnabled {
+            var local = EngineStatistics.LocalAudio()
+            if let port = (audio.running ?? audio.external ?? audio.chosen)?.port {
+                let reading = port.meter.now
+                (local.delivered, local.deliveredSamples) = (reading.frames, reading.samples)
+                local.format = reading.format
+                local.dropped = port.drops.all
+            }
+            local.dropped = local.dropped + audioTrack.processing.drops.all
+            local.samples = audioTrack.passed.now.samples
+            local.corrections = audioTrack.corrections
+            local.level = audioTrack.level.take()
+            statistics.localAudio = local
+        }
+        statistics.remoteAudio = remote.audio.statistics
+        for entry in audio.sinks.values {
+            let feed = entry.seat.feed
+            statistics.audioSinks[entry.seat.id] = EngineStatistics.AudioOutput(
+                offered: feed.offered.now.frames, rendered: feed.rendered.now.frames,
+                dropped: feed.drops.all)
+        }
+        statistics.playback = remote.audio.mixer.counts
+        statistics.sentAudio = outgoingAudio.sent.now.frames
+        statistics.unsentAudio = outgoingAudio.drops.all
     }
 
     private func local(

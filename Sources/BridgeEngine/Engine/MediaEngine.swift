@@ -39,6 +39,15 @@ public actor MediaEngine {
     nonisolated let outgoing = Publisher.Meter()
     /// Where tracks tell what the engine must act upon; bound to it once it is there.
     nonisolated let desk: NewsDesk
+    /// The way of the engine's own sound.
+    nonisolated let audioTrack: AudioTrack
+    nonisolated let audioPushes = AudioPushDesk()
+    nonisolated let pulls = PullDesk()
+    /// All users, for the sinks of the playback.
+    nonisolated let mixed = AudioStream()
+    nonisolated let playbackQueue = DispatchQueue(label: "mediabridge.playback")
+    /// Of all sound that went to channels.
+    nonisolated let outgoingAudio = AudioPublisher.Meter()
     /// The track of the video source.
     nonisolated let mainTrack: LocalTrack
 
@@ -60,6 +69,7 @@ public actor MediaEngine {
     var role = ChannelRole.broadcaster
     var publishers: [TrackID: Publisher] = [:]
     var encoder = VideoEncoderConfiguration()
+    var audio = AudioSide()
     var heartbeat: Heartbeat?
     /// What has a call under way that does not return.
     var overdue: [Overdue] = []
@@ -86,6 +96,9 @@ public actor MediaEngine {
         mainTrack = LocalTrack(
             .main, clock: clock, backend: backend, events: hub, configuration: configuration
         ) { track, news in desk.tell(track.id, news) }
+        audioTrack = AudioTrack(
+            clock: clock, events: hub, configuration: configuration.audioContinuity
+        ) { port, ending in desk.tell(port, ending) }
         slots = [.main: TrackSlot(track: mainTrack)]
         desk.engine = self
     }
@@ -98,6 +111,10 @@ public actor MediaEngine {
         }
         pushSeat?.retire()
         for entry in renderers.values { entry.seat.retire() }
+        audio.playback?.cancel()
+        audio.running?.retire()
+        audioTrack.hurry()
+        for entry in audio.sinks.values { entry.seat.retire() }
         session?.end()
         if let membership { Task { await membership.leave() } }
         hub.finish()
@@ -155,6 +172,7 @@ public actor MediaEngine {
         for slot in slots.values { slot.track.close() }
         slots = [.main: TrackSlot(track: mainTrack)]
         (chosen, pushSeat) = (nil, nil)
+        await shutDownAudio()
         stopHeartbeat()
         isShutDown = true
         hub.finish()
@@ -167,6 +185,12 @@ final class NewsDesk: @unchecked Sendable {  // set once, before the engine is a
     private let lane: Lane
 
     init(_ lane: Lane) { self.lane = lane }
+
+    func tell(_ port: AudioPort, _ ending: SourcePort.Ending) {
+        lane.queue.async { [weak engine] in
+            engine?.assumeIsolated { $0.audioEnded(port, ending) }
+        }
+    }
 
     func tell(_ track: TrackID, _ news: LocalTrack.SourceNews) {
         lane.queue.async { [weak engine] in

@@ -18,6 +18,9 @@ protocol Seat: Actor {
 
     /// No frame goes in or out any more.
     nonisolated func shut()
+
+    /// How a failure that stops nothing is told.
+    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent
 }
 
 /// Whether an object was given up on, because one of its calls did not return.

@@ -3,14 +3,15 @@ internal import MediaCore
 // The way of one frame.
 extension LocalTrack: SourcePort.Receiver {
     func receive(_ frame: consuming VideoFrame, from port: SourcePort) -> FrameDisposition {
-        let (now, pacing) = (clock.now, port.pacing)
+        let (now, timing) = (clock.now, port.timing)
         let frame = frame
         let (verdict, isNew) = state.withLock { state -> (SourceTimeline.Verdict, Bool) in
             let isNew = state.warming === port
             guard isNew || state.active === port else { return (.refused(.notStarted), false) }
             var timeline = state.timeline
             if isNew { timeline.begin() }
-            let verdict = timeline.judge(frame, pacing, now: now, origin: clock.origin)
+            let verdict = timeline.judge(
+                frame, timing.pacing, timing.base, now: now, origin: clock.origin)
             if case .refused = verdict, isNew { return (verdict, false) }
             // It takes over with a frame that is shown, and with no other.
             state.timeline = timeline

@@ -36,10 +36,12 @@ struct SourceTimeline {
     }
 
     /// - Parameters:
+    ///   - base: What the source's sound is timed by, too.
     ///   - now: The engine's running time.
     ///   - origin: The clock's time at the engine's zero.
     mutating func judge(
-        _ frame: borrowing VideoFrame, _ pacing: VideoPacing, now: MediaTime, origin: MediaTime
+        _ frame: borrowing VideoFrame, _ pacing: MediaPacing, _ base: MediaTimeBase?,
+        now: MediaTime, origin: MediaTime
     ) -> Verdict {
         guard let time = frame.runningTime else { return .refused(.noTime) }
         guard time >= .zero else { return .refused(.badTime) }
@@ -48,7 +50,7 @@ struct SourceTimeline {
             // What is captured in the future is on a clock of its own.
             if due - now <= Self.tolerance { return judgeLive(due, live.latency, now) }
         }
-        return judgeOwn(time, pacing, now)
+        return judgeOwn(time, pacing, base, now)
     }
 
     /// A capture on the engine's clock: nothing to translate.
@@ -61,7 +63,7 @@ struct SourceTimeline {
 
     /// A file, or a program's own clock, whatever its zero is.
     private mutating func judgeOwn(
-        _ time: MediaTime, _ pacing: VideoPacing, _ now: MediaTime
+        _ time: MediaTime, _ pacing: MediaPacing, _ base: MediaTimeBase?, _ now: MediaTime
     ) -> Verdict {
         if let previous = lastOfSource, time < previous {
             backwards += 1
@@ -77,8 +79,11 @@ struct SourceTimeline {
             return .due(max(due, last ?? due), latency: nil, waits: false)
         }
         if pacing == .engine {
-            var due = time + settle(at: max(now, next), for: time)
-            if now - due > Self.tolerance { due = reset(at: max(now, next), for: time) }
+            var due = time + settle(at: max(now, next), for: time, base)
+            if now - due > Self.tolerance {
+                due = reset(at: max(now, next), for: time)
+                base?.set(due - time)
+            }
             return .due(max(due, last ?? due), latency: .zero, waits: true)
         }
         // A source that says the same time again and again says none.
@@ -93,7 +98,13 @@ struct SourceTimeline {
 
     private func magnitude(_ time: MediaTime) -> MediaTime { max(time, .zero - time) }
 
-    private mutating func settle(at due: MediaTime, for time: MediaTime) -> MediaTime {
+    private mutating func settle(
+        at due: MediaTime, for time: MediaTime, _ base: MediaTimeBase? = nil
+    ) -> MediaTime {
+        if let base {
+            // What the sound of the same source found, where it came first.
+            offset = base.shift(proposing: offset ?? due - time)
+        }
         if let offset { return offset }
         offset = due - time
         return due - time

@@ -42,6 +42,27 @@ public enum EngineEvent: Sendable {
     /// The first frame of a user's track since it was published.
     case firstRemoteFrame(UserID, TrackID, VideoSize)
 
+    /// The state of the local sound.
+    case localAudioState(LocalAudioState)
+    /// The first local sound since its source began to run.
+    case firstLocalAudio(AudioFormat)
+    /// The source of sound has nothing more to deliver.
+    case audioSourceEnded
+    /// The source of sound cannot go on, or could not be started: no sound card, say. Pictures go on.
+    case audioSourceFailed(EngineError)
+    /// Samples were missing, or came twice. Told once a second at most; the statistics count all.
+    case audioCorrected(AudioContinuity.Correction)
+    /// A processor of sound threw.
+    case audioProcessorFailed(EngineError)
+    /// A sink of sound failed. It gets no more where it could not start, and goes on where one frame failed.
+    case audioSinkFailed(AudioSinkID, EngineError)
+    case audioPublished(by: UserID)
+    case audioUnpublished(by: UserID)
+    /// The first of a user's sound since it was published.
+    case firstRemoteAudio(UserID, AudioFormat)
+    /// A user's sound cannot be mixed.
+    case playbackFailed(EngineError)
+
     /// Every two seconds while something runs.
     case statistics(EngineStatistics)
     /// Something that was asked for has no effect, and why.
@@ -51,6 +72,17 @@ public enum EngineEvent: Sendable {
 /// What the local video does.
 public enum LocalVideoState: String, Sendable {
     case stopped, capturing, failed
+}
+
+/// What the local sound does.
+public enum LocalAudioState: String, Sendable {
+    case stopped, capturing, failed
+}
+
+/// The place of a sink of sound in an engine.
+public struct AudioSinkID: Hashable, Sendable, CustomStringConvertible {
+    let number: Int
+    public var description: String { "audio sink \(number)" }
 }
 
 /// A renderer's place in an engine.

@@ -47,5 +47,14 @@ public struct EngineStatistics: Sendable {
     public var sent = 0
     public var unsent = DropCounts()
 
+    /// `nil` where the engine has no sound of its own.
+    public var localAudio: LocalAudio?
+    public var remoteAudio: [UserID: RemoteAudio] = [:]
+    public var audioSinks: [AudioSinkID: AudioOutput] = [:]
+    public var playback = Playback()
+    /// Pieces of sound that went out to the channel, and what became of those that did not.
+    public var sentAudio = 0
+    public var unsentAudio = DropCounts()
+
     public init() {}
 }

@@ -68,6 +68,10 @@ actor SinkSeat: Seat {
 
     nonisolated func shut() { feed.close() }
 
+    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent {
+        .rendererFailed(id, error)
+    }
+
     private func query() {
         guard pixelFormat == nil else { return }
         _ = sink.bufferType()

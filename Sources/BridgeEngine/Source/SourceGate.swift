@@ -6,7 +6,7 @@ internal import Synchronization
 /// its outcome: a few frames by themselves, more with their deliverer.
 ///
 /// Thread: any.
-final class SourceGate: Sendable {
+final class SourceGate<Frame: Sendable>: Sendable {
     /// What becomes of a frame that comes.
     enum Entry {
         case passes
@@ -24,7 +24,7 @@ final class SourceGate: Sendable {
     }
     private struct State {
         var phase = Phase.closed
-        var held: [VideoFrame] = []
+        var held: [Frame] = []
         var waiting: [DispatchSemaphore] = []
     }
     private let state = Mutex(State())
@@ -32,8 +32,8 @@ final class SourceGate: Sendable {
     private let lane: Lane
     /// Where held frames go on, so that a start does not wait until they are due.
     private let outlet = DispatchQueue(label: "mediabridge.gate")
-    private static let patientFrames = 4
-    private static let patience = Duration.seconds(2)
+    private static var patientFrames: Int { 4 }
+    private static var patience: Duration { .seconds(2) }
 
     /// - Parameter lane: Where start is called.
     init(_ lane: Lane) { self.lane = lane }
@@ -47,7 +47,7 @@ final class SourceGate: Sendable {
     /// The start succeeded.
     ///
     /// - Parameter pass: Gets what was held, one by one, on another thread.
-    func open(_ pass: @escaping @Sendable (VideoFrame) -> Void) {
+    func open(_ pass: @escaping @Sendable (Frame) -> Void) {
         let hasHeld = state.withLock { state in
             guard state.phase == .deciding else { return false }
             state.phase = state.held.isEmpty ? .open : .emptying
@@ -61,7 +61,7 @@ final class SourceGate: Sendable {
         }
     }
 
-    private func nextHeld() -> VideoFrame? {
+    private func nextHeld() -> Frame? {
         state.withLock { state in
             guard state.phase == .emptying else { return nil }
             if !state.held.isEmpty { return state.held.removeFirst() }
@@ -93,7 +93,7 @@ final class SourceGate: Sendable {
     }
 
     /// What becomes of this frame. Blocks while the start is under way and enough is held already.
-    func enter(_ frame: VideoFrame) -> Entry {
+    func enter(_ frame: Frame) -> Entry {
         if isOpen { return .passes }
         let deadline = DispatchTime.now() + Self.patience.timeInterval
         var isOverdue = false

@@ -17,7 +17,7 @@ final class SourcePort: VideoFrameConsumer {
         case ended
         case failed(any Error)
     }
-    private let gate: SourceGate
+    private let gate: SourceGate<VideoFrame>
     private let traits = Mutex(SourceTraits())
     private let end = Mutex<Ending?>(nil)
     private weak let receiver: (any Receiver)?
@@ -32,7 +32,9 @@ final class SourcePort: VideoFrameConsumer {
     }
 
     var bufferType: VideoBufferType { traits.withLock { $0.bufferType } }
-    var pacing: VideoPacing { traits.withLock { $0.pacing } }
+    var timing: (pacing: MediaPacing, base: MediaTimeBase?) {
+        traits.withLock { ($0.pacing, $0.timeBase) }
+    }
     var captureType: VideoCaptureType { traits.withLock { $0.captureType } }
     /// Frames that were taken.
     var accepted: Int { acceptedFrames.load(ordering: .relaxed) }

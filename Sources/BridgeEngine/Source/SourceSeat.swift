@@ -44,6 +44,8 @@ actor SourceSeat: Seat {
 
     nonisolated func shut() { port.close() }
 
+    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent { .sourceFailed(error) }
+
     private func query() {
         guard !isQueried else { return }
         isQueried = true
@@ -53,6 +55,7 @@ actor SourceSeat: Seat {
         // The encoders of a channel may want to know; asked in its place all the same.
         _ = source.contentHint()
         traits.pacing = source.pacing()
+        traits.timeBase = source.timeBase()
         port.adopt(traits)
         trace.note(name, .query, .succeeded)
     }

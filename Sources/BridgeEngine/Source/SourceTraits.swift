@@ -4,5 +4,6 @@ internal import MediaCore
 struct SourceTraits: Sendable {
     var bufferType = VideoBufferType.pixelBuffer
     var captureType = VideoCaptureType.unknown
-    var pacing = VideoPacing.source
+    var pacing = MediaPacing.source
+    var timeBase: MediaTimeBase?
 }

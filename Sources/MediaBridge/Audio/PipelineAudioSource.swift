@@ -70,6 +70,9 @@ public final class PipelineAudioSource: AudioSource, Sendable {
     /// What is not live comes as fast as it can be read.
     public func pacing() -> MediaPacing { .engine }
 
+    /// That of the whole capture.
+    public func timeBase() -> MediaTimeBase? { reader.capture.timeBase }
+
     /// Opens devices; files are opened at the start. Blocks.
     ///
     /// - Throws: ``PipelineError``; with ``PipelineError/Code/invalidState`` while ``frames()`` are read.

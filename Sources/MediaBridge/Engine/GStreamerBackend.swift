@@ -15,6 +15,16 @@ public struct GStreamerBackend: MediaBackend {
     /// `videoconvert`, `videoflip` and `videoscale`, on the caller's thread.
     public func makeConverter() -> any VideoConverter { FrameConverter() }
 
+    /// The microphone.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` where there is no sound card.
+    public func makeDefaultAudioSource() throws -> sending any AudioSource {
+        try PipelineAudioSource(DefaultAudio.microphone())
+    }
+
+    /// `audioconvert` and `audioresample`, on the caller's thread.
+    public func makeAudioConverter() -> any AudioConverter { SoundConverter() }
+
     /// A decoder that is installed.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement``, which names the Debian

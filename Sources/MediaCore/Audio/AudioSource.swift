@@ -16,6 +16,9 @@ public protocol AudioSource: AnyObject {
     /// Who keeps the time; asked once. Default ``MediaPacing/source``.
     func pacing() -> MediaPacing
 
+    /// The time that this sound has in common with somebody's pictures; asked once. Default `nil`.
+    func timeBase() -> MediaTimeBase?
+
     /// Opens what the source needs. `false` or a thrown reason stops here.
     func shouldInitialize() throws -> Bool
 
@@ -33,5 +36,6 @@ public protocol AudioSource: AnyObject {
 extension AudioSource {
     public func audioFormat() -> AudioFormat? { nil }
     public func pacing() -> MediaPacing { .source }
+    public func timeBase() -> MediaTimeBase? { nil }
     public func shouldInitialize() throws -> Bool { true }
 }

@@ -47,6 +47,26 @@ final class LoopbackChannel: Sendable {
         seats.withLock { ($0.send(frame, track: track, from: seat), $0.takeAftermath()) }
     }
 
+    func publishAudio(from seat: Int) -> LoopbackAftermath {
+        seats.withLock { seats in
+            seats.publishAudio(from: seat)
+            return seats.takeAftermath()
+        }
+    }
+
+    func unpublishAudio(from seat: Int) -> LoopbackAftermath {
+        seats.withLock { seats in
+            seats.unpublishAudio(from: seat)
+            return seats.takeAftermath()
+        }
+    }
+
+    func send(
+        _ frame: AudioFrame, from seat: Int
+    ) -> (disposition: FrameDisposition, aftermath: LoopbackAftermath) {
+        seats.withLock { ($0.send(frame, from: seat), $0.takeAftermath()) }
+    }
+
     func statistics(of seat: Int, into statistics: inout ChannelStatistics) {
         seats.withLock { $0.statistics(of: seat, into: &statistics) }
     }

@@ -7,11 +7,17 @@ enum LoopbackItem: Sendable {
     case left(UserID, OfflineReason)
     case published(TrackID, UserID)
     case unpublished(TrackID, UserID)
+    case audio(AudioFrame, FrameTally, from: UserID)
+    case audioPublished(UserID)
+    case audioUnpublished(UserID)
     case disconnected(EngineError)
 
     /// Where a frame is counted.
     var tally: FrameTally? {
-        if case .frame(_, _, let tally, _) = self { tally } else { nil }
+        switch self {
+        case .frame(_, _, let tally, _), .audio(_, let tally, _): tally
+        default: nil
+        }
     }
 
     func deliver(to receiver: any ChannelReceiver) {
@@ -23,6 +29,11 @@ enum LoopbackItem: Sendable {
         case .left(let user, let reason): receiver.userLeft(user, reason: reason)
         case .published(let track, let user): receiver.trackPublished(track, by: user)
         case .unpublished(let track, let user): receiver.trackUnpublished(track, by: user)
+        case .audio(let frame, let tally, let user):
+            tally.countDelivered()
+            receiver.receive(frame, from: user)
+        case .audioPublished(let user): receiver.audioPublished(by: user)
+        case .audioUnpublished(let user): receiver.audioUnpublished(by: user)
         case .disconnected(let error): receiver.disconnected(error)
         }
     }

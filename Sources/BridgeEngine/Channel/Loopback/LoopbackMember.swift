@@ -10,6 +10,8 @@ final class LoopbackMember: Sendable {
     /// Sums over everybody who was ever there.
     let outgoing = FrameTally()
     let incoming = FrameTally()
+    let outgoingAudio = FrameTally()
+    let incomingAudio = FrameTally()
     private let sentCount = Atomic<Int>(0)
 
     /// - Parameter depth: Frames that wait for the receiver at most.

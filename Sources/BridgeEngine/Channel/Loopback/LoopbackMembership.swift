@@ -34,6 +34,16 @@ final class LoopbackMembership: ChannelMembership {
         return disposition
     }
 
+    func publishAudio() { channel.publishAudio(from: seat).finish() }
+
+    func unpublishAudio() { channel.unpublishAudio(from: seat).finish() }
+
+    func send(_ frame: consuming AudioFrame) -> FrameDisposition {
+        let (disposition, aftermath) = channel.send(frame, from: seat)
+        aftermath.finish()
+        return disposition
+    }
+
     func leave() async {
         // First, so that whoever hears that he is gone knows that he hears no more.
         member.turnAway()
@@ -46,6 +56,8 @@ final class LoopbackMembership: ChannelMembership {
         statistics.sent = member.sent
         statistics.outgoing = member.outgoing.frames
         statistics.incoming = member.incoming.frames
+        statistics.outgoingAudio = member.outgoingAudio.frames
+        statistics.incomingAudio = member.incomingAudio.frames
         channel.statistics(of: seat, into: &statistics)
         return statistics
     }

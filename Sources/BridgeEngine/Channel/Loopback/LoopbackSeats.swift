@@ -7,16 +7,20 @@ struct LoopbackSeats {
         let seat: Int
         let member: LoopbackMember
         let tally: FrameTally
+        let audio: FrameTally
     }
     private struct Place {
         let member: LoopbackMember
         var tracks: [TrackID] = []
+        var hasAudio = false
         /// To each of the others.
         var ways: [Way] = []
     }
 
     /// Words that wait for one receiver at most. They never give way, so he who takes none must go.
     private static let patience = 4096
+    /// Pieces of one sender's sound that wait for one receiver at most: a second or more.
+    private static let soundDepth = 100
 
     private var places: [Int: Place] = [:]
     private var lastSeat = 0
@@ -45,6 +49,7 @@ struct LoopbackSeats {
             for track in other.tracks {
                 put(.published(track, other.member.user), before: newcomer)
             }
+            if other.hasAudio { put(.audioPublished(other.member.user), before: newcomer) }
             place.ways.append(Self.way(from: newcomer, to: other.member, at: seat))
             places[seat]?.ways.append(Self.way(from: other.member, to: newcomer, at: lastSeat))
         }
@@ -86,6 +91,37 @@ struct LoopbackSeats {
         return .accepted
     }
 
+    mutating func publishAudio(from seat: Int) {
+        guard let place = places[seat], !place.hasAudio else { return }
+        places[seat]?.hasAudio = true
+        tell(place.ways, .audioPublished(place.member.user))
+    }
+
+    mutating func unpublishAudio(from seat: Int) {
+        guard let place = places[seat], place.hasAudio else { return }
+        places[seat]?.hasAudio = false
+        tell(place.ways, .audioUnpublished(place.member.user))
+    }
+
+    /// Sound takes no picture's place and gives way to none: of a sender's, so much waits for a receiver,
+    /// and what comes then is lost.
+    mutating func send(_ frame: AudioFrame, from seat: Int) -> FrameDisposition {
+        guard let place = places[seat] else { return .dropped(.closed) }
+        guard place.hasAudio else { return .notStarted }
+        for way in place.ways {
+            way.audio.countSent()
+            guard way.audio.frames.waiting <= Self.soundDepth else {
+                way.audio.countEvicted()
+                continue
+            }
+            let item = LoopbackItem.audio(frame, way.audio, from: place.member.user)
+            let placement = way.member.mailbox.place(item, whenFull: .keep)
+            if placement.verdict == .closed { way.audio.countClosed() }
+            aftermath.note(placement, for: way.member)
+        }
+        return .accepted
+    }
+
     /// Everybody hears the error after what waits for him, and nothing after it.
     mutating func end(_ error: EngineError) {
         for seat in places.keys { end(seat, error) }
@@ -107,7 +143,8 @@ extension LoopbackSeats {
         from sender: LoopbackMember, to receiver: LoopbackMember, at seat: Int
     ) -> Way {
         let tally = FrameTally(addingTo: sender.outgoing, receiver.incoming)
-        return Way(seat: seat, member: receiver, tally: tally)
+        let audio = FrameTally(addingTo: sender.outgoingAudio, receiver.incomingAudio)
+        return Way(seat: seat, member: receiver, tally: tally, audio: audio)
     }
 
     @discardableResult

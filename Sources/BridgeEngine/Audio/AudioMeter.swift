@@ -1,0 +1,59 @@
+internal import MediaCore
+internal import Synchronization
+
+/// Counts the sound that passes one place. Thread: any.
+final class AudioMeter: Sendable {
+    struct Reading: Sendable {
+        var frames = 0
+        var samples = 0
+        var format: AudioFormat?
+    }
+    private let reading = Mutex(Reading())
+
+    func note(_ frame: borrowing AudioFrame) {
+        let (samples, format) = (frame.sampleCount, frame.format)
+        reading.withLock { reading in
+            reading.frames += 1
+            reading.samples += samples
+            reading.format = format
+        }
+    }
+
+    var now: Reading { reading.withLock { $0 } }
+}
+
+/// The loudest sample since it was asked before, from 0 to 1. Thread: any.
+final class LevelMeter: Sendable {
+    private let peak = Mutex<Float?>(nil)
+
+    func note(_ frame: AudioFrame) {
+        guard frame.format.planes == 1, let level = Self.peak(of: frame) else { return }
+        peak.withLock { $0 = max($0 ?? 0, level) }
+    }
+
+    /// `nil` where no sound came, or none whose samples can be read at once.
+    func take() -> Double? {
+        peak.withLock { peak in
+            defer { peak = nil }
+            return peak.map { Double($0) }
+        }
+    }
+
+    private static func peak(of frame: AudioFrame) -> Float? {
+        switch frame.format.sampleFormat {
+        case .s16le:
+            try? frame.withSamples(as: Int16.self) { samples in
+                var peak: UInt16 = 0
+                for index in samples.indices { peak = max(peak, samples[index].magnitude) }
+                return Float(peak) / 32768
+            }
+        case .f32le:
+            try? frame.withSamples(as: Float.self) { samples in
+                var peak: Float = 0
+                for index in samples.indices { peak = max(peak, abs(samples[index])) }
+                return peak
+            }
+        default: nil
+        }
+    }
+}

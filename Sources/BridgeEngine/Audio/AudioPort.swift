@@ -1,0 +1,84 @@
+internal import MediaCore
+internal import Synchronization
+
+/// The consumer that an engine gives to a source of sound: the gate that is open from start to stop, and
+/// the count of what came when it was not. The twin of `SourcePort`. Thread: any.
+final class AudioPort: AudioFrameConsumer {
+    /// Where frames go on.
+    protocol Receiver: AnyObject, Sendable {
+        func receive(_ frame: consuming AudioFrame, from port: AudioPort) -> FrameDisposition
+        func ended(_ port: AudioPort, _ ending: SourcePort.Ending)
+    }
+    private struct Traits {
+        var pacing = MediaPacing.source
+        var base: MediaTimeBase?
+    }
+    private let gate: SourceGate<AudioFrame>
+    private let traits = Mutex(Traits())
+    private weak let receiver: (any Receiver)?
+    let meter = AudioMeter()
+    let drops = DropMeter()
+
+    /// - Parameter lane: Where the source is called.
+    init(to receiver: any Receiver, from lane: Lane) {
+        self.receiver = receiver
+        gate = SourceGate(lane)
+    }
+
+    var timing: (pacing: MediaPacing, base: MediaTimeBase?) {
+        traits.withLock { ($0.pacing, $0.base) }
+    }
+
+    func adopt(pacing: MediaPacing, base: MediaTimeBase?) {
+        traits.withLock { $0 = Traits(pacing: pacing, base: base) }
+    }
+
+    // MARK: From start to stop
+
+    /// Frames may come from here on, and wait until ``open()`` or ``close()``.
+    func expectStart() { gate.expectStart() }
+
+    func open() { gate.open { self.pass($0) } }
+
+    func close() {
+        let lost = gate.close()
+        if lost > 0 { drops.note(.notStarted, lost) }
+    }
+
+    /// Whether frames come through.
+    var isAdmitting: Bool { !gate.isClosed }
+
+    func sourceDidEnd() { end(.ended) }
+
+    func sourceDidFail(_ error: any Error) { end(.failed(error)) }
+
+    private func end(_ ending: SourcePort.Ending) {
+        // What a source says after it was stopped is of no interest any more.
+        guard isAdmitting else { return }
+        receiver?.ended(self, ending)
+    }
+
+    // MARK: Frames
+
+    @discardableResult
+    func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
+        meter.note(frame)
+        guard frame.sampleCount > 0 else { return count(.badSize) }
+        switch gate.enter(frame) {
+        case .passes: return pass(frame)
+        // Counted when it goes on.
+        case .held: return .accepted
+        case .refused(let cause): return count(.dropped(cause))
+        }
+    }
+
+    @discardableResult
+    private func pass(_ frame: consuming AudioFrame) -> FrameDisposition {
+        count(receiver?.receive(frame, from: self) ?? .notStarted)
+    }
+
+    private func count(_ disposition: FrameDisposition) -> FrameDisposition {
+        if case .dropped(let cause) = disposition { drops.note(cause) }
+        return disposition
+    }
+}

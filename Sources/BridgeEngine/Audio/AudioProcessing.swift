@@ -1,0 +1,46 @@
+internal import MediaCore
+internal import Synchronization
+
+/// The processors of sound, one after the other, on the thread of whoever delivers. Thread: any, one frame
+/// at a time.
+final class AudioProcessing: Sendable {
+    private let processors = Mutex<[any AudioProcessor]>([])
+    private let events: EventHub
+    private let isFailing = Atomic<Bool>(false)
+    let drops = DropMeter()
+
+    init(_ events: EventHub) { self.events = events }
+
+    func set(_ next: [any AudioProcessor]) {
+        // What they hold is let go of outside of the lock.
+        _ = processors.withLock { processors in
+            defer { processors = next }
+            return processors
+        }
+    }
+
+    /// - Returns: `nil` where the frame is dropped, which is counted.
+    func process(_ frame: consuming AudioFrame) -> AudioFrame? {
+        let processors = self.processors.withLock { $0 }
+        var current: AudioFrame? = frame
+        for processor in processors {
+            guard let taken = current.take() else { break }
+            do {
+                current = try processor.process(taken)
+                isFailing.store(false, ordering: .relaxed)
+            } catch {
+                // The first of a row is told.
+                if !isFailing.exchange(true, ordering: .relaxed) {
+                    events.post(
+                        .audioProcessorFailed(
+                            EngineError(
+                                .processorFailed, call: "process",
+                                message: "\(type(of: processor)) failed; its frame is dropped",
+                                underlying: error)))
+                }
+            }
+        }
+        if current == nil { drops.note(.processor) }
+        return current
+    }
+}

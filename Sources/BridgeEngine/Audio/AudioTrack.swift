@@ -1,0 +1,149 @@
+internal import MediaCore
+internal import Synchronization
+
+/// The way of sound through the engine: from whichever source it listens to, made unbroken, through the
+/// processors, to the local sinks and to the channel. The twin of `LocalTrack`.
+///
+/// Thread: any; frames go through one at a time.
+final class AudioTrack: Sendable {
+    /// To local sinks.
+    let local = AudioStream()
+    /// To the channel.
+    let outgoing = AudioStream()
+    private let clock: EngineClock
+    private let events: EventHub
+    private let onEnd: @Sendable (AudioPort, SourcePort.Ending) -> Void
+    private struct State {
+        var active: AudioPort?
+        var timeline: AudioTimeline
+        var continuity: AudioContinuity
+        var isFirst = true
+        var told: MediaTime?
+    }
+    private let state: Mutex<State>
+    /// Held while a frame is handed on, so that two sources' frames keep the order of their times.
+    private let way = Mutex(())
+    private let pacer = Pacer()
+    let processing: AudioProcessing
+    let passed = AudioMeter()
+    let level = LevelMeter()
+    private let isMutedNow = Atomic<Bool>(false)
+
+    init(
+        clock: EngineClock, events: EventHub, configuration: AudioContinuity.Configuration,
+        onEnd: @escaping @Sendable (AudioPort, SourcePort.Ending) -> Void
+    ) {
+        self.clock = clock
+        self.events = events
+        self.onEnd = onEnd
+        processing = AudioProcessing(events)
+        state = Mutex(
+            State(
+                timeline: AudioTimeline(isOffline: clock.isOffline),
+                continuity: AudioContinuity(configuration)))
+    }
+
+    /// Whether nothing goes to the channel.
+    var isMuted: Bool {
+        get { isMutedNow.load(ordering: .relaxed) }
+        set { isMutedNow.store(newValue, ordering: .relaxed) }
+    }
+
+    /// What had to be corrected so far.
+    var corrections: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
+
+    /// Listens to this source from here on, and to no other.
+    func listen(to port: AudioPort?) {
+        state.withLock { state in
+            state.active = port
+            state.timeline.begin()
+            state.isFirst = true
+            if port == nil { state.continuity.reset() }
+        }
+        pacer.release()
+        setPatient(port != nil)
+    }
+
+    func isListening(to port: AudioPort) -> Bool { state.withLock { $0.active === port } }
+
+    /// Lets a frame go that is held until its time, so that its source can stop.
+    func letGo() { pacer.release() }
+
+    /// Lets the source's thread go, whatever it waits for: what finds a sink's queue full is dropped.
+    func hurry() {
+        letGo()
+        setPatient(false)
+    }
+
+    private func setPatient(_ isPatient: Bool) {
+        local.setPatient(isPatient)
+        outgoing.setPatient(isPatient)
+    }
+}
+
+extension AudioTrack: AudioPort.Receiver {
+    func ended(_ port: AudioPort, _ ending: SourcePort.Ending) { onEnd(port, ending) }
+
+    func receive(_ frame: consuming AudioFrame, from port: AudioPort) -> FrameDisposition {
+        let (now, timing, frame) = (clock.now, port.timing, frame)
+        let verdict = state.withLock { state -> AudioTimeline.Verdict in
+            guard state.active === port else { return .refused(.notStarted) }
+            return state.timeline.judge(
+                frame, timing.pacing, timing.base, next: state.continuity.expectedTime, now: now,
+                origin: clock.origin)
+        }
+        switch verdict {
+        case .refused(let cause): return .dropped(cause)
+        case .due(let due, let latency, let waits):
+            if waits {
+                let isDue = pacer.wait(until: due, on: clock) { [self] in
+                    port.isAdmitting && isListening(to: port)
+                }
+                guard isDue else { return .notStarted }
+            }
+            return pass(frame, due: due, latency: latency, from: port)
+        }
+    }
+
+    private func pass(
+        _ frame: consuming AudioFrame, due: MediaTime, latency: MediaTime?, from port: AudioPort
+    ) -> FrameDisposition {
+        var frame = frame
+        frame.runningTime = due
+        frame.liveTiming = latency.map {
+            LiveTiming(clockOrigin: clock.origin, latency: max($0, clock.latency))
+        }
+        return way.withLock { _ -> FrameDisposition in
+            let fed = state.withLock { state -> (AudioContinuity.Result, isFirst: Bool)? in
+                guard state.active === port else { return nil }
+                defer { state.isFirst = false }
+                return (state.continuity.feed(frame), state.isFirst)
+            }
+            guard let (result, isFirst) = fed else { return .notStarted }
+            if isFirst { events.post(.firstLocalAudio(frame.format)) }
+            if let correction = result.correction { tell(correction) }
+            for frame in result.frames { handOn(frame) }
+            // All of it was there before.
+            return result.frames.isEmpty ? .dropped(.backwards) : .accepted
+        }
+    }
+
+    private func handOn(_ frame: AudioFrame) {
+        guard let frame = processing.process(frame) else { return }
+        passed.note(frame)
+        level.note(frame)
+        local.consume(frame)
+        if !isMuted { outgoing.consume(frame) }
+    }
+
+    /// At most one event a second; the statistics count them all.
+    private func tell(_ correction: AudioContinuity.Correction) {
+        let now = clock.clockTime()
+        let isDue = state.withLock { state in
+            if let told = state.told, now - told < MediaTime(seconds: 1) { return false }
+            state.told = now
+            return true
+        }
+        if isDue { events.post(.audioCorrected(correction)) }
+    }
+}

@@ -1,0 +1,41 @@
+internal import MediaCore
+
+/// What an engine knows of its sound, beside its pictures.
+struct AudioSide {
+    var sourceNumber = 0
+    var sinkNumber = 0
+    /// Whether there is to be sound at all.
+    var isEnabled = false
+    /// What the program set as its source; `nil` for the microphone.
+    var chosen: AudioSourceSeat?
+    /// What is pushed, while that is enabled.
+    var external: AudioSourceSeat?
+    /// The source that runs; `nil` while none does.
+    var running: AudioSourceSeat?
+    var sinks: [AudioSinkID: AudioSinkEntry] = [:]
+    var publisher: AudioPublisher?
+    /// Mixes for the sinks of the playback.
+    var playback: Heartbeat?
+    /// What is pulled; `nil` while that is not enabled.
+    var pulled: AudioFormat?
+}
+
+/// Where a sink gets its sound from.
+public enum AudioStreamID: Hashable, Sendable {
+    /// The engine's own.
+    case local
+    /// A user's in the channel.
+    case remote(UserID)
+    /// All users of the channel, mixed.
+    case playback
+
+    var isLocal: Bool { self == .local }
+}
+
+/// A sink of sound and what it hears.
+struct AudioSinkEntry {
+    let seat: AudioSinkSeat
+    let stream: AudioStreamID
+    /// Set by one of the `set…Sink` calls, which replace it.
+    let isMain: Bool
+}

@@ -1,0 +1,160 @@
+public import MediaCore
+
+extension MediaEngine {
+    /// Replaces the sink of the engine's own sound; `nil` takes it away. Others that were added stay.
+    ///
+    /// - Throws: ``EngineError`` where the sound runs already and the sink does not start; it is not kept
+    ///   then.
+    public func setLocalAudioSink(
+        _ sink: sending (any AudioSink)?
+    ) async throws(EngineError) {
+        try await setAudioSink(sink, for: .local)
+    }
+
+    /// Replaces the sink of a user's sound; `nil` takes it away. The user need not be there yet: what is
+    /// set before joining misses nothing.
+    public func setRemoteAudioSink(
+        _ sink: sending (any AudioSink)?, forUserID user: UserID
+    ) async throws(EngineError) {
+        try await setAudioSink(sink, for: .remote(user))
+    }
+
+    /// Replaces the sink that plays all users, mixed in blocks of 10 ms; `nil` takes it away.
+    ///
+    /// ```swift
+    /// try await engine.setPlaybackAudioSink(PipelineAudioSink("autoaudiosink"))
+    /// ```
+    public func setPlaybackAudioSink(
+        _ sink: sending (any AudioSink)?
+    ) async throws(EngineError) {
+        try await setAudioSink(sink, for: .playback)
+    }
+
+    /// Adds a sink to a stream; any number may hear the same.
+    @discardableResult
+    public func addAudioSink(
+        _ sink: sending any AudioSink, to stream: AudioStreamID
+    ) async throws(EngineError) -> AudioSinkID {
+        let seat = makeAudioSinkSeat(sink)
+        try await enter()
+        defer { leave() }
+        try await add(AudioSinkEntry(seat: seat, stream: stream, isMain: false))
+        return seat.id
+    }
+
+    /// Takes a sink away: what it was given is rendered, then it is stopped and disposed of.
+    public func removeAudioSink(_ id: AudioSinkID) async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        guard let entry = audio.sinks[id] else {
+            throw EngineError(.invalidArgument, message: "there is no \(id)")
+        }
+        await remove(entry)
+    }
+
+    // MARK: Inside
+
+    private func makeAudioSinkSeat(_ sink: sending any AudioSink) -> AudioSinkSeat {
+        audio.sinkNumber += 1
+        return AudioSinkSeat(
+            sink, id: AudioSinkID(number: audio.sinkNumber),
+            converter: backend.makeAudioConverter(), isOffline: clock.isOffline,
+            patience: configuration.stallLimit, trace: transitions, events: hub)
+    }
+
+    private func setAudioSink(
+        _ sink: sending (any AudioSink)?, for stream: AudioStreamID
+    ) async throws(EngineError) {
+        let next: AudioSinkSeat?
+        if let sink { next = makeAudioSinkSeat(sink) } else { next = nil }
+        try await enter()
+        defer { leave() }
+        let old = audio.sinks.values.first { $0.isMain && $0.stream == stream }
+        if let next, next.identity == old?.seat.identity {
+            hub.post(.warning("\(next.typeName) is that sink already; nothing changes"))
+            return
+        }
+        if let next { try await add(AudioSinkEntry(seat: next, stream: stream, isMain: true)) }
+        if let old { await remove(old) }
+    }
+
+    private func add(_ entry: AudioSinkEntry) async throws(EngineError) {
+        // One object is called from one place.
+        if let place = audio.sinks.values.first(where: { $0.seat.identity == entry.seat.identity })
+        {
+            throw EngineError(
+                .invalidArgument,
+                message: "\(entry.seat.typeName) is \(place.seat.id) of this engine already",
+                advice: "take it away from there first")
+        }
+        try refuseOverdue(entry.seat)
+        if runs(entry.stream) {
+            try await bringUp(entry.seat)
+            attach(entry)
+        }
+        audio.sinks[entry.seat.id] = entry
+        updatePlayback()
+    }
+
+    private func remove(_ entry: AudioSinkEntry) async {
+        audio.sinks[entry.seat.id] = nil
+        detach(entry)
+        await takeDown(entry.seat)
+        updatePlayback()
+    }
+
+    /// Whether sinks of this stream are to run now.
+    private func runs(_ stream: AudioStreamID) -> Bool {
+        stream.isLocal ? !holds.isEmpty : membership != nil
+    }
+
+    /// Starts the sinks that waited for their stream to run, side by side. What goes wrong is an event.
+    func bringUpAudioSinks(_ isWanted: (AudioStreamID) -> Bool) async {
+        let entries = audio.sinks.values.filter { isWanted($0.stream) }
+        await withTaskGroup { group in
+            for entry in entries { group.addTask { await self.start(entry) } }
+        }
+        updatePlayback()
+    }
+
+    private func start(_ entry: AudioSinkEntry) async {
+        do throws(EngineError) {
+            try await bringUp(entry.seat)
+            attach(entry)
+        } catch {
+            detach(entry)
+            hub.post(.audioSinkFailed(entry.seat.id, error))
+        }
+    }
+
+    /// Stops sinks side by side.
+    func takeDownAudioSinks(_ isMeant: (AudioStreamID) -> Bool) async {
+        let seats = audio.sinks.values.filter { isMeant($0.stream) }.map(\.seat)
+        await withTaskGroup { group in
+            for seat in seats { group.addTask { await self.takeDown(seat) } }
+        }
+        updatePlayback()
+    }
+
+    private func takeDown(_ seat: AudioSinkSeat) async {
+        seat.feed.close()
+        await tolerate(seat, .stop)
+        await tolerate(seat, .dispose)
+    }
+
+    private func attach(_ entry: AudioSinkEntry) {
+        switch entry.stream {
+        case .local: audioTrack.local.attach(entry.seat.feed)
+        case .remote(let user): remote.audio.attach(entry.seat.feed, to: user)
+        case .playback: mixed.attach(entry.seat.feed)
+        }
+    }
+
+    private func detach(_ entry: AudioSinkEntry) {
+        switch entry.stream {
+        case .local: audioTrack.local.detach(entry.seat.feed)
+        case .remote(let user): remote.audio.detach(entry.seat.feed, from: user)
+        case .playback: mixed.detach(entry.seat.feed)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import Synchronization
+
+/// Sound through GStreamer's own `audioconvert` and `audioresample`, on the caller's thread.
+///
+/// Of one stream: the chain remembers the end of what it resamples. A stream that changes gets a new chain.
+/// Thread: any, one frame at a time (others wait).
+final class SoundConverter: AudioConverter {
+    private struct Chain: Sendable {
+        let from: AudioFormat
+        let to: AudioFormat
+        let elements: ElementChain
+        let layout: AudioFrameLayout
+    }
+    private let chain = Mutex<Chain?>(nil)
+    private let wrapper = BufferWrapper()
+
+    func convert(_ frame: AudioFrame, to target: AudioConversion) throws -> AudioFrame? {
+        let wanted = target.applied(to: frame.format)
+        guard wanted != frame.format else { return frame }
+        let wrapped = try wrapper.wrap(frame)
+        let caps = wrapped.caps
+        var buffer = wrapped.buffer.retained().withOwnHeader()
+        // Where the first frame is due is where the converted ones begin.
+        buffer.presentationTime = frame.runningTime.flatMap { ClockTime($0) }
+        buffer.duration = nil
+        let chain = try self.chain(from: frame.format, to: wanted)
+        guard let output = try chain.elements.processIfAny(buffer, caps: caps) else { return nil }
+        var result = frame.replacingSamples(
+            BufferAudioStorage(output.buffer.retained(), chain.layout))
+        if let time = output.buffer.presentationTime, frame.runningTime != nil {
+            result.runningTime = MediaTime(time)
+        }
+        return result.sampleCount > 0 ? result : nil
+    }
+
+    private func chain(
+        from: AudioFormat, to: AudioFormat
+    ) throws(PipelineError) -> Chain {
+        if let chain = chain.withLock({ $0 }), chain.from == from, chain.to == to { return chain }
+        let layout = try AudioFrameLayout(to)
+        let fresh = Chain(
+            from: from, to: to,
+            elements: try ElementChain("audioconvert ! audioresample", to: layout.caps),
+            layout: layout)
+        // What it replaces is let go of outside of the lock.
+        _ = chain.withLock { chain in
+            defer { chain = fresh }
+            return chain
+        }
+        return fresh
+    }
+}
