@@ -4,12 +4,24 @@ import MediaBridge
 /// Starts and stops captures and outputs as often as it is told, and prints what the process holds after
 /// a tenth of them and after all: descriptors, threads, kilobytes. Run it under GStreamer's `leaks`
 /// tracer to see objects that were left.
+///
+///     CycleProbe CYCLES FILE [recordings]
 @main
 struct CycleProbe {
     static func main() async throws {
         let cycles = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 300
         let path = CommandLine.arguments.dropFirst(2).first ?? "/dev/null"
+        let onlyRecordings = CommandLine.arguments.contains("recordings")
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
         for cycle in 1...cycles {
+            if onlyRecordings || cycle % 4 == 0 {
+                try await RecorderCycle(directory: directory).run(cycle)
+            }
+            if cycle == 24 { await report("warm") }
+            if onlyRecordings {
+                if cycle == cycles / 10 { await report("early") }
+                continue
+            }
             try await record(to: path, isLive: cycle % 2 == 0)
             if cycle % 3 == 0 { try await leave() }
             if cycle % 3 == 1 { try await bridge(to: path) }

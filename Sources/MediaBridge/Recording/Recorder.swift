@@ -83,10 +83,9 @@ public final class Recorder: VideoSink, AudioSink, Sendable {
         }
         let writer = RecordingWriter(
             path: path, container: container, kinds: kinds, configuration: configuration,
-            progress: progress, tell: { listeners.tell($0) },
+            queue: queue, progress: progress, tell: { listeners.tell($0) },
             onEnding: { tracks.values.forEach { $0.close() } })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
-        writer.onQueue = { body in queue.async { body(writer) } }
         self.path = path
         self.configuration = configuration
         self.recipes = recipes

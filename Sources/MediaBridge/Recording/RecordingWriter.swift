@@ -10,6 +10,7 @@ final class RecordingWriter: @unchecked Sendable {
     private let container: RecordingContainer
     private let kinds: [RecordingKind]
     private let names: SegmentNames
+    private let queue: DispatchQueue
     private let progress: RecordingProgress
     private let tell: @Sendable (RecorderEvent) -> Void
     /// Nothing more is to be recorded: takes the streams off.
@@ -38,13 +39,15 @@ final class RecordingWriter: @unchecked Sendable {
 
     init(
         path: String, container: RecordingContainer, kinds: [RecordingKind],
-        configuration: Recorder.Configuration, progress: RecordingProgress,
+        configuration: Recorder.Configuration, queue: DispatchQueue,
+        progress: RecordingProgress,
         tell: @escaping @Sendable (RecorderEvent) -> Void,
         onEnding: @escaping @Sendable () -> Void
     ) {
         self.configuration = configuration
         self.container = container
         self.kinds = kinds
+        self.queue = queue
         self.progress = progress
         self.tell = tell
         self.onEnding = onEnding
@@ -261,15 +264,12 @@ final class RecordingWriter: @unchecked Sendable {
         ControlTask.start { [self] in
             do throws(PipelineError) {
                 try await file.finish(patience: patience, deadline: .seconds(2))
-                onQueue { $0.closed(file, nil) }
+                queue.async { [self] in closed(file, nil) }
             } catch {
-                onQueue { $0.closed(file, error) }
+                queue.async { [self] in closed(file, error) }
             }
         }
     }
-
-    /// Set by the recorder: runs its argument on the queue.
-    var onQueue: (@escaping @Sendable (RecordingWriter) -> Void) -> Void = { _ in }
 
     private func closed(_ file: RecordingFile, _ failure: PipelineError?) {
         let report = RecorderReport.File(
