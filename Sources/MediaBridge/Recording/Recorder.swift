@@ -20,24 +20,24 @@ internal import Synchronization
 ///
 /// One recording for each recorder. Thread: any but a streaming thread, except for the two ``consume(_:)``,
 /// which any thread may call.
-public final class Recorder: VideoSink, AudioSink, Sendable {
+public final class Recorder: Sendable {
     /// The file, or what the names of several are made from.
     public let path: String
     private let configuration: Configuration
-    private let recipes: [RecordingKind: EncoderRecipe]
-    private let tracks: [RecordingKind: RecordingTrack]
+    let recipes: [RecordingKind: EncoderRecipe]
+    let tracks: [RecordingKind: RecordingTrack]
     private let timeline: RecordingTimeline
-    private let inbox: RecordingInbox
+    let inbox: RecordingInbox
     private let writer: RecordingWriter
     private let queue: DispatchQueue
-    private let progressState: RecordingProgress
-    private let listeners: RecorderListeners
-    private let pictures: RecordedPictures?
-    private let sound: RecordedSound?
+    let progressState: RecordingProgress
+    let listeners: RecorderListeners
+    let pictures: RecordedPictures?
+    let sound: RecordedSound?
     private let watch: StallWatch
 
-    private enum Phase { case idle, recording, stopping }
-    private let phase = Mutex(Phase.idle)
+    enum Phase { case idle, recording, stopping }
+    let phase = Mutex(Phase.idle)
     private let result = Latch()
     private let stuck = Mutex<PipelineError?>(nil)
 
@@ -226,120 +226,6 @@ public final class Recorder: VideoSink, AudioSink, Sendable {
         inbox.abandon()
         tracks.values.forEach { $0.abandon() }
         queue.async { [writer] in writer.flush() }
-    }
-
-    // MARK: Frames
-
-    /// Hands a picture over; blocks while the encoder is slow, unless the oldest gives way.
-    @discardableResult
-    public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        guard let pictures else { return .notEnabled }
-        return pictures.consume(frame) { sound?.reach($0) }
-    }
-
-    /// Hands sound over; blocks while the encoder is slow, unless the oldest gives way. A gap of up to 10 s
-    /// is filled with silence, an overlap cut off.
-    @discardableResult
-    public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
-        guard let sound else { return .notEnabled }
-        return sound.consume(frame) { pictures?.reach($0) }
-    }
-
-    /// Hands a picture over; suspends, and blocks no thread, while the encoder is slow.
-    ///
-    /// - Throws: ``PipelineError``: what made the recording fail, or why it does not take this frame. A
-    ///   frame that comes while the recording is paused, or before it starts, is let pass.
-    public func write(_ frame: VideoFrame) async throws {
-        guard let pictures else { return try check(.notEnabled, "\(frame)") }
-        let disposition = try await pictures.write(frame) { sound?.reach($0) }
-        try check(disposition, "\(frame)")
-    }
-
-    /// What a source of pictures delivers to. Told of the source's end, that stream of the recording ends,
-    /// and with the last the recording; told of its failure, the files are completed.
-    public var videoInput: any VideoFrameConsumer { RecordingVideoInput(self) }
-
-    /// What a source of sound delivers to; as ``videoInput``.
-    public var audioInput: any AudioFrameConsumer { RecordingAudioInput(self) }
-
-    private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
-        guard case .dropped(let cause) = disposition else { return }
-        switch cause {
-        case .notStarted, .closed, .paused, .early:
-            if let failure = progressState.update({ $0.failure }) { throw failure }
-        case .notEnabled:
-            throw PipelineError(
-                .invalidState, message: "the recording takes no such stream: \(frame())",
-                advice: "set Configuration.video or Configuration.audio")
-        default:
-            throw progressState.update { $0.failure }
-                ?? PipelineError(
-                    cause == .noTime || cause == .backwards ? .noTime : .streamFailed,
-                    message: "the recording refused \(frame()): \(cause)")
-        }
-    }
-
-    // MARK: VideoSink and AudioSink, for an engine's control thread
-
-    public func bufferType() -> VideoBufferType { .pixelBuffer }
-
-    /// Hands a frame over as ``consume(_:)`` does, and throws where it is not taken. Before
-    /// ``start()`` and after ``stop()`` frames are let pass.
-    public func render(_ frame: VideoFrame) throws { try check(consume(frame), "\(frame)") }
-
-    public func render(_ frame: AudioFrame) throws { try check(consume(frame), "\(frame)") }
-
-    // Start and stop are the program's.
-    public func shouldInitialize() throws -> Bool { true }
-    public func shouldStart() throws {}
-    public func shouldStop() throws {}
-    public func shouldDispose() throws {}
-
-    // MARK: What is known
-
-    /// What happens, from now on. Each caller has a stream of its own, which ends with
-    /// ``RecorderEvent/finished(_:)``; a reader that falls more than 256 events behind loses the oldest.
-    public var events: AsyncStream<RecorderEvent> { listeners.stream() }
-
-    /// Calls `body` for every event, on the thread that tells it: it must return at once.
-    func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) { listeners.onEvent(body) }
-
-    /// The counts so far, and all of them after ``stop()``. Any thread.
-    public var report: RecorderReport {
-        let isOver = phase.withLock { $0 } == .stopping
-        let state = progressState.update { $0 }
-        var files = state.files
-        if let current = state.current, !isOver || state.failure != nil {
-            files.append(
-                RecorderReport.File(
-                    path: current.path, frames: current.written(.video),
-                    duration: current.duration.duration, bytes: current.byteCount,
-                    failure: state.failure))
-        }
-        return RecorderReport(
-            files: files, video: track(.video, state, isOver), audio: track(.audio, state, isOver),
-            duration: files.map(\.duration).reduce(state.removedDuration, +),
-            bytes: files.map(\.bytes).reduce(state.removedBytes, +),
-            ended: isOver ? state.ended : nil, failure: state.failure)
-    }
-
-    private func track(
-        _ kind: RecordingKind, _ state: RecordingProgress.State, _ isOver: Bool
-    ) -> RecorderReport.Track? {
-        guard let track = tracks[kind], let recipe = recipes[kind] else { return nil }
-        let written = state.written[kind, default: 0] + (state.current?.written(kind) ?? 0)
-        var drops = track.drops + state.drops[kind, default: DropCounts()]
-        drops[.unwritten] += inbox.lost(kind)
-        let offered = track.offered
-        // What was inside of a file or an encoder that failed.
-        let repeated = kind == .video ? pictures?.repeated ?? 0 : 0
-        if isOver, kind == .video {
-            drops[.unwritten] += max(0, offered + repeated - written - drops.total)
-        }
-        return RecorderReport.Track(
-            codec: recipe.codec, encoder: recipe.element, offered: offered, written: written,
-            dropped: drops, repeated: repeated,
-            corrections: kind == .audio ? sound?.counts ?? AudioContinuity.Counts() : nil)
     }
 }
 

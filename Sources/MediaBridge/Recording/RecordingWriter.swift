@@ -1,26 +1,25 @@
 internal import Dispatch
-internal import Glibc
 internal import Synchronization
 
 /// From encoded units to files: keeps the pre-roll, begins and ends files, watches the disk.
 ///
 /// `@unchecked Sendable`: everything mutable is touched on the queue it was made with, alone.
 final class RecordingWriter: @unchecked Sendable {
-    private let configuration: Recorder.Configuration
+    let configuration: Recorder.Configuration
     private let container: RecordingContainer
     private let kinds: [RecordingKind]
     private let names: SegmentNames
-    private let queue: DispatchQueue
-    private let progress: RecordingProgress
-    private let tell: @Sendable (RecorderEvent) -> Void
+    let queue: DispatchQueue
+    let progress: RecordingProgress
+    let tell: @Sendable (RecorderEvent) -> Void
     /// Nothing more is to be recorded: takes the streams off.
     private let onEnding: @Sendable () -> Void
 
-    private enum Phase { case keeping, recording, failed, done }
-    private var phase: Phase
+    enum Phase { case keeping, recording, failed, done }
+    var phase: Phase
     private var interleaver: Interleaver
     private var preRoll: PreRoll
-    private var file: RecordingFile?
+    var file: RecordingFile?
     private var fileGeneration = 0
     private var fileIndex = 0
     private var segment = SegmentLimit()
@@ -30,9 +29,9 @@ final class RecordingWriter: @unchecked Sendable {
     /// What was kept and is on its way into the file.
     private var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<RecordingKind> = []
-    private var guardian: DiskGuard
-    private var closing = 0
-    private let done = Latch()
+    var guardian: DiskGuard
+    var closing = 0
+    let done = Latch()
 
     /// How long a file waits for a stream that does not come.
     private static let startPatience = MediaTime(nanoseconds: 2_000_000_000)
@@ -247,78 +246,9 @@ final class RecordingWriter: @unchecked Sendable {
         onEnding()
     }
 
-    private func fail(_ error: PipelineError) {
+    func fail(_ error: PipelineError) {
         guard progress.fail(error) else { return }
         tell(.failed(error))
         onEnding()
-    }
-
-    // MARK: The end of a file
-
-    private func closeFile() {
-        guard let file else { return }
-        self.file = nil
-        closing += 1
-        let patience = configuration.patience
-        // On its own, so that the next file need not wait for the end of this one.
-        ControlTask.start { [self] in
-            do throws(PipelineError) {
-                try await file.finish(patience: patience, deadline: .seconds(2))
-                queue.async { [self] in closed(file, nil) }
-            } catch {
-                queue.async { [self] in closed(file, error) }
-            }
-        }
-    }
-
-    private func closed(_ file: RecordingFile, _ failure: PipelineError?) {
-        let report = RecorderReport.File(
-            path: file.path, frames: file.written(.video), duration: file.duration.duration,
-            bytes: file.byteCount, failure: failure)
-        progress.update { state in
-            state.add(report, at: file.index)
-            for kind in file.kinds { state.written[kind, default: 0] += file.written(kind) }
-            if state.current === file { state.current = nil }
-        }
-        if let failure { fail(failure) }
-        tell(.fileFinished(report))
-        closing -= 1
-        trimRing()
-        finishIfDone()
-    }
-
-    private func finishIfDone() {
-        if phase == .done, closing == 0 { done.open() }
-    }
-
-    /// Suspends until every file is complete. Any thread.
-    func untilDone(within limit: Duration?) async -> Bool { await done.wait(for: limit) }
-
-    // MARK: The ring
-
-    private func trimRing() {
-        guard let keep = configuration.segments?.keep else { return }
-        while true {
-            let (count, bytes) = progress.update { state in
-                (
-                    state.files.count + (state.current == nil ? 0 : 1),
-                    state.files.reduce(state.current?.byteCount ?? 0) { $0 + $1.bytes }
-                )
-            }
-            let isTooMany = keep.files.map { count > $0 } ?? false
-            let isTooMuch = keep.bytes.map { bytes > $0 } ?? false
-            guard isTooMany || isTooMuch, removeOldest() else { return }
-        }
-    }
-
-    /// - Returns: False where there is no ring, or nothing to remove.
-    private func removeOldest() -> Bool {
-        guard configuration.segments?.keep != nil else { return false }
-        let oldest = progress.update { $0.removeOldest() }
-        guard let oldest else { return false }
-        unlink(oldest.path)
-        guardian.forget()
-        tell(.fileRemoved(path: oldest.path))
-        return true
     }
 }

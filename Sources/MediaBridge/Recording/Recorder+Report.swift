@@ -1,0 +1,46 @@
+extension Recorder {
+    /// What happens, from now on. Each caller has a stream of its own, which ends with
+    /// ``RecorderEvent/finished(_:)``; a reader that falls more than 256 events behind loses the oldest.
+    public var events: AsyncStream<RecorderEvent> { listeners.stream() }
+
+    /// Calls `body` for every event, on the thread that tells it: it must return at once.
+    func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) { listeners.onEvent(body) }
+
+    /// The counts so far, and all of them after ``stop()``. Any thread.
+    public var report: RecorderReport {
+        let isOver = phase.withLock { $0 } == .stopping
+        let state = progressState.update { $0 }
+        var files = state.files
+        if let current = state.current, !isOver || state.failure != nil {
+            files.append(
+                RecorderReport.File(
+                    path: current.path, frames: current.written(.video),
+                    duration: current.duration.duration, bytes: current.byteCount,
+                    failure: state.failure))
+        }
+        return RecorderReport(
+            files: files, video: track(.video, state, isOver), audio: track(.audio, state, isOver),
+            duration: files.map(\.duration).reduce(state.removedDuration, +),
+            bytes: files.map(\.bytes).reduce(state.removedBytes, +),
+            ended: isOver ? state.ended : nil, failure: state.failure)
+    }
+
+    private func track(
+        _ kind: RecordingKind, _ state: RecordingProgress.State, _ isOver: Bool
+    ) -> RecorderReport.Track? {
+        guard let track = tracks[kind], let recipe = recipes[kind] else { return nil }
+        let written = state.written[kind, default: 0] + (state.current?.written(kind) ?? 0)
+        var drops = track.drops + state.drops[kind, default: DropCounts()]
+        drops[.unwritten] += inbox.lost(kind)
+        let offered = track.offered
+        // What was inside of a file or an encoder that failed.
+        let repeated = kind == .video ? pictures?.repeated ?? 0 : 0
+        if isOver, kind == .video {
+            drops[.unwritten] += max(0, offered + repeated - written - drops.total)
+        }
+        return RecorderReport.Track(
+            codec: recipe.codec, encoder: recipe.element, offered: offered, written: written,
+            dropped: drops, repeated: repeated,
+            corrections: kind == .audio ? sound?.counts ?? AudioContinuity.Counts() : nil)
+    }
+}
