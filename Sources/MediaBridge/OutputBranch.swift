@@ -40,7 +40,7 @@ final class OutputBranch: VideoFrameConsumer {
         self.source = source
         self.timeline = timeline
         fitting = Fitting(source: source)
-        depth = QueueDepth(asked: configuration.depth)
+        depth = QueueDepth(asked: configuration.depth, isOfSeveral: timeline.streams > 1)
         whenFull = configuration.whenFull
         room = Room(depth: QueueDepth.least)
         stream = Mutex(Stream())

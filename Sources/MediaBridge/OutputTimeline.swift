@@ -17,7 +17,7 @@ final class OutputTimeline: Sendable {
     private let zero = Mutex<Zero>(.undecided)
     private let origin: PipelineVideoSink.TimeOrigin
     private let pipeline: Pipeline
-    private let streams: Int
+    let streams: Int
 
     /// - Parameter streams: How many streams the output takes.
     init(_ pipeline: Pipeline, origin: PipelineVideoSink.TimeOrigin, streams: Int) {

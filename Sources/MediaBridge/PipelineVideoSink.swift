@@ -33,7 +33,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
     public struct Configuration: Sendable {
         /// Frames that wait in front of the output at most. `nil`: four of a live capture; of anything
         /// else, where waiting loses nothing and a deeper queue wakes threads less often, as many as
-        /// take 64 MB, from four to sixteen.
+        /// take 64 MB, from four to sixteen; so, too, where one file takes
+        /// pictures and sound, because a muxer waits for whichever comes later.
         public var depth: Int?
         /// Default ``WhenFull/automatic``.
         public var whenFull = WhenFull.automatic

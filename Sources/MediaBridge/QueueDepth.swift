@@ -2,6 +2,8 @@
 struct QueueDepth: Sendable {
     /// `nil`: by what they are.
     let asked: Int?
+    /// Whether a muxer waits for others of the output, so that a queue is filled without being late.
+    var isOfSeveral = false
 
     static let least = 4
     private static let most = 16
@@ -13,7 +15,7 @@ struct QueueDepth: Sendable {
     func of(_ caps: Caps, isLive: Bool) -> Int {
         if caps.mediaType.hasPrefix("audio/") { return max(asked ?? 0, Self.sound) }
         if let asked { return max(1, asked) }
-        guard !isLive, let info = VideoInfo(caps) else { return Self.least }
+        guard !isLive || isOfSeveral, let info = VideoInfo(caps) else { return Self.least }
         return min(Self.most, max(Self.least, Self.memory / max(1, info.byteCount)))
     }
 }

@@ -132,7 +132,7 @@ extension MediaEngine {
         hub.post(.localAudioState(.capturing))
     }
 
-    /// With the first hold, after the pictures.
+    /// With the first hold, beside the pictures.
     func acquireAudio() async {
         await bringUpAudioSinks { $0.isLocal }
         guard audio.isEnabled else { return }

@@ -102,13 +102,18 @@ extension MediaEngine {
         }
         // Renderers first, so that they miss no frame.
         await bringUp { $0.isLocal }
+        // Beside the pictures: what belongs together begins together.
+        async let sound: Void = acquireAudio()
         do throws(EngineError) {
             if configuration.hasVideo { try await start(try await wantedSeat(), .main) }
         } catch {
+            await sound
+            await releaseAudio()
             await takeDown { $0.isLocal }
             hub.post(.localVideoState(.failed))
             throw error
         }
+        await sound
         holds.insert(hold)
         for (id, slot) in slots where id != .main {
             guard let seat = slot.pushSeat else { continue }
@@ -117,7 +122,6 @@ extension MediaEngine {
             }
         }
         if configuration.hasVideo { hub.post(.localVideoState(.capturing)) }
-        await acquireAudio()
         for id in slots.keys { checkEnding(of: id) }
         startHeartbeat()
     }

@@ -75,7 +75,7 @@ struct SourceTimeline {
         lastOfSource = time
         let next = last.map { $0 + interval } ?? .zero
         if isOffline {
-            let due = repeats ? next : time + settle(at: next, for: time)
+            let due = repeats ? next : time + settle(at: next, for: time, base)
             return .due(max(due, last ?? due), latency: nil, waits: false)
         }
         if pacing == .engine {

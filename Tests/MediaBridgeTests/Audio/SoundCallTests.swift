@@ -47,7 +47,9 @@ struct SoundCallTests {
             clip.frames = 45
             let path = try await clip.make(at: directory.file("in.mkv"))
             let out = directory.file("out.mkv")
-            let engine = MediaEngine()
+            var configuration = MediaEngine.Configuration()
+            configuration.pace = .asFastAsPossible
+            let engine = MediaEngine(configuration: configuration)
             let events = engine.events
             let film = try PipelineVideoSource(
                 "filesrc location=\(path) ! decodebin name=d d. ! queue ! videoconvert ! "
