@@ -137,9 +137,11 @@ struct EncoderRecipe: Sendable {
         case "openh264enc":
             return "openh264enc gop-size=\(frames) bitrate=\(bits) rate-control=bitrate"
         case "vp8enc", "vp9enc":
-            let rows = element == "vp9enc" ? " row-mt=true" : ""
+            // The threads of libvpx's VP8 wait for each other in busy loops: where they do not all get a
+            // core, two take many times what one does, and the encoder falls behind.
+            let threads = element == "vp9enc" ? "threads=2 row-mt=true" : "threads=1"
             return "\(element) deadline=1 cpu-used=8 lag-in-frames=0 auto-alt-ref=false"
-                + " keyframe-max-dist=\(frames) end-usage=vbr target-bitrate=\(bits) threads=2\(rows)"
+                + " keyframe-max-dist=\(frames) end-usage=vbr target-bitrate=\(bits) \(threads)"
         case "jpegenc": return "jpegenc quality=90"
         case "avenc_ffv1": return "avenc_ffv1 gop-size=1"
         default: return element
