@@ -21,6 +21,8 @@ struct Interleaver {
         /// Whether it is done for good: nothing will come.
         var isOver: Bool { hasEnded && generations.allSatisfy { $0.isEnded && $0.units.isEmpty } }
         var newest: MediaTime?
+        /// The end of the last unit that was taken: the next begins there, or later.
+        var reached: MediaTime?
     }
     private var tracks: [RecordingKind: Track]
     private var heldBytes = 0
@@ -77,9 +79,19 @@ struct Interleaver {
         for kind in tracks.keys { dropDone(kind) }
         let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
         guard let (kind, unit) = heads.min(by: { $0.1.time < $1.1.time }) else { return nil }
-        let lacks = tracks.contains { peek($0.key) == nil && !$0.value.isOver }
-        guard !lacks || isFlushing || isOverdue(unit) else { return nil }
+        let lacking = tracks.filter { peek($0.key) == nil && !$0.value.isOver }.map(\.value)
+        guard
+            lacking.isEmpty || isFlushing || isOverdue(unit)
+                || (kind == .audio && lacking.allSatisfy { isBefore($0, unit) })
+        else { return nil }
         return take(kind)
+    }
+
+    /// Whether sound comes before the next picture, although that is not there yet. The muxer has the
+    /// picture before it, and writes that only once it sees sound behind it: held back here until the
+    /// next picture, it would cost a killed process one picture more.
+    private func isBefore(_ track: Track, _ unit: EncodedUnit) -> Bool {
+        track.reached.map { unit.time < $0 } ?? false
     }
 
     private func isOverdue(_ unit: EncodedUnit) -> Bool {
@@ -93,6 +105,7 @@ struct Interleaver {
         else { return nil }
         tracks[kind]?.generations[0].units.removeFirst()
         heldBytes -= unit.byteCount
+        tracks[kind]?.reached = unit.end
         return Released(unit: unit, generation: generation.number)
     }
 
