@@ -13,8 +13,12 @@ final class UnitReader: Sendable {
         /// How much earlier a unit is heard than its time says.
         var advance = MediaTime.zero
         var isHidden = false
+        var last: MediaTime?
     }
     private let state = Mutex(State())
+
+    /// A parser that knows no frame rate says that a picture lasts a nanosecond.
+    private static let shortest = ClockTime(nanoseconds: 1_000)
 
     /// - Parameter hiddenDelay: Samples that the encoder puts in front and tells nobody of.
     init(_ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int) {
@@ -27,20 +31,28 @@ final class UnitReader: Sendable {
     func pull() -> EncodedUnit? {
         guard let sample = sink.tryPull(), let time = sample.runningTime else { return nil }
         let identity = sample.capsIdentity
-        let (caps, advance, isFirst, isPriming) = state.withLock { state in
+        let due = MediaTime(nanoseconds: time)
+        let (caps, advance, isFirst, isPriming, interval) = state.withLock { state in
+            defer { state.last = due }
             if state.capsIdentity != identity { change(&state, to: sample.caps) }
             let isFirst = state.isFirst
-            return (state.caps, state.advance, isFirst, isFirst && state.isHidden)
+            return (
+                state.caps, state.advance, isFirst, isFirst && state.isHidden,
+                state.last.map { due - $0 }
+            )
         }
-        guard let caps, let buffer = sample.takeBuffer() else { return nil }
+        guard let caps, var buffer = sample.takeBuffer() else { return nil }
         // The muxer takes these from the caps.
         if kind == .audio, buffer.isHeader { return nil }
         state.withLock { $0.isFirst = false }
         // Nothing but silence that nobody recorded.
         if isPriming { return nil }
+        if kind == .video, let said = buffer.duration, said < Self.shortest {
+            buffer = buffer.withOwnHeader()
+            buffer.duration = interval.flatMap { ClockTime($0) }
+        }
         return EncodedUnit(
-            kind, buffer, caps: caps, time: MediaTime(nanoseconds: time) - advance,
-            isFirst: isFirst)
+            kind, buffer, caps: caps, time: due - advance, isFirst: isFirst)
     }
 
     private func change(_ state: inout State, to caps: Caps?) {
