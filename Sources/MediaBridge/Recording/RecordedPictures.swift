@@ -23,6 +23,9 @@ final class RecordedPictures: Sendable {
     /// How far live sound may be ahead of pictures.
     private static let patience = MediaTime(nanoseconds: 1_000_000_000)
 
+    /// Beyond this a gap stays one.
+    private static let longestGap = MediaTime(nanoseconds: 10_000_000_000)
+
     init(_ track: RecordingTrack) { self.track = track }
 
     /// Pictures that stand in for others.
@@ -74,11 +77,13 @@ final class RecordedPictures: Sendable {
             guard var frame = state.last, let last = frame.runningTime,
                 time - last > Self.patience
             else { return }
-            frame.runningTime = last + Self.patience
+            // Where sound has jumped, pictures go with it.
+            let place = time - last > Self.longestGap ? time : last + Self.patience
+            frame.runningTime = place
             frame.duration = nil
             state.last = frame
             state.repeated += 1
-            _ = push(frame, last + Self.patience, isLive: true)
+            _ = push(frame, place, isLive: true)
         }
     }
 

@@ -55,14 +55,29 @@ final class RecordedSound: Sendable {
     }
 
     /// Pictures have come so far: live sound that does not come is silence.
+    ///
+    /// Where they have jumped further than silence is worth, sound goes on with them, and the gap stays.
     func reach(_ time: MediaTime) {
         state.withLock { state in
             guard state.isLive, let end = state.continuity.expectedTime,
-                time - end > Self.patience + Self.step,
-                let silence = state.continuity.fill(upTo: time - Self.patience)
+                time - end > Self.patience + Self.step
             else { return }
-            push([silence], isLive: true)
+            if time - end > Self.longestGap + Self.patience {
+                push(jump(&state, to: time), isLive: true)
+            } else if let silence = state.continuity.fill(upTo: time - Self.patience) {
+                push([silence], isLive: true)
+            }
         }
+    }
+
+    /// A bit of silence that ends at `time`.
+    private func jump(_ state: inout State, to time: MediaTime) -> [AudioFrame] {
+        guard let format = state.continuity.format,
+            let silence = try? AudioFrame(
+                silence: format, sampleCount: format.samples(in: Self.step),
+                runningTime: time - Self.step)
+        else { return [] }
+        return state.continuity.feed(silence).frames
     }
 
     @discardableResult

@@ -21,6 +21,8 @@ final class RecordingTrack: Sendable {
         var caps: Caps?
         var rotation = VideoRotation.none
         var last: MediaTime?
+        /// Of the last frame that was handed over: none that stands in for another.
+        var lastPlaced: MediaTime?
         var interval = MediaTime(nanoseconds: 40_000_000)
         /// What is added to times, once they began anew further back.
         var shift = MediaTime.zero
@@ -79,9 +81,12 @@ final class RecordingTrack: Sendable {
         }
         if let isOpen { return .drop(isOpen) }
         guard let time else { return .drop(count(.noTime)) }
-        let placement = timeline.place(time, live, of: kind)
-        if case .drop(let cause) = placement { _ = count(cause) }
-        return placement
+        switch timeline.place(time, live, of: kind) {
+        case .drop(let cause): return .drop(count(cause))
+        // Sound has its own way to go on (``AudioContinuity``).
+        case .at(let placed) where kind == .audio: return .at(placed)
+        case .at(let placed): return .at(state.withLock { forward(placed, &$0) })
+        }
     }
 
     private func count(_ cause: DropCause) -> DropCause {
@@ -100,9 +105,9 @@ final class RecordingTrack: Sendable {
     ) -> FrameDisposition {
         switch admit(caps: caps, placed: placed, rotation: rotation, isLive: isLive) {
         case .refused(let cause): return .dropped(cause)
-        case .admitted(let encoder, let due):
+        case .admitted(let encoder):
             // Not under the lock: it may wait for room.
-            return encoder.push(buffer, caps: caps, time: due, duration: duration)
+            return encoder.push(buffer, caps: caps, time: placed, duration: duration)
         }
     }
 
@@ -113,9 +118,9 @@ final class RecordingTrack: Sendable {
             caps: caps, placed: placed, rotation: frame.rotation, isLive: frame.liveTiming != nil)
         {
         case .refused(let cause): return .dropped(cause)
-        case .admitted(let encoder, let due):
+        case .admitted(let encoder):
             var frame = frame
-            frame.runningTime = due
+            frame.runningTime = placed
             // What it would add is in the time already.
             frame.liveTiming = nil
             return try await encoder.write(frame)
@@ -124,7 +129,7 @@ final class RecordingTrack: Sendable {
 
     private enum Admission {
         case refused(DropCause)
-        case admitted(TrackEncoder, MediaTime)
+        case admitted(TrackEncoder)
     }
 
     private func admit(
@@ -135,7 +140,7 @@ final class RecordingTrack: Sendable {
                 state.drops[cause] += 1
                 return .refused(cause)
             }
-            guard let due = forward(placed, &state) else { return refuse(.backwards) }
+            if let last = state.last, placed < last { return refuse(.backwards) }
             if needsEncoder(caps, rotation, state) {
                 do throws(PipelineError) {
                     try change(&state, to: caps, rotation, isLive: isLive)
@@ -145,19 +150,24 @@ final class RecordingTrack: Sendable {
                 }
             }
             guard let encoder = state.encoder else { return refuse(.failed) }
-            if let last = state.last { state.interval = due - last }
-            state.last = due
-            return .admitted(encoder, due)
+            if let last = state.last, placed - last < Self.restart {
+                state.interval = placed - last
+            }
+            state.last = placed
+            return .admitted(encoder)
         }
     }
 
-    /// The time with what was added since it began anew; `nil` where it goes back by less than that.
-    private func forward(_ time: MediaTime, _ state: inout State) -> MediaTime? {
-        let due = time + state.shift
-        guard let last = state.last, due < last else { return due }
-        guard last - due > Self.restart else { return nil }
-        state.shift = state.shift + (last + state.interval - due)
-        return last + state.interval
+    /// The time with what was added since it began anew: then it goes on where the stream is.
+    private func forward(_ time: MediaTime, _ state: inout State) -> MediaTime {
+        var due = time + state.shift
+        if let last = state.lastPlaced, last - due > Self.restart {
+            let next = max(last, state.last ?? last) + state.interval
+            state.shift = state.shift + (next - due)
+            due = next
+        }
+        state.lastPlaced = state.lastPlaced.map { max($0, due) } ?? due
+        return due
     }
 
     // MARK: Encoders

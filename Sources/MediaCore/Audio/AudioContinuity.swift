@@ -80,6 +80,9 @@ public struct AudioContinuity: Sendable {
     /// The next frame is the first of a stream of its own.
     public mutating func reset() { stream = nil }
 
+    /// Of the stream; `nil` before its first frame.
+    public var format: AudioFormat? { stream?.format }
+
     /// When the next sample is due; `nil` before the first frame that has a time.
     public var expectedTime: MediaTime? { stream?.end }
 
