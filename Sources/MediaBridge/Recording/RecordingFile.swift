@@ -116,6 +116,10 @@ final class RecordingFile: Sendable {
         output.branches[kind.name]?.writtenBuffers ?? 0
     }
 
+    /// Units of all streams that reached the muxer, and those that wait for it. Any thread.
+    var writtenUnits: Int { output.branches.values.reduce(0) { $0 + $1.writtenBuffers } }
+    var waitingUnits: Int { output.branches.values.reduce(0) { $0 + $1.waitingBuffers } }
+
     /// Bytes on the disk. Any thread.
     var byteCount: Int { FileSize.of(path) ?? 0 }
 }

@@ -5,9 +5,15 @@ internal import Synchronization
 final class StallWatch: Sendable {
     private struct State {
         var heartbeat: Heartbeat?
-        var moved = -1
+        var moved = Moved()
         var since = ContinuousClock.now
         var isTold = false
+    }
+    /// Stands still where nothing is written. A file's queue takes units for a while after its disk took
+    /// the last.
+    private struct Moved: Equatable {
+        var file = -1
+        var units = -1
     }
     private let state = Mutex(State())
     private let progress: RecordingProgress
@@ -15,6 +21,8 @@ final class StallWatch: Sendable {
     private let tell: @Sendable (Duration) -> Void
     private static let queue = DispatchQueue(label: "mediabridge.stalls")
     private static let limit = Duration.seconds(2)
+    /// Units that may wait in a file's queue for those of another stream.
+    private static let usual = 8
 
     init(
         progress: RecordingProgress, inbox: RecordingInbox,
@@ -35,8 +43,9 @@ final class StallWatch: Sendable {
     func end() { state.withLock { $0.heartbeat = nil } }
 
     private func look() {
-        let moved = progress.update { $0.moved }
-        let waits = inbox.isFilling
+        let (units, file) = progress.update { ($0.moved, $0.current) }
+        let moved = Moved(file: file?.index ?? -1, units: file?.writtenUnits ?? units)
+        let waits = inbox.isFilling || (file?.waitingUnits ?? 0) > Self.usual
         let told = state.withLock { state -> Duration? in
             if moved != state.moved || !waits {
                 state.moved = moved
