@@ -3,6 +3,7 @@
 # make lint | bench            style | costs against C
 # make test-thread | test-address   the suite under a sanitizer
 # make fuzz [SECONDS=30]       libFuzzer on strings, pipeline files and pushes
+# make faults                  breaks recordings, and prints what survives
 # Each installs the Debian packages it needs first.
 
 SHELL := /bin/bash
@@ -40,6 +41,12 @@ fuzz: packages-test
 
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
+
+# FAULTS="--quick", "--only kill-mkv,kill-ts", "--seed 7", "--list"
+faults: packages-test
+	swift build --product gst-bridge
+	swift build --product FaultSuite
+	@.build/debug/FaultSuite $(FAULTS)
 
 bench: packages-test
 	swift build -c release --product gst-bridge

@@ -88,6 +88,15 @@ let package = Package(
             name: "SandboxProbe", dependencies: ["MediaBridge"], path: "Tests/SandboxProbe",
             swiftSettings: settings
         ),
+        // Breaks recordings, and holds what is left against what was promised: `make faults`.
+        .executableTarget(
+            name: "FaultSuite", dependencies: ["MediaBridge", "CMediaBridge", "TestSupport"],
+            path: "Tests/FaultSuite", swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FaultTests", dependencies: ["TestSupport", "FaultSuite", "gst-bridge"],
+            swiftSettings: settings
+        ),
         // The README's examples, as they stand there.
         .testTarget(
             name: "ReadmeTests",

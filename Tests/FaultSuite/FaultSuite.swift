@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+
+/// Breaks recordings in every way that is known, and holds what is left against what was promised.
+///
+///     FaultSuite [--quick] [--seed N] [--only NAME[,NAME]] [--list]
+///
+/// Prints a table in Markdown. Ends with 1 where a promise is broken.
+@main
+struct FaultSuite {
+    /// The kinds of file that are tried.
+    static let containers = ["mkv", "mp4", "webm", "ts"]
+
+    static func main() async throws {
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == "victim", arguments.count == 2 {
+            try await Victim(json: arguments[1]).run()
+            return
+        }
+        var options = Options()
+        var only: Set<String> = []
+        while let argument = arguments.first {
+            arguments.removeFirst()
+            switch argument {
+            case "--quick": options.isQuick = true
+            case "--seed": options.seed = UInt64(take(&arguments)) ?? options.seed
+            case "--only": only = Set(take(&arguments).split(separator: ",").map(String.init))
+            case "--list":
+                for promise in Promise.all { print(promise.name) }
+                return
+            default:
+                complain("FaultSuite [--quick] [--seed N] [--only NAME,NAME] [--list]")
+                exit(64)
+            }
+        }
+        let chosen = Promise.all.filter { only.isEmpty || only.contains($0.name) }
+        guard !chosen.isEmpty else {
+            complain("no promise of that name; --list tells them")
+            exit(64)
+        }
+        exit(await FaultTable(chosen, options).run() ? 0 : 1)
+    }
+
+    private static func take(_ arguments: inout [String]) -> String {
+        arguments.isEmpty ? "" : arguments.removeFirst()
+    }
+
+    /// For whoever watches: the table alone goes to standard output.
+    static func complain(_ text: String) {
+        FileHandle.standardError.write(Data((text + "\n").utf8))
+    }
+}

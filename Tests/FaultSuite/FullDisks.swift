@@ -1,0 +1,140 @@
+import Foundation
+import TestSupport
+
+/// Disks that become full: tmpfs in a mount namespace of the victim's own, which leaves nothing behind.
+enum FullDisks {
+    static let promises =
+        FaultSuite.containers.map { container in
+            Promise(
+                name: "disk-nearly-full-\(container)", fault: "Disk nearly full, \(container)",
+                text: "event first, then a complete file; the preview goes on"
+            ) { _ in try await nearlyFull(container) }
+        }
+        + FaultSuite.containers.map { container in
+            Promise(
+                name: "disk-full-\(container)", fault: "Disk full, \(container)",
+                text: "a typed error; what was written plays; the preview goes on"
+            ) { _ in try await full(container, reserve: 0, fillAfter: 0, megabytes: 2) }
+        }
+        + [
+            Promise(
+                name: "disk-filled", fault: "Another writer takes the rest of the disk, mkv",
+                text: "a typed error; what was written plays; the preview goes on"
+            ) { _ in try await full("mkv", reserve: -1, fillAfter: 40, megabytes: 20) },
+            Promise(
+                name: "size-limit", fault: "File size limit (RLIMIT_FSIZE), each container",
+                text: "a typed error; what was written plays; the preview goes on"
+            ) { try await sizeLimit($0) },
+        ]
+
+    private static func order(_ path: String) -> VictimOrder {
+        var order = VictimOrder(path: path)
+        order.capture = VictimOrder.cameraAndMicrophone(pattern: "snow")
+        order.hasPreview = true
+        order.stopAfter = 150
+        order.bitrate = 8_000_000
+        return order
+    }
+
+    private static func nearlyFull(_ container: String) async throws -> Finding {
+        try await onSmallDisk(container, megabytes: 6) { path, run in
+            let report = try await run(order(path.inside))
+            let found = try await Judgement(of: path.outside)
+            var complaints = Complaints()
+            complaints.expect(
+                report.ended == "diskNearlyFull", "ended by \(report.ended ?? "nothing")")
+            let warning = report.events.firstIndex(of: "diskNearlyFull")
+            let finish = report.events.firstIndex(of: "fileFinished")
+            complaints.expect(
+                warning != nil && finish != nil && warning! < finish!,
+                "events: \(report.events.joined(separator: ", "))")
+            complaints.expect(found.complaints.isEmpty, "ffprobe: \(found.complaints.first ?? "")")
+            complaints.expect(
+                found.frames == report.written && found.frames > 10,
+                "\(found.frames) frames of \(report.written) in the file")
+            complaints.expect(report.addsUp, "the report does not add up: \(report)")
+            complaints.expect(
+                report.preview >= 149, "the preview had \(report.preview) frames of 150")
+            complaints.expect(report.hasThrown, "the end was called a success")
+            return Finding(
+                "\(found.frames) of \(report.written) frames in a complete file, preview "
+                    + "\(report.preview) of 150", complaints: complaints.all)
+        }
+    }
+
+    private static func full(
+        _ container: String, reserve: Int, fillAfter: Int, megabytes: Int
+    ) async throws -> Finding {
+        try await onSmallDisk(container, megabytes: megabytes) { path, run in
+            var order = order(path.inside)
+            order.reserve = reserve
+            order.fillAfter = fillAfter
+            let report = try await run(order)
+            return try await failed(report, path.outside, codes: ["noSpaceLeft"])
+        }
+    }
+
+    private static func sizeLimit(_ options: Options) async throws -> Finding {
+        let findings = try await inTurns(options.containers, width: 2) { container in
+            try await withTemporaryDirectory { directory in
+                var order = order(directory.file("out.\(container)"))
+                order.sizeLimit = 1_000_000
+                let report = try await Recording.run(order)
+                let finding = try await failed(
+                    report, order.path, codes: ["resourceFailed", "noSpaceLeft"])
+                return (container, finding)
+            }
+        }
+        return Finding(
+            findings.map { "\($0): \($1.measured)" }.joined(separator: "; "),
+            complaints: findings.filter { $1.verdict == .broken }.map { "\($0): \($1.measured)" })
+    }
+
+    /// What is left where nothing more could be written.
+    private static func failed(
+        _ report: VictimReport, _ path: String, codes: Set<String>
+    ) async throws -> Finding {
+        let found = try await Judgement(of: path)
+        var complaints = Complaints()
+        let code = report.failure?.code ?? "none"
+        complaints.expect(codes.contains(code), "error: \(code), \(report.failure?.message ?? "")")
+        complaints.expect(
+            report.hasThrown && report.ended == "error", "the end was called a success")
+        complaints.expect(report.addsUp, "the report does not add up: \(report)")
+        complaints.expect(report.preview >= 149, "the preview had \(report.preview) frames of 150")
+        complaints.expect(report.stopSeconds < 5, "stop took \(report.stopSeconds.text) s")
+        let lost = report.written - found.frames
+        let limit = path.hasSuffix("mp4") ? 18 : 3
+        complaints.expect(
+            lost <= limit && found.frames > 10,
+            "\(found.frames) frames play, \(report.written) were written")
+        return Finding(
+            "\(code); \(found.frames) frames play (\(max(0, lost)) fewer than the muxer got), "
+                + "preview \(report.preview) of 150", complaints: complaints.all)
+    }
+
+    private struct Place: Sendable {
+        /// For the victim, on the small disk.
+        var inside: String
+        /// The same file, when the victim is over.
+        var outside: String
+    }
+
+    private static func onSmallDisk(
+        _ container: String, megabytes: Int,
+        _ body: (Place, _ run: (VictimOrder) async throws -> VictimReport) async throws -> Finding
+    ) async throws -> Finding {
+        try await withTemporaryDirectory { directory in
+            try FileManager.default.createDirectory(
+                atPath: directory.file("disk"), withIntermediateDirectories: false)
+            let disk = SmallDisk(megabytes: megabytes, at: directory.file("disk"))
+            if let reason = try await disk.missing() { return .skipped(reason) }
+            let place = Place(
+                inside: directory.file("disk/out.\(container)"),
+                outside: directory.file("out.\(container)"))
+            return try await body(place) { order in
+                try await Recording.run(order, prefix: disk.command(saving: order.path, directory))
+            }
+        }
+    }
+}

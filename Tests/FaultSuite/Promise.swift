@@ -1,0 +1,58 @@
+/// Something that a recording promises, and how it is tried.
+struct Promise: Sendable {
+    /// For `--only`: `kill-mkv`.
+    let name: String
+    /// What is done to the recording, for the table.
+    let fault: String
+    let text: String
+    let check: @Sendable (Options) async throws -> Finding
+
+    static let all: [Promise] =
+        Kills.promises + Endings.promises + FullDisks.promises + Stalls.promises
+        + OddFrames.promises + Sources.promises
+}
+
+/// How thorough a run is.
+struct Options: Sendable {
+    /// One kill for each container instead of sixteen, and two containers instead of four.
+    var isQuick = false
+    /// Of the moments of the kills.
+    var seed: UInt64 = 20_250_707
+
+    var kills: Int { isQuick ? 1 : 16 }
+    /// For promises that are tried with several.
+    var containers: [String] { isQuick ? ["mkv", "mp4"] : FaultSuite.containers }
+}
+
+/// What came of a promise.
+struct Finding: Sendable {
+    enum Verdict: Sendable { case kept, broken, skipped }
+    var verdict: Verdict
+    var measured: String
+
+    /// - Parameter complaints: What is not as it should be; none: the promise is kept.
+    init(_ measured: String, complaints: [String] = []) {
+        verdict = complaints.isEmpty ? .kept : .broken
+        self.measured = complaints.isEmpty ? measured : complaints.joined(separator: "; ")
+    }
+
+    static func skipped(_ reason: String) -> Finding {
+        var finding = Finding(reason)
+        finding.verdict = .skipped
+        return finding
+    }
+}
+
+/// Collects what is not as it should be.
+struct Complaints {
+    private(set) var all: [String] = []
+
+    mutating func expect(_ isTrue: Bool, _ complaint: @autoclosure () -> String) {
+        if !isTrue { all.append(complaint()) }
+    }
+}
+
+/// What kept a promise from being tried.
+struct Trouble: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Glibc
+import MediaBridge
+
+/// Records a live capture, with a processor that sees every frame right before the recorder does.
+struct BridgingVictim {
+    let order: VictimOrder
+    let diary: Diary
+    let configuration: Recorder.Configuration
+
+    func run(_ report: inout VictimReport) async throws {
+        var plan = BridgePlan(
+            capture: order.capture, outputs: order.hasPreview ? ["fakesink sync=false"] : [])
+        plan.recordings = [BridgePlan.Recording(path: order.path, configuration: configuration)]
+        let wish = Wish()
+        plan.processors = [Witness(order: order, diary: diary, wish: wish)]
+        let bridge = try Bridge(plan)
+        wish.onStop { bridge.stop() }
+        let recorder = bridge.recorders[0]
+        let listening = diary.listen(to: recorder)
+        let result = await bridge.run()
+        report.stopSeconds = wish.seconds
+        await listening.value
+        report.take(recorder.report)
+        report.bridgeEnded = result.ended?.rawValue
+        report.hasThrown = !result.failures.isEmpty
+        report.preview = result.outputs["output"]?.frames ?? 0
+    }
+
+    /// Tells each frame, and does to the recording what was ordered.
+    private struct Witness: VideoProcessor {
+        let order: VictimOrder
+        let diary: Diary
+        let wish: Wish
+
+        struct Thrown: Error, CustomStringConvertible {
+            let description = "the processor was told to throw"
+        }
+
+        func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+            let number = diary.frame()
+            if number == order.fillAfter { DiskFiller.fill(beside: order.path) }
+            if number == order.stopAfter { wish.stop() }
+            if number == order.throwAt {
+                wish.note()
+                throw Thrown()
+            }
+            return frame
+        }
+    }
+}
+
+/// Another writer, who leaves nothing.
+enum DiskFiller {
+    static func fill(beside path: String) {
+        let other = (path as NSString).deletingLastPathComponent + "/other"
+        let file = open(other, O_WRONLY | O_CREAT, 0o600)
+        guard file >= 0 else { return }
+        let bytes = [UInt8](repeating: 1, count: 65_536)
+        while write(file, bytes, bytes.count) > 0 {}
+        close(file)
+    }
+}

@@ -1,0 +1,53 @@
+import Glibc
+import MediaBridge
+import Synchronization
+
+/// What a victim tells: one line, one write.
+final class Diary: Sendable {
+    private let told = Mutex<[String]>([])
+    private let frames = Atomic<Int>(0)
+
+    /// What happened to the recording so far.
+    var events: [String] { told.withLock { $0 } }
+
+    func write(_ line: String) {
+        var text = line + "\n"
+        text.withUTF8 { bytes in
+            _ = Glibc.write(1, bytes.baseAddress, bytes.count)
+        }
+    }
+
+    /// A frame is handed over.
+    ///
+    /// - Returns: Its number, from 1.
+    func frame() -> Int {
+        let number = frames.add(1, ordering: .relaxed).newValue
+        write("frame \(number)")
+        return number
+    }
+
+    func note(_ event: RecorderEvent) {
+        let name: String
+        switch event {
+        case .fileStarted(_, let reason): name = "fileStarted:\(reason.rawValue)"
+        case .fileFinished(let file):
+            name = file.failure == nil ? "fileFinished" : "fileFailed"
+        case .fileRemoved: name = "fileRemoved"
+        case .paused: name = "paused"
+        case .resumed: name = "resumed"
+        case .streamMissing(let stream): name = "streamMissing:\(stream)"
+        case .diskNearlyFull: name = "diskNearlyFull"
+        case .stalled: name = "stalled"
+        case .failed(let error): name = "failed:\(error.code)"
+        case .finished: name = "finished"
+        }
+        told.withLock { $0.append(name) }
+        write("event \(name)")
+    }
+
+    /// Hears a recorder's events until the last.
+    func listen(to recorder: Recorder) -> Task<Void, Never> {
+        let events = recorder.events
+        return Task { for await event in events { note(event) } }
+    }
+}

@@ -1,0 +1,95 @@
+/// What a victim is to record, and what is to happen to it. One JSON argument.
+struct VictimOrder: Codable, Sendable {
+    var path: String
+    /// What is captured, live; empty: ``pictures`` are pushed.
+    var capture = ""
+    /// Whether there is a second output, which must go on whatever happens to the recording.
+    var hasPreview = false
+    /// Pictures that are pushed into a recorder, one for each thirtieth of a second.
+    var pictures: [Picture] = []
+    /// Small buffers of which the pushed pictures come, as a camera has them; 0: each has its own.
+    var poolSize = 0
+
+    /// The frame after which the program stops the recording; 0: none.
+    var stopAfter = 0
+    /// The frame at which a processor throws; 0: none.
+    var throwAt = 0
+    /// The frame after which another writer fills the disk; 0: none.
+    var fillAfter = 0
+
+    var hasSound = true
+    /// Bits in a second; 0: the encoder's quality.
+    var bitrate = 0
+    var patience = 10.0
+    /// Bytes; negative: the default.
+    var reserve = -1
+    /// Bytes that one file may have, by RLIMIT_FSIZE; 0: any.
+    var sizeLimit = 0
+
+    /// A picture that is pushed.
+    struct Picture: Codable, Sendable {
+        /// Seconds; none: it carries no time.
+        var time: Double?
+        var width = 320
+        var height = 240
+        var format = "I420"
+    }
+
+    /// Pictures at the pace of a camera from `first` seconds on.
+    static func steady(
+        _ count: Int, from first: Double = 0, width: Int = 320, height: Int = 240,
+        format: String = "I420"
+    ) -> [Picture] {
+        (0..<count).map {
+            Picture(
+                time: first + Double($0) / 30, width: width, height: height, format: format)
+        }
+    }
+
+    /// A camera and a microphone, as far as elements without hardware are.
+    static func cameraAndMicrophone(frames: Int = -1, pattern: String = "ball") -> String {
+        """
+        videotestsrc is-live=true pattern=\(pattern) num-buffers=\(frames) \
+        ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 ! appsink name=video \
+        audiotestsrc is-live=true samplesperbuffer=960 num-buffers=\(frames < 0 ? -1 : frames * 5 / 3) \
+        ! audio/x-raw,format=S16LE,rate=48000,channels=2,layout=interleaved ! appsink name=audio
+        """
+    }
+}
+
+/// What a victim tells about itself, where it lives to.
+struct VictimReport: Codable, Sendable {
+    struct Failure: Codable, Sendable {
+        var code: String
+        var message: String
+    }
+    struct File: Codable, Sendable {
+        var path: String
+        var frames: Int
+        var seconds: Double
+        var hasFailed: Bool
+    }
+    /// Why the recording ended.
+    var ended: String?
+    var failure: Failure?
+    /// Why the bridge ended; none where there was none.
+    var bridgeEnded: String?
+    /// Whether the end threw.
+    var hasThrown = false
+    var offered = 0
+    var written = 0
+    /// Pictures that stood in for others.
+    var repeated = 0
+    var dropped: [String: Int] = [:]
+    var files: [File] = []
+    /// Frames that the second output got.
+    var preview = 0
+    /// Between the wish to stop and the end.
+    var stopSeconds = 0.0
+    /// Pushed pictures that found the pool empty.
+    var starved = 0
+    var events: [String] = []
+
+    /// Whether every frame is accounted for.
+    var addsUp: Bool { offered + repeated == written + dropped.values.reduce(0, +) }
+}

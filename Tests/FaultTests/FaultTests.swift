@@ -1,0 +1,23 @@
+import TestSupport
+import Testing
+
+/// What recordings promise, tried once each; `make faults` tries everything, and sixteen times where
+/// chance has a say.
+@Suite(
+    .serialized, .timeLimit(.minutes(3)), .enabled(if: !Sanitizer.isActive, "it measures losses"))
+struct FaultTests {
+    @Test(arguments: [
+        "kill-mkv", "kill-mp4", "kill-webm", "kill-ts", "disk-nearly-full-mkv", "size-limit",
+        "fifo-stalled", "format-change",
+    ])
+    func whatARecordingPromisesIsKept(promise: String) async throws {
+        let result = try await Tool.run(
+            Tool.built("FaultSuite"), ["--quick", "--only", promise], within: .seconds(120))
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+
+    @Test func aPromiseThatNobodyKnowsIsAWrongUse() async throws {
+        let result = try await Tool.run(Tool.built("FaultSuite"), ["--only", "none"])
+        #expect(result.status == 64)
+    }
+}
