@@ -163,6 +163,9 @@ public final class Recorder: Sendable {
         return report
     }
 
+    /// Whether a stream of the kind is recorded.
+    func takes(_ kind: RecordingKind) -> Bool { tracks[kind] != nil }
+
     /// Says that one stream has ended; with the last one, the recording has. Returns at once.
     func end(_ kind: RecordingKind) {
         if kind == .video { pictures?.end() }
