@@ -54,6 +54,30 @@ enum Example {
         // end
     }
 
+    static func recording() async throws {
+        // README
+        let source = try PipelineVideoSource(
+            "videotestsrc is-live=true ! appsink name=video "
+                + "audiotestsrc is-live=true ! appsink name=audio")
+        let engine = MediaEngine()
+        try await engine.setVideoSource(source)
+        try await engine.setAudioSource(source.audio)
+
+        var configuration = Recorder.Configuration()
+        configuration.audio = AudioEncoding()
+        configuration.preRoll = .seconds(2)  // in memory, encoded
+        let recorder = try Recorder("five.mkv", configuration: configuration)
+        try await engine.addRecorder(recorder)
+        try await engine.startPreview()
+        try await Task.sleep(for: .seconds(2))  // until something happens that is worth keeping
+        try recorder.start()  // the file begins before this
+        try await Task.sleep(for: .seconds(1))
+        let report = try await recorder.stop()  // the preview goes on
+        print("\(report.files[0].frames) frames, dropped: \(report.video!.dropped)")
+        // end
+        await engine.shutDown()
+    }
+
     static func planes(_ frame: VideoFrame) throws {
         // README
         try frame.withPlanes { planes in

@@ -16,7 +16,7 @@ struct ReadmeTests {
     }
 
     @Test(arguments: [
-        ("README", "README.md", 4),
+        ("README", "README.md", 5),
         ("ComingFromAgora", "Sources/MediaBridge/MediaBridge.docc/ComingFromAgora.md", 1),
         ("ComingFromOpenTok", "Sources/MediaBridge/MediaBridge.docc/ComingFromOpenTok.md", 1),
     ])
@@ -74,6 +74,17 @@ struct ReadmeTests {
             #expect(try await MediaProbe(of: path).video?.frames == 90)
             let colour = try await MediaProbe.colour(of: path)
             #expect(abs(colour.red - colour.green) <= 4 && abs(colour.green - colour.blue) <= 4)
+        }
+    }
+
+    @Test func theRecordingBeginsBeforeItWasStarted() async throws {
+        try await inDirectory { directory in
+            try await Example.recording()
+            let probe = try await MediaProbe(of: directory.file("five.mkv"))
+            // Three seconds at 30 frames a second, of which a slow machine may lose some.
+            #expect((probe.video?.frames ?? 0) > 45 && (probe.audio?.frames ?? 0) > 75)
+            let times = try await MediaProbe.videoTimes(of: directory.file("five.mkv"))
+            #expect((times.last ?? 0) - (times.first ?? 0) > 1.9)
         }
     }
 
