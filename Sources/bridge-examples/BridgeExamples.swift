@@ -20,7 +20,7 @@ struct BridgeExamples: AsyncParsableCommand {
         subcommands: [
             BlackAndWhite.self, CustomSource.self, Noise.self, Push.self, CameraSwitch.self,
             FileScreenCamera.self, SideBySide.self, PictureInPicture.self, Processors.self,
-            FrameMetadata.self, Snapshot.self, Call.self,
+            FrameMetadata.self, Snapshot.self, Call.self, CustomAudioSource.self, AudioDriver.self,
         ])
 
     static func main() async {

@@ -103,6 +103,33 @@ enum Example {
         // end
     }
 
+    static func sound() async throws {
+        // Sound
+        let source = try PipelineAudioSource("audiotestsrc num-buffers=100 ! audio/x-raw")
+        let sink = try PipelineAudioSink("audioconvert ! flacenc ! filesink location=quiet.flac")
+        for try await var frame in source.frames() {
+            if frame.format.sampleFormat == .s16le {
+                try frame.withMutableSamples(as: Int16.self) { samples in
+                    for index in samples.indices { samples[index] /= 2 }
+                }
+            }
+            try await sink.write(frame)
+        }
+        try await sink.finish()
+        // end
+    }
+
+    static func film(_ engine: MediaEngine) async throws {
+        // Sound
+        let film = try PipelineVideoSource(
+            "filesrc location=film.mkv ! decodebin name=d "
+                + "d. ! queue ! videoconvert ! appsink name=video "
+                + "d. ! queue ! audioconvert ! appsink name=audio")
+        try await engine.setVideoSource(film)
+        try await engine.setAudioSource(film.audio)
+        // end
+    }
+
     static func renderer(_ engine: MediaEngine) async throws {
         // ComingFromOpenTok
         final class BlackAndWhiteRenderer: VideoSink {

@@ -18,6 +18,7 @@ struct ReadmeTests {
     @Test(arguments: [
         ("README", "README.md", 5),
         ("ComingFromAgora", "Sources/MediaBridge/MediaBridge.docc/ComingFromAgora.md", 1),
+        ("Sound", "Sources/MediaBridge/MediaBridge.docc/Sound.md", 2),
         ("ComingFromOpenTok", "Sources/MediaBridge/MediaBridge.docc/ComingFromOpenTok.md", 1),
     ])
     func everyExampleStandsThereToTheLetter(mark: String, file: String, count: Int) throws {
@@ -88,6 +89,24 @@ struct ReadmeTests {
         }
     }
 
+    @Test func theSoundOfTheArticleIsWrittenHalfAsLoud() async throws {
+        try await inDirectory { directory in
+            try await Example.sound()
+            let path = directory.file("quiet.flac")
+            #expect(try await MediaProbe.audioSamples(of: path) == 102_400)
+        }
+    }
+
+    @Test func theFilmOfTheArticleGivesPicturesAndSound() async throws {
+        try await inDirectory { directory in
+            try await Clip().make(at: directory.file("film.mkv"))
+            let engine = MediaEngine()
+            try await Example.film(engine)
+            #expect(await engine.isAudioEnabled)
+            await engine.shutDown()
+        }
+    }
+
     @Test func everyExampleOfTheListIsACommand() async throws {
         let text = try readme
         let commands = text.split(separator: "\n").compactMap { line in
@@ -99,7 +118,7 @@ struct ReadmeTests {
         let subcommands = help.split(separator: "\n").compactMap { line in
             line.prefixMatch(of: #/  ([a-z-]+)  /#).map { String($0.output.1) }
         }
-        #expect(commands.count == 12)
+        #expect(commands.count == 14)
         #expect(Set(commands) == Set(subcommands))
     }
 

@@ -104,8 +104,8 @@ final class Watch: Sendable {
     private func note(_ event: EngineEvent) -> Bool {
         switch event {
         case .sourceFailed(let error), .rendererFailed(_, let error),
-            .processorFailed(_, let error),
-            .disconnected(let error):
+            .processorFailed(_, let error), .audioSourceFailed(let error),
+            .audioSinkFailed(_, let error), .disconnected(let error):
             failure.withLock { $0 = $0 ?? error }
             return true
         default: return false

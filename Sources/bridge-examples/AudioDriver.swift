@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import MediaBridge
+
+/// OpenTok's audio driver, Agora's external source and sink: one user pushes a tone into the channel, the
+/// other pulls what is to be played, and writes it to a file of bare samples.
+struct AudioDriver: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sound that is pushed by one user and pulled by the other into a PCM file.",
+        discussion: "Signed 16-bit samples at 48 kHz, mono: ffplay -f s16le -ar 48000 FILE")
+
+    @Option(help: "Hz.")
+    var frequency = 440.0
+
+    @Option(help: "How long.")
+    var seconds = 2.0
+
+    @Argument(help: "A file to write.")
+    var output: String
+
+    func run() async throws {
+        guard FileManager.default.createFile(atPath: output, contents: nil),
+            let file = FileHandle(forWritingAtPath: output)
+        else { throw ValidationError("\(output) cannot be written") }
+        let (anna, otto) = (engine(), engine())
+        try await anna.enableExternalAudioSource(sampleRate: 48000, channels: 1)
+        try await otto.enableExternalAudioSink(sampleRate: 48000, channels: 1)
+        for (engine, user) in [(anna, "anna"), (otto, "otto")] {
+            try await engine.joinChannel("driver", userID: UserID(user))
+        }
+        // Both a microphone and a loudspeaker work in steps: here ten milliseconds.
+        let clock = ContinuousClock()
+        let start = clock.now
+        for step in 0..<Int(seconds * 100) {
+            anna.pushExternalAudioFrame(
+                tone(step), timestamp: MediaTime(value: Int64(step), timescale: 100))
+            if let played = otto.pullPlaybackAudioFrame(length: 48000 / 1000 * 2 * 1 * 10) {
+                try file.write(contentsOf: played)
+            }
+            try await clock.sleep(until: start + .milliseconds(10 * (step + 1)))
+        }
+        try file.close()
+        let playback = await otto.statistics.playback
+        for engine in [anna, otto] { await engine.shutDown() }
+        print("\(playback.mixedSamples) samples, \(playback.silentSamples) of silence: \(output)")
+    }
+
+    private func engine() -> MediaEngine {
+        var configuration = MediaEngine.Configuration()
+        configuration.hasVideo = false
+        return MediaEngine(configuration: configuration)
+    }
+
+    private func tone(_ step: Int) -> [Int16] {
+        (step * 480..<(step + 1) * 480).map { place in
+            Int16(10_000 * sin(2 * .pi * frequency * Double(place) / 48000))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import MediaBridge
+import Synchronization
+
+/// A source of sound of one's own: a tone from a timer, ten milliseconds at a time.
+final class ToneCapturer: AudioSource {
+    var consumer: (any AudioFrameConsumer)?
+    private let generator: Generator
+    private let queue = DispatchQueue(label: "tone")
+    private var timer: (any DispatchSourceTimer)?
+
+    init(frequency: Double, blocks: Int) {
+        generator = Generator(frequency: frequency, blocks: blocks)
+    }
+
+    func audioFormat() -> AudioFormat? { Generator.format }
+
+    func shouldStart() {
+        guard let consumer else { return }
+        let generator = self.generator
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now(), repeating: .milliseconds(10))
+        timer.setEventHandler { generator.tick(to: consumer) }
+        timer.activate()
+        self.timer = timer
+    }
+
+    func shouldStop() {
+        timer?.cancel()
+        timer = nil
+    }
+
+    func shouldDispose() { consumer = nil }
+
+    /// What the timer works with, on its queue.
+    private final class Generator: Sendable {
+        static let format = AudioFormat(.f32le, sampleRate: 48000, channels: 1)
+        private let frequency: Double
+        private let blocks: Int
+        private let next = Atomic<Int>(0)
+
+        init(frequency: Double, blocks: Int) {
+            self.frequency = frequency
+            self.blocks = blocks
+        }
+
+        func tick(to consumer: any AudioFrameConsumer) {
+            let number = next.add(1, ordering: .relaxed).oldValue
+            guard number < blocks else {
+                if number == blocks { consumer.sourceDidEnd() }
+                return
+            }
+            do {
+                let (rate, count) = (Self.format.sampleRate, Self.format.sampleRate / 100)
+                let samples = (number * count..<(number + 1) * count).map { place in
+                    0.3 * Float(sin(2 * .pi * frequency * Double(place) / Double(rate)))
+                }
+                let answer = consumer.consume(
+                    try AudioFrame(
+                        copying: samples, sampleRate: rate, channels: 1,
+                        runningTime: Self.format.duration(samples: number * count)))
+                if case .dropped(let cause) = answer { print("block \(number): \(cause)") }
+            } catch {
+                consumer.sourceDidFail(error)
+            }
+        }
+    }
+}
+
+struct CustomAudioSource: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "A tone from a class of one's own, through an engine without pictures.")
+
+    @Option(help: "Hz.")
+    var frequency = 440.0
+
+    @Option(help: "How long.")
+    var seconds = 2.0
+
+    @Argument(help: "A .wav file to write.")
+    var output: String
+
+    func run() async throws {
+        let place = "location=\(Recording.quoted(output))"
+        let file = try PipelineAudioSink("audioconvert ! wavenc ! filesink \(place)")
+        var configuration = MediaEngine.Configuration()
+        configuration.hasVideo = false
+        let engine = MediaEngine(configuration: configuration)
+        let watch = Watch(engine)
+        try await engine.setAudioSource(
+            ToneCapturer(frequency: frequency, blocks: Int(seconds * 100)))
+        try await engine.setLocalAudioSink(file)
+        try await engine.startPreview()
+        await watch.first { if case .audioSourceEnded = $0 { true } else { nil } }
+        try await engine.stopPreview()
+        let sound = await engine.statistics.localAudio
+        await engine.shutDown()
+        try await watch.check()
+        print("\(sound?.samples ?? 0) samples of a tone: \(output)")
+    }
+}
