@@ -8,7 +8,7 @@ internal import Synchronization
 /// counts alone, and holds nothing: the reader may hold it for ever.
 final class Room: Sendable {
     private enum Waiter: Sendable {
-        case task(CheckedContinuation<Void, Never>)
+        case task(CheckedContinuation<Joining, Never>)
         case thread(DispatchSemaphore)
     }
     private struct Waiters: Sendable {
@@ -30,7 +30,7 @@ final class Room: Sendable {
             thread?.signal()
             for other in others {
                 switch other {
-                case .task(let continuation): continuation.resume()
+                case .task(let continuation): continuation.resume(returning: .joined)
                 case .thread(let semaphore): semaphore.signal()
                 }
             }
@@ -94,16 +94,11 @@ final class Room: Sendable {
     /// - Returns: False where the room was closed.
     func wait(level: @Sendable () -> Int) async -> Bool {
         while !hasRoom(level) {
-            var isClosed = false
-            await withCheckedContinuation { continuation in
-                switch join(level, { _ in .task(continuation) }) {
-                case .joined: return
-                case .room: break
-                case .closed: isClosed = true
-                }
-                continuation.resume()
+            let joining = await withCheckedContinuation { continuation in
+                let joining = join(level) { _ in .task(continuation) }
+                if joining != .joined { continuation.resume(returning: joining) }
             }
-            if isClosed { return false }
+            if joining == .closed { return false }
         }
         return true
     }
@@ -142,7 +137,8 @@ final class Room: Sendable {
         isAmple || level() < depth.load(ordering: .relaxed)
     }
 
-    private enum Joining { case joined, room, closed }
+    /// What became of a wish to wait.
+    private enum Joining: Sendable { case joined, room, closed }
 
     /// Queues a waiter, unless there is room by now or the room is closed.
     ///
