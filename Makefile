@@ -12,7 +12,7 @@ RUN := .build/release/gst-bridge
 LIBRARIES := libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev pkg-config
 PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
-TOOLS := gstreamer1.0-tools ffmpeg xvfb x11-apps x11-utils xauth
+TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth
 
 .PHONY: fuzz test-thread test-address demo test lint bench build packages packages-test clean
 

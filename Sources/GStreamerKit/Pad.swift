@@ -10,6 +10,13 @@ public final class Pad: @unchecked Sendable {
 
     deinit { gst_object_unref(pointer) }
 
+    /// Sets a property from text, as gst-launch would. One that the pad does not have is left alone.
+    public func set(_ property: String, _ value: String) {
+        guard mb_has_property(pointer, property) != 0 else { return }
+        gst_util_set_object_arg(
+            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self), property, value)
+    }
+
     /// Whether it has a peer.
     public var isLinked: Bool { gst_pad_is_linked(pointer) != 0 }
 

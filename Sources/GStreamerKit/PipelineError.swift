@@ -74,6 +74,8 @@ public struct PipelineError: Error, Hashable, Sendable {
         public static let deadlineExceeded = Code(rawValue: "deadlineExceeded")
         /// A call that makes no sense in the present state: a write before start, a second reader.
         public static let invalidState = Code(rawValue: "invalidState")
+        /// It was asked to end before its end.
+        public static let interrupted = Code(rawValue: "interrupted")
         /// A string that was written by somebody else asks for something that its policy does not allow.
         public static let refused = Code(rawValue: "refused")
         /// The kernel cannot confine the process, or will not.

@@ -18,7 +18,8 @@ struct GstBridge: AsyncParsableCommand {
             """,
         version: "gst-bridge \(MediaBridgeVersion.text)",
         subcommands: [
-            RunCommand.self, RecordCommand.self, SnapshotCommand.self, DoctorCommand.self,
+            RunCommand.self, RecordCommand.self, RepairCommand.self, SnapshotCommand.self,
+            DoctorCommand.self,
         ])
 
     static func main() async {

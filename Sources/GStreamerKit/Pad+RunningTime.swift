@@ -1,0 +1,44 @@
+internal import CMediaBridge
+
+extension Pad {
+    /// Calls `body` for every buffer that passes and is no header without a time, with its running time in nanoseconds and its bytes, on
+    /// the streaming thread: it must return at once. The probe stays as long as the pad.
+    func onRunningTime(_ body: @escaping @Sendable (Int64?, Int) -> Void) {
+        _ = mb_pad_add_probe(
+            pointer, GST_PAD_PROBE_TYPE_BUFFER,
+            { pad, info, context in
+                guard let pad, let info, let context,
+                    let buffer = gst_pad_probe_info_get_buffer(info)
+                else { return GST_PAD_PROBE_OK }
+                let isHeader = gst_buffer_has_flags(buffer, GST_BUFFER_FLAG_HEADER) != 0
+                guard !isHeader || buffer.pointee.pts != .max else { return GST_PAD_PROBE_OK }
+                Unmanaged<Listener>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    $0.body(Pad.runningTime(of: buffer, at: pad), Int(gst_buffer_get_size(buffer)))
+                }
+                return GST_PAD_PROBE_OK
+            }, Unmanaged.passRetained(Listener(body: body)).toOpaque(),
+            { if let context = $0 { Unmanaged<Listener>.fromOpaque(context).release() } })
+    }
+
+    private final class Listener: Sendable {
+        let body: @Sendable (Int64?, Int) -> Void
+        init(body: @escaping @Sendable (Int64?, Int) -> Void) { self.body = body }
+    }
+
+    /// Times before zero count: sound may begin with samples that are to be left out.
+    private static func runningTime(
+        of buffer: UnsafeMutablePointer<GstBuffer>, at pad: UnsafeMutablePointer<GstPad>
+    ) -> Int64? {
+        let time = buffer.pointee.pts
+        guard time != .max, let event = gst_pad_get_sticky_event(pad, GST_EVENT_SEGMENT, 0) else {
+            return nil
+        }
+        defer { gst_event_unref(event) }
+        var segment: UnsafePointer<GstSegment>?
+        gst_event_parse_segment(event, &segment)
+        guard let segment, segment.pointee.format == GST_FORMAT_TIME else { return nil }
+        var running: guint64 = 0
+        let sign = gst_segment_to_running_time_full(segment, GST_FORMAT_TIME, time, &running)
+        return sign == 0 ? nil : Int64(sign) * Int64(clamping: running)
+    }
+}

@@ -1,0 +1,159 @@
+internal import Glibc
+
+/// The boxes of an MPEG-4 file, as far as a repair asks.
+struct MovieBoxes {
+    private let index: [UInt8]
+    /// Where the index begins in the file.
+    private let place: Int
+    private let hasFragments: Bool
+
+    /// An index of more than this is none.
+    private static let largestIndex = 256 << 20
+
+    /// Throws where the file has no index: what a muxer writes last, unless it writes fragments.
+    init(of file: UnsafeMutablePointer<FILE>, _ path: String) throws(PipelineError) {
+        fseeko(file, 0, SEEK_END)
+        let end = Int(ftello(file))
+        var position = 0
+        var found: (place: Int, size: Int)?
+        var hasFragments = false
+        while position + 8 <= end, fseeko(file, position, SEEK_SET) == 0 {
+            var header = [UInt8](repeating: 0, count: 16)
+            guard fread(&header, 1, 16, file) >= 8 else { break }
+            var size = Self.number(header[..<4])
+            if size == 1 { size = Self.number(header[8..<16]) }
+            let (next, overflow) = position.addingReportingOverflow(size)
+            // Zero: to the end of the file.
+            guard size >= 8, !overflow else { break }
+            let type = header[4..<8]
+            if type.elementsEqual("moov".utf8), next <= end, size <= Self.largestIndex {
+                found = (position, size)
+            }
+            if type.elementsEqual("moof".utf8) { hasFragments = true }
+            position = next
+        }
+        guard let found else {
+            throw PipelineError(
+                .streamFailed,
+                message: "\(path) has no index: it was to be written last, and never was. The "
+                    + "pictures are in the file, but nothing tells where each begins and how it was "
+                    + "encoded, so nothing can be done",
+                advice: "for the next one: gst-bridge record, or mp4mux fragment-duration=500 "
+                    + "fragment-mode=first-moov-then-finalise")
+        }
+        var bytes = [UInt8](repeating: 0, count: found.size)
+        fseeko(file, found.place, SEEK_SET)
+        let count = fread(&bytes, 1, found.size, file)
+        index = Array(bytes[..<count])
+        place = found.place
+        self.hasFragments = hasFragments
+    }
+
+    /// How to read the file where it has fragments, or was to have; `nil` where it is complete.
+    var fragmentReading: FragmentReading? {
+        let movie = 8..<index.count
+        guard hasFragments || box("mvex", in: movie) != nil else { return nil }
+        var reading = FragmentReading(patches: [:], delays: [:])
+        var numbers: [String: Int] = [:]
+        let movieScale = box("mvhd", in: movie).map { scale(of: $0) } ?? 1000
+        for track in boxes(in: movie) where track.type == "trak" {
+            guard let media = box("mdia", in: track.content),
+                let kind = box("hdlr", in: media).flatMap({ self.kind(of: $0) })
+            else { continue }
+            let pad = "\(kind)_\(numbers[kind, default: 0])"
+            numbers[kind, default: 0] += 1
+            guard let edits = boxes(in: track.content).first(where: { $0.type == "edts" }) else {
+                continue
+            }
+            reading.patches[place + edits.content.lowerBound - 4] = Array("free".utf8)
+            guard let list = box("elst", in: edits.content) else { continue }
+            let mediaScale = box("mdhd", in: media).map { scale(of: $0) } ?? movieScale
+            reading.delays[pad] = delay(list, movieScale, mediaScale)
+        }
+        // Of sound, the list leaves out what warms a decoder up. mp4mux would lose it: so that every
+        // block stays, everything begins later by as much.
+        let sound = reading.delays.filter { $0.key.hasPrefix("audio_") }.values.min() ?? 0
+        if sound < 0 {
+            for number in numbers.flatMap({ kind, count in (0..<count).map { "\(kind)_\($0)" } }) {
+                reading.delays[number, default: 0] -= sound
+            }
+        }
+        return reading
+    }
+
+    // MARK: Boxes
+
+    private typealias Box = (type: String, content: Range<Int>)
+
+    private func boxes(in range: Range<Int>) -> [Box] {
+        var found: [Box] = []
+        var position = range.lowerBound
+        while position + 8 <= range.upperBound {
+            let size = Self.number(index[position..<position + 4])
+            guard size >= 8, size <= range.upperBound - position else { break }
+            let type = String(decoding: index[position + 4..<position + 8], as: UTF8.self)
+            found.append((type, position + 8..<position + size))
+            position += size
+        }
+        return found
+    }
+
+    private func box(_ type: String, in range: Range<Int>) -> Range<Int>? {
+        boxes(in: range).first { $0.type == type }?.content
+    }
+
+    /// Of `mvhd` and `mdhd`: units in a second.
+    private func scale(of header: Range<Int>) -> Int {
+        let isLong = header.isEmpty ? false : index[header.lowerBound] == 1
+        return max(1, field(header, isLong ? 20 : 12, 4) ?? 1)
+    }
+
+    /// What the demuxer calls the tracks of a handler.
+    private func kind(of handler: Range<Int>) -> String? {
+        guard handler.count >= 12 else { return nil }
+        let start = handler.lowerBound + 8
+        switch String(decoding: index[start..<start + 4], as: UTF8.self) {
+        case "vide": return "video"
+        case "soun": return "audio"
+        default: return nil
+        }
+    }
+
+    /// Of a list of edits: silence in front, less what is left out of the media.
+    private func delay(_ list: Range<Int>, _ movieScale: Int, _ mediaScale: Int) -> Int64 {
+        let isLong = list.isEmpty ? false : index[list.lowerBound] == 1
+        let (width, size) = isLong ? (8, 20) : (4, 12)
+        var silence = 0
+        for entry in 0..<min(list.count, field(list, 4, 4) ?? 0) {
+            let start = 8 + entry * size
+            guard let duration = field(list, start, width),
+                let raw = field(list, start + width, width)
+            else { break }
+            let time = isLong ? raw : Int(Int32(truncatingIfNeeded: raw))
+            if time < 0 {
+                silence += duration
+                continue
+            }
+            return Self.nanoseconds(silence, movieScale) - Self.nanoseconds(time, mediaScale)
+        }
+        return Self.nanoseconds(silence, movieScale)
+    }
+
+    /// `nil` behind the end of the box.
+    private func field(_ box: Range<Int>, _ offset: Int, _ width: Int) -> Int? {
+        let start = box.lowerBound + offset
+        guard start + width <= box.upperBound else { return nil }
+        return Self.number(index[start..<start + width])
+    }
+
+    /// Rounded down, as qtdemux does: half a nanosecond more, and the first picture would be cut off.
+    private static func nanoseconds(_ count: Int, _ scale: Int) -> Int64 {
+        guard count > 0, count / scale < 1_000_000_000 else { return 0 }
+        let product = count.multipliedFullWidth(by: 1_000_000_000)
+        return Int64(scale.dividingFullWidth(product).quotient)
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
+        Int(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+}

@@ -1,0 +1,53 @@
+/// Something that takes as long as it takes, but must not stand still.
+struct Progressing: Sendable {
+    /// For errors: `reading a.mkv`.
+    let what: String
+    let patience: Duration
+    /// A number that grows while it goes on.
+    let measure: @Sendable () -> Int
+
+    init(what: String, patience: Duration, _ measure: @escaping @Sendable () -> Int) {
+        self.what = what
+        self.patience = patience
+        self.measure = measure
+    }
+
+    private enum Outcome<R: Sendable>: Sendable {
+        case done(Result<R, PipelineError>)
+        case stuck
+    }
+
+    /// Runs `body` until it returns, or until nothing has moved for ``patience``: it is cancelled then.
+    func watch<R: Sendable>(
+        _ body: @escaping @Sendable () async throws(PipelineError) -> R
+    ) async throws(PipelineError) -> R {
+        let outcome = await withTaskGroup(of: Outcome<R>.self) { group in
+            group.addTask {
+                do throws(PipelineError) {
+                    return .done(.success(try await body()))
+                } catch { return .done(.failure(error)) }
+            }
+            group.addTask {
+                var last = -1
+                while true {
+                    let now = measure()
+                    if now == last { return .stuck }
+                    last = now
+                    // Cancelled, it returns at once, and so does this.
+                    do { try await Task.sleep(for: patience) } catch { return .stuck }
+                }
+            }
+            var first = await group.next() ?? .stuck
+            if case .stuck = first, Task.isCancelled, let next = await group.next() { first = next }
+            group.cancelAll()
+            return first
+        }
+        switch outcome {
+        case .done(let result): return try result.get()
+        case .stuck:
+            throw PipelineError(
+                .deadlineExceeded, message: "\(what) stands still: nothing moved for \(patience)",
+                advice: "look for a disk that does not answer")
+        }
+    }
+}

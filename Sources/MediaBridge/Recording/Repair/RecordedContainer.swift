@@ -1,0 +1,47 @@
+internal import Glibc
+
+/// Which container a file is, by what is in it: a killed recording may have any name.
+struct RecordedContainer: Sendable {
+    let container: RecordingContainer
+    /// How to read MPEG-4 that was not finished; `nil` for any other file.
+    var fragments: FragmentReading?
+
+    init(_ container: RecordingContainer, fragments: FragmentReading? = nil) {
+        self.container = container
+        self.fragments = fragments
+    }
+
+    init(of path: String) throws(PipelineError) { self = try Self.find(in: path) }
+
+    private static func find(in path: String) throws(PipelineError) -> RecordedContainer {
+        guard let file = fopen(path, "r") else {
+            throw PipelineError(
+                .notFound, message: "\(path): cannot be read: \(String(cString: strerror(errno)))",
+                advice: "check the path")
+        }
+        defer { fclose(file) }
+        var head = [UInt8](repeating: 0, count: 512)
+        let count = fread(&head, 1, head.count, file)
+        if ferror(file) != 0 {
+            throw PipelineError(
+                .resourceFailed,
+                message: "\(path): cannot be read: \(String(cString: strerror(errno)))")
+        }
+        head = Array(head[..<count])
+        if head.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) {
+            let isWebM = head.indices.contains { head[$0...].starts(with: Array("webm".utf8)) }
+            return RecordedContainer(isWebM ? .webm : .mkv)
+        }
+        if head.dropFirst(4).starts(with: Array("ftyp".utf8)) {
+            return RecordedContainer(
+                .mp4, fragments: try MovieBoxes(of: file, path).fragmentReading)
+        }
+        if head.first == 0x47, head.count > 188, head[188] == 0x47 { return RecordedContainer(.ts) }
+        throw PipelineError(
+            .streamFailed,
+            message: count == 0
+                ? "\(path) is empty: nothing was recorded"
+                : "\(path) is no recording in Matroska, WebM, MPEG-4 or an MPEG transport stream",
+            advice: count == 0 ? nil : "file \(path) tells what it may be")
+    }
+}

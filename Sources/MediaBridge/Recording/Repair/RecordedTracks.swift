@@ -1,0 +1,87 @@
+/// What is asked of a recording's tracks, before and after.
+enum RecordedTracks {
+    /// Throws where there is nothing to keep.
+    static func check(_ streams: [StreamScan.Stream], in path: String) throws(PipelineError) {
+        guard streams.contains(where: { !$0.times.isEmpty }) else {
+            throw PipelineError(
+                .noFrames, message: "\(path) holds no frame: it was killed before the first")
+        }
+    }
+
+    /// Throws where the new file lacks anything that the old one has.
+    static func compare(
+        _ before: [StreamScan.Stream], _ after: [StreamScan.Stream],
+        _ container: RecordingContainer
+    ) throws(PipelineError) {
+        // A track of which nothing was written is none.
+        let before = before.filter { !$0.times.isEmpty }
+        let after = after.filter { !$0.times.isEmpty }
+        guard before.map(\.mediaType).sorted() == after.map(\.mediaType).sorted() else {
+            throw difference(
+                "tracks of \(list(before)), and it would have tracks of \(list(after))")
+        }
+        // Transport streams begin at any time, so that only differences count.
+        let shift = container == .ts ? (first(after) ?? 0) - (first(before) ?? 0) : 0
+        var rest = after
+        for stream in before {
+            // The order may be another: each finds its own.
+            let index = rest.firstIndex {
+                $0.mediaType == stream.mediaType
+                    && mismatch(stream.times, $0.times, shift, container.precision) == nil
+            }
+            if let index {
+                rest.remove(at: index)
+                continue
+            }
+            let other = rest.first { $0.mediaType == stream.mediaType }?.times ?? []
+            guard stream.times.count == other.count else {
+                throw difference(
+                    "\(stream.times.count) units of \(stream.mediaType), and it would have "
+                        + "\(other.count)")
+            }
+            let place = mismatch(stream.times, other, shift, container.precision) ?? 0
+            throw difference(
+                "unit \(place) of \(stream.mediaType) at \(text(stream.times[place])), and it would "
+                    + "be at \(text(other[place]))")
+        }
+    }
+
+    /// From the first unit to the last.
+    static func seconds(of streams: [StreamScan.Stream]) -> Double {
+        let times = streams.flatMap(\.times).compactMap { $0 }
+        guard let first = times.min(), let last = times.max() else { return 0 }
+        return Double(last - first) / 1e9
+    }
+
+    private static func mismatch(
+        _ a: [Int64?], _ b: [Int64?], _ shift: Int64, _ precision: Int64
+    ) -> Int? {
+        guard a.count == b.count else { return min(a.count, b.count) }
+        return a.indices.first { index in
+            switch (a[index], b[index]) {
+            case (let a?, let b?): abs(b - shift - a) > precision
+            // A unit that had no time may get one.
+            case (nil, _): false
+            case (_?, nil): true
+            }
+        }
+    }
+
+    private static func first(_ streams: [StreamScan.Stream]) -> Int64? {
+        streams.flatMap(\.times).compactMap { $0 }.min()
+    }
+
+    private static func list(_ streams: [StreamScan.Stream]) -> String {
+        streams.isEmpty ? "nothing" : streams.map(\.mediaType).joined(separator: ", ")
+    }
+
+    private static func text(_ time: Int64?) -> String {
+        time.map { "\(MediaTime(nanoseconds: $0))" } ?? "no time"
+    }
+
+    private static func difference(_ what: String) -> PipelineError {
+        PipelineError(
+            .streamFailed, message: "the new file is not as good as the old one, which has \(what)",
+            advice: "the recording is as it was: keep it")
+    }
+}
