@@ -22,7 +22,7 @@ struct Progress {
             var last = (frames: 0, seconds: 0.0)
             while (try? await Task.sleep(for: interval)) != nil {
                 let now = bridge.statistics
-                let line = Self.line(now, since: &last)
+                let line = Self.line(now, since: &last) + Self.disk(bridge.recorders)
                 Terminal.write(isTerminal ? "\r\u{1B}[K\(line)" : line + "\n")
             }
         }
@@ -33,6 +33,14 @@ struct Progress {
         task.cancel()
         await task.value
         if isTerminal { Terminal.write("\r\u{1B}[K") }
+    }
+
+    /// How fast recordings grow, and how much more they may.
+    private static func disk(_ recorders: [Recorder]) -> String {
+        recorders.map(\.progress).map { progress in
+            "  \(Text.bytes(Int(progress.bytesPerSecond)))/s"
+                + (progress.freeBytes.map { "  \(Text.bytes($0)) free" } ?? "")
+        }.joined()
     }
 
     private static func line(

@@ -6,6 +6,26 @@ extension Recorder {
     /// Calls `body` for every event, on the thread that tells it: it must return at once.
     func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) { listeners.onEvent(body) }
 
+    /// How a recording is doing.
+    public struct Progress: Hashable, Sendable {
+        /// Of all files.
+        public var bytes: Int
+        /// Of all files: media time, without pauses.
+        public var duration: Duration
+        /// Bytes a second over the last two seconds.
+        public var bytesPerSecond: Double
+        /// What the disk may still take; `nil` where nobody can tell.
+        public var freeBytes: Int?
+    }
+
+    /// How it is doing now; asks the disk. Any thread but a streaming thread.
+    public var progress: Progress {
+        let report = self.report
+        return Progress(
+            bytes: report.bytes, duration: report.duration, bytesPerSecond: watch.rate,
+            freeBytes: DiskSpace.free(around: path))
+    }
+
     /// The counts so far, and all of them after ``stop()``. Any thread.
     public var report: RecorderReport {
         let isOver = phase.withLock { $0 } == .stopping

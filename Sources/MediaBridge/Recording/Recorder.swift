@@ -34,7 +34,7 @@ public final class Recorder: Sendable {
     let listeners: RecorderListeners
     let pictures: RecordedPictures?
     let sound: RecordedSound?
-    private let watch: StallWatch
+    let watch: RecordingWatch
 
     enum Phase { case idle, recording, stopping }
     let phase = Mutex(Phase.idle)
@@ -98,7 +98,7 @@ public final class Recorder: Sendable {
         self.queue = queue
         self.progressState = progress
         self.listeners = listeners
-        watch = StallWatch(progress: progress, inbox: inbox) { listeners.tell(.stalled($0)) }
+        watch = RecordingWatch(progress: progress, inbox: inbox) { listeners.tell(.stalled($0)) }
         if configuration.preRoll != nil { tracks.values.forEach { $0.open() } }
     }
 
@@ -206,7 +206,7 @@ public final class Recorder: Sendable {
                 }
             }
         }
-        if await !writer.untilDone(within: isStuck ? .seconds(3) : patience + .seconds(3)) {
+        if await !untilDone(patience: isStuck ? .seconds(3) : patience) {
             if !isStuck { giveUp() }
             _ = await writer.untilDone(within: .seconds(4))
         }
@@ -214,6 +214,17 @@ public final class Recorder: Sendable {
         inbox.close()
         listeners.finish(with: report)
         result.open()
+    }
+
+    /// - Parameter patience: How long it may take without anything being written.
+    private func untilDone(patience: Duration) async -> Bool {
+        var seen = progressState.written
+        while await !writer.untilDone(within: patience) {
+            let now = progressState.written
+            guard now != seen else { return false }
+            seen = now
+        }
+        return true
     }
 
     /// The disk does not answer: whoever waits for it is let go of.

@@ -36,6 +36,20 @@ final class RecordingProgress: Sendable {
 
     func update<R>(_ body: (inout State) -> R) -> R { state.withLock { body(&$0) } }
 
+    /// Bytes of all files, those too that were removed.
+    var byteCount: Int {
+        let (bytes, current) = update { state in
+            (state.files.reduce(state.removedBytes) { $0 + $1.bytes }, state.current)
+        }
+        return bytes + (current?.byteCount ?? 0)
+    }
+
+    /// Grows as long as anything is written.
+    var written: Int {
+        let (units, current) = update { ($0.moved, $0.current) }
+        return units + (current?.writtenUnits ?? 0) + byteCount
+    }
+
     func drop(_ unit: EncodedUnit, _ cause: DropCause) {
         state.withLock { $0.drops[unit.kind, default: DropCounts()][cause] += 1 }
     }

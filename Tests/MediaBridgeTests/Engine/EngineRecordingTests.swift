@@ -54,6 +54,9 @@ import Testing
             let recording = try await engine.addRecorder(recorder)
             try recorder.start()
             await screen.wait(forFrames: 45)
+            let progress = recorder.progress
+            #expect(progress.bytes > 0 && progress.duration > .zero)
+            #expect((progress.freeBytes ?? 0) > 0)
             let report = try await recorder.stop()
             try await engine.removeRecorder(recording)
             await screen.wait(forFrames: 5)

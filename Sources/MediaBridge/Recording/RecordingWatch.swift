@@ -1,13 +1,15 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Tells when something waits to be written and nothing is.
-final class StallWatch: Sendable {
+/// Looks twice a second how fast a recording is written, and tells when something waits and nothing is.
+final class RecordingWatch: Sendable {
     private struct State {
         var heartbeat: Heartbeat?
         var moved = Moved()
         var since = ContinuousClock.now
         var isTold = false
+        /// Bytes at the last looks, for the rate.
+        var sizes: [(bytes: Int, time: ContinuousClock.Instant)] = []
     }
     /// Stands still where nothing is written. A file's queue takes units for a while after its disk took
     /// the last.
@@ -21,6 +23,7 @@ final class StallWatch: Sendable {
     private let tell: @Sendable (Duration) -> Void
     private static let queue = DispatchQueue(label: "mediabridge.stalls")
     private static let limit = Duration.seconds(2)
+    private static let looks = 5
     /// Units that may wait in a file's queue for those of another stream.
     private static let usual = 8
 
@@ -42,7 +45,21 @@ final class StallWatch: Sendable {
 
     func end() { state.withLock { $0.heartbeat = nil } }
 
+    /// Bytes a second, over the last two seconds or so.
+    var rate: Double {
+        state.withLock { state in
+            guard let first = state.sizes.first, let last = state.sizes.last else { return 0 }
+            let seconds = MediaTime(last.time - first.time).seconds
+            return seconds > 0 ? Double(max(0, last.bytes - first.bytes)) / seconds : 0
+        }
+    }
+
     private func look() {
+        let bytes = progress.byteCount
+        state.withLock { state in
+            state.sizes.append((bytes, .now))
+            if state.sizes.count > Self.looks { state.sizes.removeFirst() }
+        }
         let (units, file) = progress.update { ($0.moved, $0.current) }
         let moved = Moved(file: file?.index ?? -1, units: file?.writtenUnits ?? units)
         let waits = inbox.isFilling || (file?.waitingUnits ?? 0) > Self.usual
