@@ -16,12 +16,12 @@ internal import Synchronization
 ///
 /// One run for each bridge. Thread: any but a streaming thread.
 public final class Bridge: Sendable {
-    private let captures: [Capture]
-    private let streams: [BridgeStream]
-    private let outputs: [BridgeOutput]
-    private let recordings: [BridgeRecording]
-    private let run: BridgeRun
-    private let plan: BridgePlan
+    let captures: [Capture]
+    let streams: [BridgeStream]
+    let outputs: [BridgeOutput]
+    let recordings: [BridgeRecording]
+    let run: BridgeRun
+    let plan: BridgePlan
 
     /// Runs a bridge to its end.
     ///
@@ -173,104 +173,6 @@ public final class Bridge: Sendable {
         report.failures = run.failures
         report.ended = run.failures.isEmpty ? run.ending : .error
         return report
-    }
-
-    // MARK: Steps
-
-    private func start() async -> Bool {
-        do throws(PipelineError) {
-            // Captures open first: a file that is not there must not cost the one to be overwritten.
-            for capture in captures {
-                capture.prepare()
-                try await capture.pipeline.setState(.ready)
-            }
-            streams.forEach { $0.negotiate() }
-            for capture in captures { try await capture.pipeline.setState(.paused) }
-            for output in outputs {
-                output.output.prepare()
-                try await output.output.pipeline.setState(.playing)
-            }
-            for recording in recordings { try recording.recorder.start() }
-            streams.forEach { $0.open() }
-            // An empty stream has ended by now; outputs hear of it once they can.
-            for stream in streams { stream.branch.push(to: stream) }
-            run.startClock()
-            let zero = SharedClock.now
-            for capture in captures {
-                capture.setTimeZero(zero)
-                try await capture.pipeline.setState(.playing)
-            }
-            return true
-        } catch {
-            run.fail(error)
-            return false
-        }
-    }
-
-    private func stopCaptures() async {
-        await withTaskGroup { group in
-            for capture in captures {
-                group.addTask { [run] in
-                    do throws(PipelineError) {
-                        try await capture.pipeline.setState(.null)
-                    } catch { run.note(error) }
-                }
-            }
-        }
-    }
-
-    private func finishOutputs() async {
-        let patience = plan.outputConfiguration.patience
-        await withTaskGroup { group in
-            for output in outputs {
-                group.addTask { [run] in
-                    do throws(PipelineError) {
-                        try await output.output.finish(patience: patience)
-                    } catch { run.note(error) }
-                }
-            }
-            for recording in recordings {
-                group.addTask { [run] in
-                    do throws(PipelineError) {
-                        try await recording.recorder.stop()
-                    } catch { run.note(error) }
-                }
-            }
-        }
-    }
-
-    /// A file that was cut off ends without an error, where its demuxer does not look. What its
-    /// container announces tells.
-    private func noteMissingTails() {
-        guard run.ending == .eos else { return }
-        for capture in captures where capture.isLive == false && !capture.isMeantToEndEarly {
-            let reached = streams.filter { $0.belongs(to: capture) }.map(\.reached).max() ?? .zero
-            guard let announced = capture.pipeline.queryDuration().map({ MediaTime($0) }) else {
-                continue
-            }
-            let missing = announced - reached
-            // Streams of one file differ in length by a little.
-            guard missing > MediaTime(seconds: max(0.3, announced.seconds / 10)) else { continue }
-            run.note(
-                PipelineError(
-                    .streamFailed,
-                    message: "the capture ended at \(reached), though its container announces "
-                        + "\(announced): the file is cut off",
-                    advice: "what was there is complete in the outputs"))
-        }
-    }
-
-    /// An end without a single frame is not a success.
-    private func noteSilence(_ report: BridgeReport) {
-        guard run.failures.isEmpty, run.ending != .interrupt,
-            report.captures.values.allSatisfy({ $0.frames == 0 })
-        else { return }
-        run.fail(
-            PipelineError(
-                .noFrames, message: "the capture ended without a single frame",
-                advice:
-                    "run it alone: gst-launch-1.0 \(plan.captures.first?.text.onOneLine ?? "") ! fakesink"
-            ))
     }
 
     private struct Observer: VideoProcessor {
