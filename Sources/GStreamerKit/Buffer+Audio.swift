@@ -7,6 +7,12 @@ extension Buffer {
         return Int(mb_audio_samples(pointer, &layout))
     }
 
+    /// Forgets that this was silence: elements take what is marked so for zero, and do not look. Of a buffer
+    /// with one owner.
+    public borrowing func clearGapFlag() {
+        pointer.pointee.mini_object.flags &= ~GST_BUFFER_FLAG_GAP.rawValue
+    }
+
     /// Says where the planes of the sound in this buffer begin.
     ///
     /// - Parameter offsets: Bytes from the buffer's start to each plane, one for each channel.

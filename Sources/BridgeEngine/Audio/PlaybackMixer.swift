@@ -8,8 +8,10 @@ final class PlaybackMixer: Sendable {
         var lines: [UserID: PlaybackLine] = [:]
         /// Mixed, and not pulled yet.
         var rest: [Float] = []
-        /// When the next block is due.
+        /// When the next block begins.
         var next: MediaTime?
+        /// Nobody was heard in the last block.
+        var isIdle = true
         var counts = EngineStatistics.Playback()
         var failing: Set<UserID> = []
     }
@@ -28,7 +30,8 @@ final class PlaybackMixer: Sendable {
     func begin(_ format: AudioFormat) {
         state.withLock { state in
             guard state.format != format || listeners.load(ordering: .relaxed) == 0 else { return }
-            (state.format, state.lines, state.rest, state.next) = (format, [:], [], nil)
+            state = State()
+            state.format = format
         }
         listeners.add(1, ordering: .releasing)
     }
@@ -36,7 +39,7 @@ final class PlaybackMixer: Sendable {
     /// Nobody listens any more.
     func end() {
         guard listeners.subtract(1, ordering: .releasing).newValue == 0 else { return }
-        state.withLock { ($0.lines, $0.rest, $0.next) = ([:], [], nil) }
+        state.withLock { ($0.lines, $0.rest, $0.next, $0.isIdle) = ([:], [], nil, true) }
     }
 
     var format: AudioFormat { state.withLock { $0.format } }
@@ -66,7 +69,9 @@ final class PlaybackMixer: Sendable {
 
     func forget(_ user: UserID) { state.withLock { _ = $0.lines.removeValue(forKey: user) } }
 
-    func clear() { state.withLock { ($0.lines, $0.rest, $0.next) = ([:], [], nil) } }
+    func clear() {
+        state.withLock { ($0.lines, $0.rest, $0.next, $0.isIdle) = ([:], [], nil, true) }
+    }
 
     private func line(of user: UserID) -> PlaybackLine {
         let (known, format) = state.withLock { ($0.lines[user], $0.format) }
@@ -81,17 +86,37 @@ final class PlaybackMixer: Sendable {
 
     // MARK: Blocks
 
-    /// The next 10 ms, and when they are due; silence where nothing is there.
-    private func block() -> (samples: [Float], time: MediaTime?) {
-        let (lines, format) = state.withLock { (Array($0.lines.values), $0.format) }
+    private static let length = MediaTime(nanoseconds: 10_000_000)
+    /// How far behind the clock silence is, so that the sound that follows it need not be late.
+    private static let delay = MediaTime(nanoseconds: 60_000_000)
+    /// All that is further ahead is not waited for.
+    private static let farAhead = MediaTime(nanoseconds: 40_000_000)
+
+    /// The next 10 ms; silence where nothing is there.
+    ///
+    /// - Parameter idle: When silence is due; `nil` where nobody asks.
+    private func block(
+        idle: MediaTime?
+    ) -> (samples: [Float], time: MediaTime?) {
+        let (lines, format, next, wasIdle) = state.withLock { state in
+            (Array(state.lines.values), state.format, state.next, state.isIdle)
+        }
         let count = format.sampleRate / 100
         var mix = [Float](repeating: 0, count: count * format.channels)
-        let times = lines.compactMap { $0.take(into: &mix) }
-        state.withLock { state in
-            state.counts.mixedSamples += count
-            if times.isEmpty { state.counts.silentSamples += count }
+        let ready = lines.compactMap { line in line.head.map { (line, $0) } }
+        var start = next ?? idle
+        if let first = ready.map(\.1).min() {
+            let isFar = start.map { first - $0 > Self.farAhead } ?? true
+            if wasIdle || isFar { start = max(first, start ?? first) }
         }
-        return (mix, times.min())
+        if let start { for (line, _) in ready { line.take(at: start, into: &mix) } }
+        state.withLock { state in
+            state.isIdle = ready.isEmpty
+            state.next = ready.isEmpty && idle == nil ? nil : start.map { $0 + Self.length }
+            state.counts.mixedSamples += count
+            if ready.isEmpty { state.counts.silentSamples += count }
+        }
+        return (mix, start)
     }
 
     /// The next samples of the mix as 16-bit ones, interleaved.
@@ -102,7 +127,7 @@ final class PlaybackMixer: Sendable {
             defer { state.rest = [] }
             return state.rest
         }
-        while rest.count < count { rest += block().samples }
+        while rest.count < count { rest += block(idle: nil).samples }
         for index in 0..<count { body(index, Self.clipped(rest[index])) }
         let left = Array(rest.dropFirst(count))
         state.withLock { $0.rest = left }
@@ -111,23 +136,14 @@ final class PlaybackMixer: Sendable {
     /// The next 10 ms for sinks, at the time of the sound that is in them: what is mixed stays in step with
     /// its pictures.
     ///
-    /// - Parameter now: When silence is due.
+    /// - Parameter now: The engine's time.
     func frame(now: MediaTime, timing: LiveTiming) -> AudioFrame? {
-        let (samples, time) = block()
+        let (samples, time) = block(idle: now - Self.delay)
         var format = self.format
         format.sampleFormat = .s16le
-        let length = MediaTime(nanoseconds: 10_000_000)
-        let due = state.withLock { state in
-            let wanted = time ?? state.next ?? now
-            var due = state.next ?? wanted
-            // Time never goes back; forward only where the sound itself does.
-            if wanted - due > MediaTime(nanoseconds: 20_000_000) { due = wanted }
-            state.next = due + length
-            return due
-        }
         guard
             var frame = try? AudioFrame(
-                silence: format, sampleCount: samples.count / format.channels, runningTime: due)
+                silence: format, sampleCount: samples.count / format.channels, runningTime: time)
         else { return nil }
         frame.liveTiming = timing
         try? frame.withMutableSamples(as: Int16.self) { span in

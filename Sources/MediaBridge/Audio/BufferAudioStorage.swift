@@ -20,6 +20,8 @@ final class BufferAudioStorage: AudioFrameStorage {
     }
 
     func write(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError) {
+        // What is written is no silence any more, whatever made it.
+        buffer.clearGapFlag()
         let mapped = try map(.write)
         body(AudioPlanes(unsafe: mapped.planes))
     }

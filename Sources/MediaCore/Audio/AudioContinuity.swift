@@ -1,7 +1,8 @@
 /// Makes one unbroken stream of samples of frames whose times say that some are missing, or come twice.
 ///
 /// Feed it each frame, and pass on what it returns: each begins exactly where the one before ended. Times
-/// that are off by a little are jitter, and set right. A gap is filled with silence, an overlap is cut
+/// that are off by a little are jitter, and set right; off by 2 ms to one side for half a second, they are
+/// none, and corrected as a gap or an overlap of that size. A gap is filled with silence, an overlap is cut
 /// off; both are counted. A gap too long to be filled stays, and is told.
 ///
 /// ```swift
@@ -63,6 +64,8 @@ public struct AudioContinuity: Sendable {
         var samples = 0
         /// What is added to the times of the source, once they began anew.
         var shift: MediaTime
+        /// Since when all times were off to the same side, and by how much at least.
+        var bias: (since: MediaTime, least: MediaTime)?
 
         /// When the next sample is due.
         var end: MediaTime { start + format.duration(samples: samples) }
@@ -98,9 +101,11 @@ public struct AudioContinuity: Sendable {
         begin(frame, at: time)
         let format = frame.format
         let offset = time + (stream?.shift ?? .zero) - (stream?.end ?? time)
-        guard abs(offset) > jitter(of: frame) else { return Result(frames: [placed(frame)]) }
-        if abs(offset) > configuration.longestCorrection { return jumped(offset, frame) }
-        let missing = format.samples(in: offset)
+        let correction = abs(offset) > jitter(of: frame) ? offset : persistent(offset)
+        guard let correction else { return Result(frames: [placed(frame)]) }
+        stream?.bias = nil
+        if abs(correction) > configuration.longestCorrection { return jumped(correction, frame) }
+        let missing = format.samples(in: correction)
         if missing < 0 {
             let dropped = min(-missing, frame.sampleCount)
             counts.overlaps += 1
@@ -113,7 +118,7 @@ public struct AudioContinuity: Sendable {
         guard
             var silence = try? AudioFrame(
                 silence: format, sampleCount: missing, runningTime: time)
-        else { return jumped(offset, frame) }
+        else { return jumped(correction, frame) }
         silence.liveTiming = frame.liveTiming
         counts.gaps += 1
         counts.insertedSamples += missing
@@ -138,6 +143,26 @@ public struct AudioContinuity: Sendable {
         counts.insertedSamples += missing
         return placed(silence)
     }
+
+    /// What is off to one side for long enough is no jitter.
+    ///
+    /// - Returns: By how much it was off at least; `nil` while nobody knows.
+    private mutating func persistent(_ offset: MediaTime) -> MediaTime? {
+        guard let end = stream?.end, abs(offset) >= Self.notable else {
+            stream?.bias = nil
+            return nil
+        }
+        guard let bias = stream?.bias, (bias.least < .zero) == (offset < .zero) else {
+            stream?.bias = (end, offset)
+            return nil
+        }
+        let least = abs(offset) < abs(bias.least) ? offset : bias.least
+        stream?.bias = (bias.since, least)
+        return end - bias.since >= Self.patience ? least : nil
+    }
+
+    private static let notable = MediaTime(nanoseconds: 2_000_000)
+    private static let patience = MediaTime(nanoseconds: 500_000_000)
 
     /// Sees to it that the stream has the frame's format, from where it is.
     private mutating func begin(_ frame: AudioFrame, at time: MediaTime) {
