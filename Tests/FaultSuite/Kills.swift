@@ -13,11 +13,11 @@ enum Kills {
     }
 
     /// Frames that may be lost, of thirty a second: those that the muxer, or the order of pictures and
-    /// sound, still holds. AAC is 43 ms behind what it hears, and Opus is not.
+    /// sound, still holds. A picture is written when there is sound behind it, and AAC is 65 ms behind.
     private static func limit(_ container: String) -> Int {
         switch container {
         case "mp4": 18
-        case "ts": 2
+        case "ts": 3
         default: 1
         }
     }
@@ -25,7 +25,7 @@ enum Kills {
     private static func text(_ container: String) -> String {
         switch container {
         case "mp4": "0.6 s are lost at most; the rest plays"
-        case "ts": "two frames are lost at most; the rest plays"
+        case "ts": "three frames are lost at most (AAC comes that late); the rest plays"
         default: "one frame is lost at most; the rest plays"
         }
     }

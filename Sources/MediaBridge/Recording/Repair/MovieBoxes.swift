@@ -39,7 +39,7 @@ struct MovieBoxes {
                     + "pictures are in the file, but nothing tells where each begins and how it was "
                     + "encoded, so nothing can be done",
                 advice: "for the next one: gst-bridge record, or mp4mux fragment-duration=500 "
-                    + "fragment-mode=first-moov-then-finalise")
+                    + "fragment-mode=dash-or-mss")
         }
         var bytes = [UInt8](repeating: 0, count: found.size)
         fseeko(file, found.place, SEEK_SET)
