@@ -99,9 +99,11 @@ struct BridgeTests {
             bridgeToStop.withLock { $0 = nil }
             #expect(report.ended == .interrupt)
             #expect(report.failures.isEmpty)
-            let frames = try #require(report.outputs["output"]?.frames)
+            let output = try #require(report.outputs["output"])
+            let frames = output.frames
             #expect(frames >= 9)
-            #expect(report.captures["video"]?.frames == frames)
+            // A live capture waits for nobody: a busy machine may lose some, and says so.
+            #expect(report.captures["video"]?.frames == frames + output.dropped.total)
             let video = try await MediaProbe(of: path).video
             #expect(video?.frames == frames)
         }

@@ -33,7 +33,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             // Long enough to be looked for on a busy machine.
-            clip.frames = 300
+            clip.frames = 600
             clip.hasAudio = false
             let input = try await clip.make(at: directory.file("clip.mp4"))
             try await withVirtualDisplay { display in
