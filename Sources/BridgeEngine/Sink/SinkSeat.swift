@@ -3,14 +3,11 @@ internal import Synchronization
 
 /// Where one renderer lives.
 actor SinkSeat: Seat {
-    private enum Stage {
-        case fresh, initialized, started
-    }
     nonisolated let lane: Lane
     nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
 
     private let sink: any VideoSink
-    private var stage = Stage.fresh
+    private var stages: SeatStages
     private var failures = 0
     nonisolated let id: RendererID
     nonisolated let identity: ObjectIdentifier
@@ -43,6 +40,7 @@ actor SinkSeat: Seat {
             guard let seat = reach.seat else { return .notStarted }
             return seat.assumeIsolated { $0.render(item) }
         }
+        stages = SeatStages(name: "\(id)", typeName: typeName, trace: trace, codes: .renderer)
         self.sink = sink
         reach.seat = self
     }
@@ -59,10 +57,23 @@ actor SinkSeat: Seat {
     func make(_ call: Transition.Call) throws(EngineError) {
         switch call {
         case .query: query()
-        case .initialize: try initialize()
-        case .start: try start()
-        case .stop: try stop()
-        case .dispose: try dispose()
+        case .initialize:
+            guard stages.stage == .fresh, !isGivenUp else { return }
+            query()
+            try stages.initialize(sink.shouldInitialize)
+        case .start:
+            guard stages.stage == .initialized, !isGivenUp else { return }
+            try stages.start(sink.shouldStart)
+            failures = 0
+            // Where it was given up meanwhile, what puts it away follows, and closes it again.
+            feed.open()
+        case .stop:
+            // Behind what waited when the feed was closed.
+            feed.close()
+            guard stages.stage == .started else { return }
+            feed.freezes.pause()
+            try stages.stop(sink.shouldStop)
+        case .dispose: try stages.dispose(sink.shouldDispose)
         }
     }
 
@@ -80,77 +91,8 @@ actor SinkSeat: Seat {
         trace.note(name, .query, .succeeded)
     }
 
-    private func initialize() throws(EngineError) {
-        guard stage == .fresh, !isGivenUp else { return }
-        query()
-        var reason: (any Error)?
-        do {
-            guard try !sink.shouldInitialize() else {
-                trace.note(name, .initialize, .succeeded)
-                stage = .initialized
-                return
-            }
-            trace.note(name, .initialize, .refused)
-        } catch {
-            trace.note(name, .initialize, .threw)
-            reason = error
-        }
-        throw EngineError(
-            .rendererNotInitialized, call: "shouldInitialize",
-            message: reason == nil
-                ? "\(typeName) said no to shouldInitialize"
-                : "\(typeName) failed in shouldInitialize", underlying: reason)
-    }
-
-    private func start() throws(EngineError) {
-        guard stage == .initialized, !isGivenUp else { return }
-        do {
-            try sink.shouldStart()
-        } catch {
-            trace.note(name, .start, .threw)
-            throw EngineError(
-                .rendererNotStarted, call: "shouldStart",
-                message: "\(typeName) failed in shouldStart", underlying: error)
-        }
-        trace.note(name, .start, .succeeded)
-        stage = .started
-        failures = 0
-        // Where it was given up meanwhile, what puts it away follows, and closes it again.
-        feed.open()
-    }
-
-    /// Stops, behind what waited when ``SinkFeed/close()`` was called.
-    ///
-    /// - Throws: What the sink said; it counts as stopped all the same.
-    private func stop() throws(EngineError) {
-        feed.close()
-        guard stage == .started else { return }
-        stage = .initialized
-        feed.freezes.pause()
-        do {
-            try sink.shouldStop()
-            trace.note(name, .stop, .succeeded)
-        } catch {
-            trace.note(name, .stop, .threw)
-            throw failure(of: "shouldStop", error)
-        }
-    }
-
-    /// - Throws: What the sink said; it counts as disposed of all the same.
-    private func dispose() throws(EngineError) {
-        guard stage == .initialized else { return }
-        stage = .fresh
-        do {
-            try sink.shouldDispose()
-            trace.note(name, .dispose, .succeeded)
-        } catch {
-            trace.note(name, .dispose, .threw)
-            throw failure(of: "shouldDispose", error)
-        }
-    }
-
     private func render(_ item: SinkFeed.Item) -> FrameDisposition {
-        guard stage == .started else { return .notStarted }
+        guard stages.stage == .started else { return .notStarted }
         do {
             let frame = try item.conversion?.frame() ?? item.frame
             try sink.render(frame)
@@ -160,16 +102,10 @@ actor SinkSeat: Seat {
             failures += 1
             // The first of a row is told; a thousand of them are counted.
             if failures == 1 {
-                events.post(.rendererFailed(id, failure(of: "render", error)))
+                events.post(.rendererFailed(id, stages.failure(of: "render", error)))
             }
             return .dropped(.failed)
         }
-    }
-
-    private func failure(of call: String, _ error: any Error) -> EngineError {
-        EngineError(
-            .rendererFailed, call: call, message: "\(typeName) failed in \(call)",
-            underlying: error)
     }
 
     /// Runs `body` with the sink, where it lives.

@@ -10,6 +10,7 @@ struct AudioSourceTests {
     private final class Tone: AudioSource, Sendable {
         private let target = Mutex<(any AudioFrameConsumer)?>(nil)
         let startFailure: Refusal?
+        let disposal = Happening()
         init(startFailure: Refusal? = nil) { self.startFailure = startFailure }
 
         var consumer: (any AudioFrameConsumer)? {
@@ -18,7 +19,7 @@ struct AudioSourceTests {
         }
         func shouldStart() throws { if let startFailure { throw startFailure } }
         func shouldStop() {}
-        func shouldDispose() {}
+        func shouldDispose() { disposal.happen() }
 
         func deliver(_ index: Int) throws -> FrameDisposition {
             let frame = try AudioFrame(
@@ -78,6 +79,23 @@ struct AudioSourceTests {
         #expect(try tone.deliver(1) == .notStarted)
         #expect(try other.deliver(0) == .accepted)
         await engine.shutDown()
+    }
+
+    @Test func anEngineThatIsLetGoOfStopsAndDisposesOfItsSource() async throws {
+        let (tone, sink) = (Tone(), SoundCollector())
+        weak var gone: MediaEngine?
+        do {
+            let engine = makeEngine { $0.hasVideo = false }
+            gone = engine
+            try await engine.setAudioSource(tone)
+            try await engine.setLocalAudioSink(sink)
+            try await engine.startPreview()
+            _ = try tone.deliver(0)
+            await sink.wait(for: 480)
+        }
+        await tone.disposal.wait()
+        #expect(try tone.deliver(1) == .notStarted)
+        #expect(gone == nil)
     }
 
     @Test func theEndAndAFailureAreTold() async throws {

@@ -112,6 +112,28 @@ struct PipelineAudioSinkTests {
         }
     }
 
+    @Test func whatIsWrittenOverSilenceIsHeard() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("written.wav")
+            // The source marks its buffers as gaps, which converters take for silence unseen.
+            let source = try PipelineAudioSource(
+                "audiotestsrc wave=silence num-buffers=10 ! "
+                    + "audio/x-raw,format=S16LE,rate=48000,channels=1")
+            let sink = try PipelineAudioSink(
+                "audioconvert ! audio/x-raw,format=S32LE ! wavenc ! filesink location=\(path)")
+            for try await var frame in source.frames() {
+                try frame.withMutableSamples(as: Int16.self) { samples in
+                    for index in samples.indices { samples[index] = 1234 }
+                }
+                try await sink.write(frame)
+            }
+            try await sink.finish()
+            let heard = try await raw(path)
+            #expect(heard.count == 10240)
+            #expect(heard.allSatisfy { $0 == 1234 })
+        }
+    }
+
     @Test func aFrameWithoutSamplesOrTimeIsRefused() async throws {
         let sink = try PipelineAudioSink("fakesink")
         try await sink.start()
