@@ -28,6 +28,7 @@ final class AudioTrack: Sendable {
     let passed = AudioMeter()
     let level = LevelMeter()
     private let isMutedNow = Atomic<Bool>(false)
+    private let lastArrival = Atomic<Int64>(0)
 
     init(
         clock: EngineClock, events: EventHub, configuration: AudioContinuity.Configuration,
@@ -60,11 +61,19 @@ final class AudioTrack: Sendable {
             state.isFirst = true
             if port == nil { state.continuity.reset() }
         }
+        lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
         pacer.release()
         setPatient(port != nil)
     }
 
     func isListening(to port: AudioPort) -> Bool { state.withLock { $0.active === port } }
+
+    /// How long no sound has come.
+    func silence(now: MediaTime) -> MediaTime {
+        // What is held is not late.
+        pacer.isHolding
+            ? .zero : now - MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
+    }
 
     /// Lets a frame go that is held until its time, so that its source can stop.
     func letGo() { pacer.release() }
@@ -95,6 +104,7 @@ extension AudioTrack: AudioPort.Receiver {
         switch verdict {
         case .refused(let cause): return .dropped(cause)
         case .due(let due, let latency, let waits):
+            lastArrival.store(now.nanoseconds, ordering: .relaxed)
             if waits {
                 let isDue = pacer.wait(until: due, on: clock) { [self] in
                     port.isAdmitting && isListening(to: port)

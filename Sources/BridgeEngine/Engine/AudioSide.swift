@@ -12,6 +12,9 @@ struct AudioSide {
     var external: AudioSourceSeat?
     /// The source that runs; `nil` while none does.
     var running: AudioSourceSeat?
+    /// A source that has ended is not stalled.
+    var hasEnded = false
+    var isStalled = false
     var sinks: [AudioSinkID: AudioSinkEntry] = [:]
     var publisher: AudioPublisher?
     /// Mixes for the sinks of the playback.

@@ -127,7 +127,7 @@ extension MediaEngine {
             audioTrack.listen(to: old?.port)
             throw error
         }
-        audio.running = seat
+        (audio.running, audio.hasEnded, audio.isStalled) = (seat, false, false)
         if let old { await takeDown(old) }
         hub.post(.localAudioState(.capturing))
     }
@@ -181,9 +181,19 @@ extension MediaEngine {
         audio = AudioSide()
     }
 
+    /// Looks whether sound comes.
+    func watchAudio(_ limit: MediaTime) {
+        guard audio.running != nil, !audio.hasEnded else { return }
+        let silence = audioTrack.silence(now: clock.now)
+        guard (silence > limit) != audio.isStalled else { return }
+        audio.isStalled.toggle()
+        hub.post(audio.isStalled ? .audioSourceStalled(silence.duration) : .audioSourceResumed)
+    }
+
     /// The source that runs has come to its end.
     func audioEnded(_ port: AudioPort, _ ending: SourcePort.Ending) {
         guard let seat = audio.running, seat.port === port else { return }
+        audio.hasEnded = true
         switch ending {
         case .ended: hub.post(.audioSourceEnded)
         case .failed(let error):

@@ -50,6 +50,10 @@ public enum EngineEvent: Sendable {
     case audioSourceEnded
     /// The source of sound cannot go on, or could not be started: no sound card, say. Pictures go on.
     case audioSourceFailed(EngineError)
+    /// No sound came for this long. There is none to be heard meanwhile.
+    case audioSourceStalled(Duration)
+    /// Sound comes again.
+    case audioSourceResumed
     /// Samples were missing, or came twice. Told once a second at most; the statistics count all.
     case audioCorrected(AudioContinuity.Correction)
     /// A processor of sound threw.

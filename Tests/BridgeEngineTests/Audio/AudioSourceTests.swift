@@ -98,6 +98,21 @@ struct AudioSourceTests {
         #expect(gone == nil)
     }
 
+    @Test func silenceOfASourceIsTold() async throws {
+        let engine = makeEngine {
+            $0.hasVideo = false
+            $0.stallLimit = .milliseconds(200)
+        }
+        let events = engine.events
+        let tone = Tone()
+        try await engine.setAudioSource(tone)
+        try await engine.startPreview()
+        await events.first(named: "audioSourceStalled")
+        _ = try tone.deliver(0)
+        await events.first(named: "audioSourceResumed")
+        await engine.shutDown()
+    }
+
     @Test func theEndAndAFailureAreTold() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let events = engine.events

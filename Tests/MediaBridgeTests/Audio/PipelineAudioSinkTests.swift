@@ -1,7 +1,8 @@
 import Foundation
-import MediaBridge
 import TestSupport
 import Testing
+
+@testable import MediaBridge
 
 @Suite(.timeLimit(.minutes(3)))
 struct PipelineAudioSinkTests {
@@ -109,6 +110,43 @@ struct PipelineAudioSinkTests {
             for try await frame in film.frames() { try await pictures.write(frame) }
             try await pictures.finish()
             #expect(try await MediaProbe(of: path).video?.frames == 200)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func everyOutputReceivesTheVeryMemoryThatTheCaptureGave(isLive: Bool) async throws {
+        let source = try PipelineAudioSource(
+            "audiotestsrc is-live=\(isLive) num-buffers=20 samplesperbuffer=480 ! "
+                + "audio/x-raw,format=S16LE,rate=48000,channels=2")
+        let sinks = try (0..<3).map { _ in
+            try PipelineAudioSink(
+                "appsrc name=audio ! queue ! appsink name=out sync=false max-buffers=100")
+        }
+        var captured: [UInt] = []
+        var held: [AudioFrame] = []  // so that no address is used twice
+        for try await frame in source.frames() {
+            captured.append(
+                try frame.withBytes { $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } })
+            held.append(frame)
+            for sink in sinks { try await sink.write(frame) }
+        }
+        for sink in sinks {
+            let out = try #require(sink.pipeline.appSinks["out"])
+            let arrival = Signal()
+            out.setHandlers(
+                onSample: {
+                    arrival.signal()
+                    return .ok
+                }, onEnd: { arrival.signal() })
+            let finishing = Task { try await sink.finish() }
+            var received: [UInt] = []
+            while received.count < captured.count {
+                while let address = out.tryPull()?.address { received.append(address) }
+                if received.count < captured.count { await arrival.wait() }
+            }
+            #expect(received == captured)
+            out.removeHandlers()
+            _ = try await finishing.value
         }
     }
 
