@@ -10,8 +10,8 @@ struct Judgement: Sendable {
     var lastPicture = 0.0
     /// Where the last sound ends, in seconds; none without sound.
     var soundEnd: Double?
-    /// Blocks of sound.
-    var sounds = 0
+    /// From the first picture to the end of sound; a transport stream does not begin at zero.
+    var soundLength: Double { (soundEnd ?? 0) - (firstPicture ?? 0) }
     /// Sizes that pictures have: `320x240`.
     var sizes: Set<String> = []
     /// What it complained of.
@@ -48,7 +48,6 @@ struct Judgement: Sendable {
                 }
                 sizes.insert("\(fields["width"] ?? "")x\(fields["height"] ?? "")")
             case "audio":
-                sounds += 1
                 let length = fields["duration_time"].flatMap { Double($0) } ?? 0
                 if let time { soundEnd = max(soundEnd ?? 0, time + length) }
             default: break

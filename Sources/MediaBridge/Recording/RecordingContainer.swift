@@ -2,7 +2,7 @@
 public enum RecordingContainer: String, Sendable, CaseIterable {
     /// Matroska. A process that is killed loses one frame.
     case mkv
-    /// MPEG-4, in fragments of half a second, with an index of them at the end. A process that is killed
+    /// MPEG-4, in fragments of 0.4 s, with an index of them at the end. A process that is killed
     /// loses the last fragment.
     case mp4
     /// WebM: Matroska for browsers.
@@ -49,7 +49,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         // Not first-moov-then-finalise, which would finish a file with one index: until then, GStreamer
         // 1.22 leaves the size of a fragment's last sample out where it is that of the first, and what a
         // killed process left cannot be read.
-        case .mp4: "mp4mux fragment-duration=500 fragment-mode=dash-or-mss"
+        case .mp4: "mp4mux fragment-duration=400 fragment-mode=dash-or-mss"
         case .webm: "webmmux"
         case .ts: "mpegtsmux"
         }
