@@ -8,37 +8,38 @@ enum FullDisks {
             Promise(
                 name: "disk-nearly-full-\(container)", fault: "Disk nearly full, \(container)",
                 text: "event first, then a complete file; the preview goes on"
-            ) { _ in try await nearlyFull(container) }
+            ) { try await nearlyFull(container, $0) }
         }
         + FaultSuite.containers.map { container in
             Promise(
                 name: "disk-full-\(container)", fault: "Disk full, \(container)",
                 text: "a typed error; what was written plays; the preview goes on"
-            ) { _ in try await full(container, reserve: 0, fillAfter: 0, megabytes: 2) }
+            ) { try await full(container, $0, reserve: 0, fillAfter: 0, megabytes: 2) }
         }
         + [
             Promise(
                 name: "disk-filled", fault: "Another writer takes the rest of the disk, mkv",
                 text: "a typed error; what was written plays; the preview goes on"
-            ) { _ in try await full("mkv", reserve: -1, fillAfter: 40, megabytes: 20) },
+            ) { try await full("mkv", $0, reserve: -1, fillAfter: 40, megabytes: 20) },
             Promise(
                 name: "size-limit", fault: "File size limit (RLIMIT_FSIZE), each container",
                 text: "a typed error; what was written plays; the preview goes on"
             ) { try await sizeLimit($0) },
         ]
 
-    private static func order(_ path: String) -> VictimOrder {
+    private static func order(_ path: String, _ options: Options) -> VictimOrder {
         var order = VictimOrder(path: path)
         order.capture = VictimOrder.cameraAndMicrophone(pattern: "snow")
         order.hasPreview = true
-        order.stopAfter = 150
+        order.stopAfter = options.frames
         order.bitrate = 8_000_000
         return order
     }
 
-    private static func nearlyFull(_ container: String) async throws -> Finding {
+    private static func nearlyFull(_ container: String, _ options: Options) async throws -> Finding
+    {
         try await onSmallDisk(container, megabytes: 6) { path, run in
-            let report = try await run(order(path.inside))
+            let report = try await run(order(path.inside, options))
             let found = try await Judgement(of: path.outside)
             var complaints = Complaints()
             complaints.expect(
@@ -54,34 +55,35 @@ enum FullDisks {
                 "\(found.frames) frames of \(report.written) in the file")
             complaints.expect(report.addsUp, "the report does not add up: \(report)")
             complaints.expect(
-                report.preview >= 149, "the preview had \(report.preview) frames of 150")
+                report.preview >= options.frames - 1,
+                "the preview had \(report.preview) frames of \(options.frames)")
             complaints.expect(report.hasThrown, "the end was called a success")
             return Finding(
                 "\(found.frames) of \(report.written) frames in a complete file, preview "
-                    + "\(report.preview) of 150", complaints: complaints.all)
+                    + "\(report.preview) of \(options.frames)", complaints: complaints.all)
         }
     }
 
     private static func full(
-        _ container: String, reserve: Int, fillAfter: Int, megabytes: Int
+        _ container: String, _ options: Options, reserve: Int, fillAfter: Int, megabytes: Int
     ) async throws -> Finding {
         try await onSmallDisk(container, megabytes: megabytes) { path, run in
-            var order = order(path.inside)
+            var order = order(path.inside, options)
             order.reserve = reserve
             order.fillAfter = fillAfter
             let report = try await run(order)
-            return try await failed(report, path.outside, codes: ["noSpaceLeft"])
+            return try await failed(report, path.outside, options, codes: ["noSpaceLeft"])
         }
     }
 
     private static func sizeLimit(_ options: Options) async throws -> Finding {
         let findings = try await inTurns(options.containers, width: 2) { container in
             try await withTemporaryDirectory { directory in
-                var order = order(directory.file("out.\(container)"))
+                var order = order(directory.file("out.\(container)"), options)
                 order.sizeLimit = 1_000_000
                 let report = try await Recording.run(order)
                 let finding = try await failed(
-                    report, order.path, codes: ["resourceFailed", "noSpaceLeft"])
+                    report, order.path, options, codes: ["resourceFailed", "noSpaceLeft"])
                 return (container, finding)
             }
         }
@@ -92,7 +94,7 @@ enum FullDisks {
 
     /// What is left where nothing more could be written.
     private static func failed(
-        _ report: VictimReport, _ path: String, codes: Set<String>
+        _ report: VictimReport, _ path: String, _ options: Options, codes: Set<String>
     ) async throws -> Finding {
         let found = try await Judgement(of: path)
         var complaints = Complaints()
@@ -101,7 +103,9 @@ enum FullDisks {
         complaints.expect(
             report.hasThrown && report.ended == "error", "the end was called a success")
         complaints.expect(report.addsUp, "the report does not add up: \(report)")
-        complaints.expect(report.preview >= 149, "the preview had \(report.preview) frames of 150")
+        complaints.expect(
+            report.preview >= options.frames - 1,
+            "the preview had \(report.preview) frames of \(options.frames)")
         complaints.expect(report.stopSeconds < 5, "stop took \(report.stopSeconds.text) s")
         let lost = report.written - found.frames
         let limit = path.hasSuffix("mp4") ? 18 : 3
@@ -110,7 +114,7 @@ enum FullDisks {
             "\(found.frames) frames play, \(report.written) were written")
         return Finding(
             "\(code); \(found.frames) frames play (\(max(0, lost)) fewer than the muxer got), "
-                + "preview \(report.preview) of 150", complaints: complaints.all)
+                + "preview \(report.preview) of \(options.frames)", complaints: complaints.all)
     }
 
     private struct Place: Sendable {

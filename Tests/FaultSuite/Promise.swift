@@ -20,6 +20,8 @@ struct Options: Sendable {
     var seed: UInt64 = 20_250_707
 
     var kills: Int { isQuick ? 1 : 16 }
+    /// How long a recording goes on that something happens to.
+    var frames: Int { isQuick ? 100 : 150 }
     /// For promises that are tried with several.
     var containers: [String] { isQuick ? ["mkv", "mp4"] : FaultSuite.containers }
 }

@@ -24,7 +24,7 @@ enum Stalls {
     private static let grace = 10.0
 
     private static func fifo(
-        in directory: TemporaryDirectory, _ container: String
+        in directory: TemporaryDirectory, _ container: String, _ options: Options
     ) throws -> VictimOrder {
         let path = directory.file("out.\(container)")
         guard mkfifo(path, 0o600) == 0 else { throw Trouble(description: "no FIFO: \(errno)") }
@@ -32,7 +32,7 @@ enum Stalls {
         order.capture = VictimOrder.cameraAndMicrophone(pattern: "snow")
         order.bitrate = 4_000_000
         order.hasPreview = true
-        order.stopAfter = 150
+        order.stopAfter = options.frames
         order.patience = patience
         return order
     }
@@ -40,7 +40,7 @@ enum Stalls {
     private static func stalled(_ options: Options, opensReader: Bool) async throws -> Finding {
         let findings = try await inTurns(options.containers, width: 2) { container in
             try await withTemporaryDirectory { directory in
-                let order = try fifo(in: directory, container)
+                let order = try fifo(in: directory, container, options)
                 let reader = opensReader ? open(order.path, O_RDONLY | O_NONBLOCK) : -1
                 defer { if reader >= 0 { close(reader) } }
                 let report = try await Recording.run(order)
@@ -56,7 +56,8 @@ enum Stalls {
                     report.stopSeconds < patience + grace,
                     "stop took \(report.stopSeconds.text) s with a patience of \(patience.text) s")
                 complaints.expect(
-                    report.preview >= 149, "the preview had \(report.preview) frames of 150")
+                    report.preview >= options.frames - 1,
+                    "the preview had \(report.preview) frames of \(options.frames)")
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
                 return (container, report.stopSeconds, complaints.all.map { "\(container): \($0)" })
             }
@@ -70,7 +71,7 @@ enum Stalls {
     private static func closedPipe(_ options: Options) async throws -> Finding {
         let findings = try await inTurns(options.containers, width: 2) { container in
             try await withTemporaryDirectory { directory in
-                let order = try fifo(in: directory, container)
+                let order = try fifo(in: directory, container, options)
                 let recording = try Recording(order)
                 defer { recording.child.send(signal: SIGKILL) }
                 // Reads some, and goes.
@@ -85,7 +86,8 @@ enum Stalls {
                     report.hasThrown && report.ended == "error", "the end was called a success")
                 complaints.expect(report.stopSeconds < 5, "stop took \(report.stopSeconds.text) s")
                 complaints.expect(
-                    report.preview >= 149, "the preview had \(report.preview) frames of 150")
+                    report.preview >= options.frames - 1,
+                    "the preview had \(report.preview) frames of \(options.frames)")
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
                 return (report.failure?.code ?? "", complaints.all.map { "\(container): \($0)" })
             }

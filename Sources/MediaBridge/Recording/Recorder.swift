@@ -15,8 +15,8 @@ internal import Synchronization
 /// may come while everything runs. Sources deliver to ``videoInput`` and ``audioInput``, which end the
 /// recording where they end.
 ///
-/// Killed, a process loses one frame of an mkv and half a second of an mp4: what the encoder gave is with
-/// the kernel at once. ``RecordingRepair`` gives such a file its duration and index back.
+/// Killed, a process loses one frame of an mkv and 0.6 s of an mp4 at most: what the encoder gave is with the
+/// kernel at once. ``RecordingRepair`` gives such a file its duration and index back.
 ///
 /// One recording for each recorder. Thread: any but a streaming thread, except for the two ``consume(_:)``,
 /// which any thread may call.
