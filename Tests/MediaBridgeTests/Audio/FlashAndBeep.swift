@@ -3,33 +3,37 @@ import MediaBridge
 import Synchronization
 import TestSupport
 
-/// A live capture that flashes and beeps about once a second, both at the running time of the frame that
-/// flashes.
+/// A capture that flashes and beeps about once a second, both at the running time of the frame that flashes.
 struct FlashAndBeep {
     let pictures: Flashes
     let sound: Beeps
 
-    init(seconds: Int) throws {
+    init(seconds: Int, isLive: Bool) throws {
         let film = try PipelineVideoSource(
-            "videotestsrc is-live=true pattern=black num-buffers=\(25 * seconds) ! "
+            "videotestsrc is-live=\(isLive) pattern=black num-buffers=\(25 * seconds) ! "
                 + "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1 ! appsink name=video "
-                + "audiotestsrc is-live=true wave=silence num-buffers=\(100 * seconds) "
+                + "audiotestsrc is-live=\(isLive) wave=silence num-buffers=\(100 * seconds) "
                 + "samplesperbuffer=480 ! audio/x-raw,format=S16LE,rate=48000,channels=1 ! "
                 + "appsink name=audio")
         guard let sound = film.audio else { throw PipelineError(.wrongEnds, message: "silent") }
-        let moments = Moments()
+        let moments = Moments(isLive: isLive)
         pictures = Flashes(film, moments)
         self.sound = Beeps(sound, moments)
     }
 
-    /// Running times at which it flashes; known three frames before.
+    /// Running times at which it flashes: whole seconds; of a live capture, whose first frame is at any
+    /// time, known three frames before.
     final class Moments: Sendable {
+        private let isLive: Bool
         private let times = Mutex<[MediaTime]>([])
         private let frames = Atomic<Int>(0)
         private static let interval = MediaTime(value: 1, timescale: 25)
 
+        init(isLive: Bool) { self.isLive = isLive }
+
         /// Whether this frame is to flash.
         func flashes(at time: MediaTime) -> Bool {
+            guard isLive else { return time.nanoseconds % 1_000_000_000 < 20_000_000 }
             let number = frames.add(1, ordering: .relaxed).oldValue
             return times.withLock { times in
                 if number % 25 == 22 {
@@ -40,7 +44,8 @@ struct FlashAndBeep {
         }
 
         func beeps(at time: MediaTime) -> Bool {
-            times.withLock { $0.contains { time >= $0 && (time - $0).seconds < 0.01 } }
+            guard isLive else { return time.nanoseconds % 1_000_000_000 < 10_000_000 }
+            return times.withLock { $0.contains { time >= $0 && (time - $0).seconds < 0.01 } }
         }
     }
 
