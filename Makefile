@@ -4,6 +4,7 @@
 # make test-thread | test-address   the suite under a sanitizer
 # make fuzz [SECONDS=30]       libFuzzer on strings, pipeline files and pushes
 # make faults                  breaks recordings, and prints what survives
+# make soak [MINUTES=2]        what grows in a process that runs for long
 # Each installs the Debian packages it needs first.
 
 SHELL := /bin/bash
@@ -14,7 +15,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth
 
-.PHONY: fuzz test-thread test-address demo test lint bench build packages packages-test clean
+.PHONY: soak fuzz test-thread test-address demo test lint bench build packages packages-test clean
 
 demo: packages
 	swift build -c release --product gst-bridge
@@ -33,6 +34,11 @@ test-address: packages-test
 	G_SLICE=always-malloc ASAN_OPTIONS=fast_unwind_on_malloc=0 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp \
 	swift test --sanitize=address --scratch-path .build/address
+
+MINUTES := 2
+soak: packages-test
+	swift build -c release --product Soak
+	.build/release/Soak --minutes $(MINUTES) --plot .build/soak.svg $(SOAK)
 
 # SECONDS for the three together.
 SECONDS := 30

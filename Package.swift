@@ -83,6 +83,17 @@ let package = Package(
             name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/CycleProbe",
             swiftSettings: settings
         ),
+        // Runs for minutes or hours, and tells what grows.
+        .target(
+            name: "CLiveObjects", dependencies: ["CMediaBridge"], path: "Tests/Soak/CLiveObjects"),
+        .executableTarget(
+            name: "Soak",
+            dependencies: [
+                "CLiveObjects", "MediaBridge",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Soak", exclude: ["CLiveObjects"], swiftSettings: settings
+        ),
         // What the tests of the sandbox run inside of one.
         .executableTarget(
             name: "SandboxProbe", dependencies: ["MediaBridge"], path: "Tests/SandboxProbe",

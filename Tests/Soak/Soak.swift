@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+import MediaBridge
+
+/// A program's life in fast motion: an engine that runs all the time, while sources are swapped, others join
+/// and leave its channel, and recordings, bridges and captures come and go. What the process holds is
+/// looked at every few seconds, and must not grow.
+@main
+struct Soak: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "Soak", abstract: "Runs for minutes or hours, and tells what grows.",
+        discussion: """
+            Resident memory, descriptors, threads and live objects of GStreamer are sampled after a cycle \
+            whenever two seconds have passed. A straight line through the samples after the warm-up (the \
+            first quarter, ten thousand cycles at most) must not be steeper than the limits, by more than \
+            twice its own uncertainty. Exit status 1 where one is.
+
+            Limits, in a thousand cycles: 8 MB of memory, which is a kilobyte for each of the eight \
+            pipelines of a cycle; one descriptor; two threads (the pool takes long to reach its size); \
+            five objects. A heap takes a thousand cycles to find its size: less than two minutes say \
+            little of memory.
+            """)
+
+    @Option(help: "How long.")
+    var minutes = 2.0
+
+    @Option(help: "Where the picture goes.")
+    var plot = "soak.svg"
+
+    @Option(
+        help: "A part of the cycle alone, to see which one grows; may be repeated.")
+    var only: [SoakHouse.Part] = []
+
+    @Option(help: "Loses something in every cycle, to see that it is found.")
+    var leak: Leak?
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if let soak = command as? Soak { try await soak.run() } else { try command.run() }
+        } catch { exit(withError: error) }
+    }
+
+    func run() async throws {
+        LiveObjects.begin()
+        let directory = NSTemporaryDirectory() + "/mediabridge-soak-\(getpid())"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let house = try await SoakHouse(directory: directory)
+        var record = SoakRecord()
+        let clock = ContinuousClock()
+        let start = clock.now
+        let length = Duration.seconds(minutes * 60)
+        var due = start
+        var cycles = 0
+        while clock.now - start < length {
+            try await house.cycle(cycles, of: only.isEmpty ? SoakHouse.Part.allCases : only)
+            leak?.lose()
+            cycles += 1
+            guard clock.now >= due else { continue }
+            due = clock.now + .seconds(2)
+            GStreamer.waitForTeardown()
+            record.add(.now, after: cycles)
+        }
+        try await house.close()
+        let verdicts = record.verdicts
+        print("\(cycles) cycles in \(minutes) minutes, \(record.times.count) samples")
+        for verdict in verdicts { print(verdict) }
+        try SoakPlot(record: record, verdicts: verdicts).svg.write(
+            toFile: plot, atomically: true, encoding: .utf8)
+        print("plot: \(plot)")
+        if verdicts.contains(where: { !$0.passes }) { throw ExitCode(1) }
+    }
+}
+
+extension SoakHouse.Part: ExpressibleByArgument {}
+
+/// What is lost in every cycle, to see that it is found.
+enum Leak: String, ExpressibleByArgument, CaseIterable {
+    /// 64 kB, used.
+    case memory
+    case descriptor, thread, object
+
+    func lose() {
+        switch self {
+        case .memory: LiveObjects.loseMemory()
+        case .descriptor: _ = open("/dev/null", O_RDONLY)
+        case .thread: Thread.detachNewThread { Thread.sleep(until: .distantFuture) }
+        case .object: LiveObjects.lose()
+        }
+    }
+}

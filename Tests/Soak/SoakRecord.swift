@@ -1,0 +1,84 @@
+import Foundation
+
+/// All samples, and what they say.
+struct SoakRecord {
+    /// In thousands of cycles: how many there are in a minute is the machine's affair.
+    private(set) var times: [Double] = []
+    private(set) var samples: [SoakSample] = []
+
+    mutating func add(_ sample: SoakSample, after cycles: Int) {
+        times.append(Double(cycles) / 1000)
+        samples.append(sample)
+    }
+
+    /// Where the warm-up ends: after a quarter, and after ten thousand cycles at most.
+    var warmUp: Double { min((times.last ?? 0) / 4, 10) }
+
+    var verdicts: [SoakVerdict] {
+        let from = times.firstIndex { $0 >= warmUp } ?? 0
+        return SoakSeries.all.map { series in
+            let values = samples.map(series.value)
+            let line = FittedLine(Array(times[from...]), Array(values[from...]))
+            return SoakVerdict(series: series, values: values, line: line)
+        }
+    }
+}
+
+/// The straight line with the least squares of distances.
+struct FittedLine {
+    var slope = 0.0
+    var start = 0.0
+    /// Of the slope: one standard deviation.
+    var uncertainty = 0.0
+
+    init(_ x: [Double], _ y: [Double]) {
+        let count = Double(x.count)
+        guard x.count > 2 else { return }
+        let (middle, mean) = (x.reduce(0, +) / count, y.reduce(0, +) / count)
+        let spread = x.reduce(0) { $0 + ($1 - middle) * ($1 - middle) }
+        guard spread > 0 else { return }
+        slope = zip(x, y).reduce(0) { $0 + ($1.0 - middle) * ($1.1 - mean) } / spread
+        start = mean - slope * middle
+        let rest = zip(x, y).reduce(0) { sum, point in
+            let distance = point.1 - start - slope * point.0
+            return sum + distance * distance
+        }
+        uncertainty = (rest / (count - 2) / spread).squareRoot()
+    }
+}
+
+/// Whether one of them grows.
+struct SoakVerdict: CustomStringConvertible {
+    let series: SoakSeries
+    let values: [Double]
+    let line: FittedLine
+
+    var passes: Bool { line.slope - 2 * line.uncertainty <= series.limit }
+
+    var description: String {
+        let name = series.name.padding(toLength: 12, withPad: " ", startingAt: 0)
+        let unit = series.unit.isEmpty ? "" : " \(series.unit)"
+        return "\(passes ? "ok    " : "GROWS ") \(name) \(sketch)  "
+            + "\(Int(values.first ?? 0)) … \(Int(values.last ?? 0))\(unit), "
+            + "\(Self.short(line.slope)) ± \(Self.short(2 * line.uncertainty))\(unit) in 1000 cycles "
+            + "(limit \(Self.short(series.limit)))"
+    }
+
+    /// The course as a row of blocks.
+    private var sketch: String {
+        let blocks = Array("▁▂▃▄▅▆▇█")
+        let width = min(40, values.count)
+        guard width > 0, let low = values.min(), let high = values.max() else { return "" }
+        return String(
+            (0..<width).map { column in
+                let value = values[column * values.count / width]
+                return blocks[high > low ? Int((value - low) / (high - low) * 7.99) : 0]
+            })
+    }
+
+    static func short(_ value: Double) -> String {
+        let tenths = (abs(value) * 10).rounded()
+        let text = "\(Int(tenths) / 10).\(Int(tenths) % 10)"
+        return value < 0 && tenths > 0 ? "-\(text)" : text
+    }
+}
