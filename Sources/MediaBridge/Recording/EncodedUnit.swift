@@ -11,15 +11,18 @@ final class EncodedUnit: Sendable {
     let byteCount: Int
     /// Whether it is its encoder's first.
     let isFirst: Bool
+    /// When its encoder gave it.
+    let arrival: ContinuousClock.Instant
 
     init(
         _ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
-        isFirst: Bool, isKey: Bool? = nil
+        isFirst: Bool, isKey: Bool? = nil, arrival: ContinuousClock.Instant = .now
     ) {
         self.kind = kind
         self.caps = caps
         self.time = time
         self.isFirst = isFirst
+        self.arrival = arrival
         duration = buffer.duration.map { MediaTime($0) }
         self.isKey = isKey ?? (kind == .audio || !buffer.isDelta)
         byteCount = buffer.byteCount

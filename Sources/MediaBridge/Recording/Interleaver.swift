@@ -75,13 +75,13 @@ struct Interleaver {
     }
 
     /// The next unit; `nil` where it must be waited for.
-    mutating func next() -> Released? {
+    mutating func next(now: ContinuousClock.Instant = .now) -> Released? {
         for kind in tracks.keys { dropDone(kind) }
         let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
         guard let (kind, unit) = heads.min(by: { $0.1.time < $1.1.time }) else { return nil }
         let lacking = tracks.filter { peek($0.key) == nil && !$0.value.isOver }.map(\.value)
         guard
-            lacking.isEmpty || isFlushing || isOverdue(unit)
+            lacking.isEmpty || isFlushing || isOverdue(unit, now)
                 || (kind == .audio && lacking.allSatisfy { isBefore($0, unit) })
         else { return nil }
         return take(kind)
@@ -94,10 +94,11 @@ struct Interleaver {
         track.reached.map { unit.time < $0 } ?? false
     }
 
-    private func isOverdue(_ unit: EncodedUnit) -> Bool {
+    /// By its time and by the clock: a recording may run faster than its time goes.
+    private func isOverdue(_ unit: EncodedUnit, _ now: ContinuousClock.Instant) -> Bool {
         if heldBytes > Self.limit { return true }
         guard let patience, let newest = tracks[unit.kind]?.newest else { return false }
-        return newest - unit.time > patience
+        return newest - unit.time > patience && MediaTime(now - unit.arrival) > patience
     }
 
     private mutating func take(_ kind: RecordingKind) -> Released? {

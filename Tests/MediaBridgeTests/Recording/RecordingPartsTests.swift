@@ -7,14 +7,15 @@ import Testing
 /// The parts of a recorder by themselves.
 @Suite struct RecordingPartsTests {
     private func unit(
-        _ kind: RecordingKind, _ seconds: Double, isKey: Bool = true, bytes: Int = 10
+        _ kind: RecordingKind, _ seconds: Double, isKey: Bool = true, bytes: Int = 10,
+        arrival: ContinuousClock.Instant = .now
     ) throws -> EncodedUnit {
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: bytes)) else {
             throw FrameError(.outOfMemory, "no memory")
         }
         return EncodedUnit(
             kind, buffer, caps: try Caps("video/x-test"), time: MediaTime(seconds: seconds),
-            isFirst: false, isKey: isKey)
+            isFirst: false, isKey: isKey, arrival: arrival)
     }
 
     private func drain(_ interleaver: inout Interleaver) -> [Double] {
@@ -59,10 +60,13 @@ import Testing
         var interleaver = Interleaver([.video, .audio])
         interleaver.patience = MediaTime(seconds: 2)
         interleaver.begin(.video, generation: 1)
-        for time in [0.0, 1, 2] { interleaver.add(try unit(.video, time), generation: 1) }
-        #expect(drain(&interleaver) == [])
-        interleaver.add(try unit(.video, 2.5), generation: 1)
-        #expect(drain(&interleaver) == [0])
+        let start = ContinuousClock.now
+        for time in [0.0, 1, 2, 2.5] {
+            interleaver.add(try unit(.video, time, arrival: start), generation: 1)
+        }
+        #expect(interleaver.next(now: start + .seconds(1)) == nil, "in a hurry, and not late")
+        #expect(interleaver.next(now: start + .seconds(3))?.unit.time == .zero)
+        #expect(interleaver.next(now: start + .seconds(3)) == nil)
         interleaver.flush()
         #expect(drain(&interleaver) == [1, 2, 2.5])
     }
