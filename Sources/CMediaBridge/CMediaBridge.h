@@ -57,6 +57,12 @@ static inline gulong mb_pad_add_probe(GstPad *pad, GstPadProbeType mask, MBProbe
     return gst_pad_add_probe(pad, mask, handler, context, destroy);
 }
 
+// Reason: macro (GST_PAD_PROBE_INFO_DATA), and one step: the probe's buffer, made the probe's own.
+static inline GstBuffer *mb_pad_probe_own_buffer(GstPadProbeInfo *info) {
+    info->data = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
+    return GST_PAD_PROBE_INFO_BUFFER(info);
+}
+
 // Reason: macro (gst_pad_set_chain_function and gst_pad_set_event_function), and @Sendable.
 static inline void mb_pad_set_functions(GstPad *pad, MBChainHandler chain MB_SENDABLE,
                                         MBEventHandler event MB_SENDABLE, gpointer context,

@@ -43,6 +43,13 @@ final class RecordingFile: Sendable {
             text += " appsrc name=\(kind.name) ! mux.\(container.pad(for: kind))"
         }
         output = try Output(text, configuration: configuration)
+        if container == .mp4 {
+            let zero = zero
+            let times = FragmentTimes(starts: streams.mapValues { $0.time - zero })
+            output.pipeline.element(named: "mux")?.pad("src")?.onBox(FragmentTimes.boxes) {
+                times.edit($0)
+            }
+        }
     }
 
     /// Opens the file. Blocks; on the writer's queue.

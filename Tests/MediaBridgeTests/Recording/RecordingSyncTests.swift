@@ -79,4 +79,44 @@ import Testing
             #expect(worst <= 0.010, "\(worst * 1000) ms")
         }
     }
+
+    /// Where one stream begins later than the other, it does so in the file.
+    @Test(arguments: ["mkv", "mp4", "webm", "ts"], [RecordingStart.pictures, .sound])
+    func aStreamThatBeginsLaterIsLater(ending: String, later: RecordingStart) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(ending)")
+            var configuration = Recorder.Configuration()
+            configuration.audio = AudioEncoding()
+            let recorder = try Recorder(path, configuration: configuration)
+            try recorder.start()
+            let frames = RecordedFrames()
+            let delay = MediaTime(seconds: 0.3)
+            for index in 0..<50 {
+                let time = MediaTime(value: Int64(index), timescale: 25)
+                try await recorder.write(
+                    frames.picture(index, at: later == .pictures ? time + delay : time))
+                _ = try recorder.consume(
+                    frames.sound(
+                        from: index * 1920, samples: 1920,
+                        at: later == .sound ? time + delay : time))
+            }
+            try await recorder.stop()
+            var begins: [Double] = []
+            for stream in ["v", "a"] {
+                let times = try await Tool.check(
+                    "ffprobe",
+                    [
+                        "-v", "error", "-select_streams", stream, "-show_entries", "frame=pts_time",
+                        "-of", "csv=p=0", path,
+                    ])
+                let first = times.split(whereSeparator: { ",\n".contains($0) }).first
+                begins.append(try #require(first.flatMap { Double($0) }))
+            }
+            let expected = later == .sound ? 0.3 : -0.3
+            #expect(abs(begins[1] - begins[0] - expected) <= 0.010)
+        }
+    }
 }
+
+/// Which stream of a recording is meant.
+enum RecordingStart: Sendable { case pictures, sound }

@@ -1,0 +1,123 @@
+internal import Synchronization
+
+/// Sets the times of fragments right. GStreamer 1.22's mp4mux counts each stream of a fragmented file from
+/// that stream's own first sample and writes down nowhere how much later than the others it begins: sound
+/// that came 20 ms after the first picture would be heard 20 ms too early for ever.
+///
+/// Source: ISO/IEC 14496-12, boxes `tkhd`, `mdhd`, `tfhd` and `tfdt`.
+final class FragmentTimes: Sendable {
+    private struct Track {
+        var isSound = false
+        /// Units of time in a second.
+        var scale: UInt64 = 0
+    }
+    private struct State {
+        /// By the number that the file gives them.
+        var tracks: [UInt32: Track] = [:]
+    }
+    private let state = Mutex(State())
+    private let starts: [RecordingKind: MediaTime]
+
+    /// The boxes that ``edit(_:)`` wants to see, as they pass on their way to the file.
+    static let boxes: Set<String> = ["moov", "moof"]
+
+    /// - Parameter starts: When each stream begins, in the file's time.
+    init(starts: [RecordingKind: MediaTime]) { self.starts = starts }
+
+    /// On the muxer's streaming thread.
+    func edit(_ bytes: UnsafeMutableRawBufferPointer) {
+        state.withLock { state in
+            for box in Boxes(bytes, 0..<bytes.count) {
+                switch box.type {
+                case "moov": for child in box.children("trak") { note(child, &state) }
+                case "moof": for child in box.children("traf") { shift(child, state) }
+                default: break
+                }
+            }
+        }
+    }
+
+    private func note(_ trak: Box, _ state: inout State) {
+        guard let header = trak.children("tkhd").first, let media = trak.children("mdia").first,
+            let mediaHeader = media.children("mdhd").first,
+            let handler = media.children("hdlr").first
+        else { return }
+        // Two times of creation stand before the number and the scale, longer ones in version 1.
+        let number = header.number32(at: header.version == 1 ? 20 : 12)
+        state.tracks[number] = Track(
+            isSound: handler.letters(at: 8) == "soun",
+            scale: UInt64(mediaHeader.number32(at: mediaHeader.version == 1 ? 20 : 12)))
+    }
+
+    private func shift(_ traf: Box, _ state: State) {
+        guard let header = traf.children("tfhd").first, let time = traf.children("tfdt").first,
+            let track = state.tracks[header.number32(at: 4)],
+            let start = starts[track.isSound ? .audio : .video], start > .zero
+        else { return }
+        let units = (UInt64(start.nanoseconds) * track.scale + 500_000_000) / 1_000_000_000
+        if time.version == 1 {
+            time.set(
+                UInt64(time.number32(at: 4)) << 32 | UInt64(time.number32(at: 8)) &+ units, at: 4)
+        } else {
+            time.set(time.number32(at: 4) &+ UInt32(truncatingIfNeeded: units), at: 4)
+        }
+    }
+}
+
+/// One box of an ISO file.
+private struct Box {
+    let bytes: UnsafeMutableRawBufferPointer
+    let type: String
+    /// Without size and letters.
+    let content: Range<Int>
+
+    /// Of a full box.
+    var version: UInt8 { content.isEmpty ? 0 : bytes[content.lowerBound] }
+
+    func children(_ type: String) -> [Box] { Boxes(bytes, content).filter { $0.type == type } }
+
+    /// Zero beyond the end.
+    func number32(at offset: Int) -> UInt32 {
+        let place = content.lowerBound + offset
+        guard place + 4 <= content.upperBound else { return 0 }
+        return bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    func letters(at offset: Int) -> String {
+        let place = content.lowerBound + offset
+        guard place + 4 <= content.upperBound else { return "" }
+        return String(decoding: bytes[place..<place + 4], as: UTF8.self)
+    }
+
+    func set<Number: FixedWidthInteger>(_ number: Number, at offset: Int) {
+        let place = content.lowerBound + offset
+        let count = Number.bitWidth / 8
+        guard place + count <= content.upperBound else { return }
+        for index in 0..<count {
+            bytes[place + index] = UInt8(
+                truncatingIfNeeded: number >> Number(8 * (count - 1 - index)))
+        }
+    }
+}
+
+/// The boxes in a piece of an ISO file; ends where one does not fit.
+private struct Boxes: Sequence, IteratorProtocol {
+    private let bytes: UnsafeMutableRawBufferPointer
+    private var rest: Range<Int>
+
+    init(_ bytes: UnsafeMutableRawBufferPointer, _ range: Range<Int>) {
+        self.bytes = bytes
+        rest = range
+    }
+
+    mutating func next() -> Box? {
+        guard rest.count >= 8 else { return nil }
+        let start = rest.lowerBound
+        let size = bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+        guard size >= 8, size <= rest.count else { return nil }
+        rest = start + size..<rest.upperBound
+        return Box(
+            bytes: bytes, type: String(decoding: bytes[start + 4..<start + 8], as: UTF8.self),
+            content: start + 8..<start + size)
+    }
+}
