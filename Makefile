@@ -15,7 +15,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth
 
-.PHONY: soak fuzz test-thread test-address demo test lint bench build packages packages-test clean
+.PHONY: soak faults fuzz test-thread test-address demo test lint bench build packages packages-test clean
 
 demo: packages
 	swift build -c release --product gst-bridge
