@@ -7,7 +7,8 @@ final class AudioPort: AudioFrameConsumer {
     /// Where frames go on.
     protocol Receiver: AnyObject, Sendable {
         func receive(_ frame: consuming AudioFrame, from port: AudioPort) -> FrameDisposition
-        func ended(_ port: AudioPort, _ ending: SourcePort.Ending)
+        /// ``takeEndings()`` says how.
+        func ended(_ port: AudioPort)
     }
     private struct Traits {
         var pacing = MediaPacing.source
@@ -15,6 +16,10 @@ final class AudioPort: AudioFrameConsumer {
     }
     private let gate: SourceGate<AudioFrame>
     private let traits = Mutex(Traits())
+    /// Kept until the engine asks: the end may come before the start has returned.
+    private let endings = Mutex<[SourcePort.Ending]>([])
+    /// A source that ends again and again fills no memory.
+    private static let mostEndings = 8
     private weak let receiver: (any Receiver)?
     let meter = AudioMeter()
     let drops = DropMeter()
@@ -36,7 +41,10 @@ final class AudioPort: AudioFrameConsumer {
     // MARK: From start to stop
 
     /// Frames may come from here on, and wait until ``open()`` or ``close()``.
-    func expectStart() { gate.expectStart() }
+    func expectStart() {
+        endings.withLock { $0 = [] }
+        gate.expectStart()
+    }
 
     func open() { gate.open { self.pass($0) } }
 
@@ -55,7 +63,16 @@ final class AudioPort: AudioFrameConsumer {
     private func end(_ ending: SourcePort.Ending) {
         // What a source says after it was stopped is of no interest any more.
         guard isAdmitting else { return }
-        receiver?.ended(self, ending)
+        endings.withLock { if $0.count < Self.mostEndings { $0.append(ending) } }
+        receiver?.ended(self)
+    }
+
+    /// Takes out how the source ended since it was started, as far as that was not taken before.
+    func takeEndings() -> [SourcePort.Ending] {
+        endings.withLock { endings in
+            defer { endings = [] }
+            return endings
+        }
     }
 
     // MARK: Frames

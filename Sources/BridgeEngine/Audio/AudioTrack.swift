@@ -12,7 +12,7 @@ final class AudioTrack: Sendable {
     let outgoing = AudioStream()
     private let clock: EngineClock
     private let events: EventHub
-    private let onEnd: @Sendable (AudioPort, SourcePort.Ending) -> Void
+    private let onEnd: @Sendable () -> Void
     private struct State {
         var active: AudioPort?
         var timeline: AudioTimeline
@@ -32,7 +32,7 @@ final class AudioTrack: Sendable {
 
     init(
         clock: EngineClock, events: EventHub, configuration: AudioContinuity.Configuration,
-        onEnd: @escaping @Sendable (AudioPort, SourcePort.Ending) -> Void
+        onEnd: @escaping @Sendable () -> Void
     ) {
         self.clock = clock
         self.events = events
@@ -91,7 +91,7 @@ final class AudioTrack: Sendable {
 }
 
 extension AudioTrack: AudioPort.Receiver {
-    func ended(_ port: AudioPort, _ ending: SourcePort.Ending) { onEnd(port, ending) }
+    func ended(_ port: AudioPort) { onEnd() }
 
     func receive(_ frame: consuming AudioFrame, from port: AudioPort) -> FrameDisposition {
         let (now, timing, frame) = (clock.now, port.timing, frame)

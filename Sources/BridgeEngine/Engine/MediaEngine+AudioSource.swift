@@ -130,6 +130,7 @@ extension MediaEngine {
         (audio.running, audio.hasEnded, audio.isStalled) = (seat, false, false)
         if let old { await takeDown(old) }
         hub.post(.localAudioState(.capturing))
+        checkAudioEnding()
     }
 
     /// With the first hold, beside the pictures.
@@ -190,18 +191,21 @@ extension MediaEngine {
         hub.post(audio.isStalled ? .audioSourceStalled(silence.duration) : .audioSourceResumed)
     }
 
-    /// The source that runs has come to its end.
-    func audioEnded(_ port: AudioPort, _ ending: SourcePort.Ending) {
-        guard let seat = audio.running, seat.port === port else { return }
-        audio.hasEnded = true
-        switch ending {
-        case .ended: hub.post(.audioSourceEnded)
-        case .failed(let error):
-            hub.post(
-                .audioSourceFailed(
-                    EngineError(
-                        .sourceFailed, message: "\(seat.typeName) failed", underlying: error)))
-            hub.post(.localAudioState(.failed))
+    /// Acts upon the end of the source that runs, once. Also when it has just been started: what is short
+    /// may have ended before the start returned.
+    func checkAudioEnding() {
+        guard let seat = audio.running else { return }
+        for ending in seat.port.takeEndings() {
+            audio.hasEnded = true
+            switch ending {
+            case .ended: hub.post(.audioSourceEnded)
+            case .failed(let error):
+                hub.post(
+                    .audioSourceFailed(
+                        EngineError(
+                            .sourceFailed, message: "\(seat.typeName) failed", underlying: error)))
+                hub.post(.localAudioState(.failed))
+            }
         }
     }
 }

@@ -98,7 +98,7 @@ public actor MediaEngine {
         ) { track, news in desk.tell(track.id, news) }
         audioTrack = AudioTrack(
             clock: clock, events: hub, configuration: configuration.audioContinuity
-        ) { port, ending in desk.tell(port, ending) }
+        ) { desk.tellOfSound() }
         slots = [.main: TrackSlot(track: mainTrack)]
         desk.engine = self
     }
@@ -186,9 +186,10 @@ final class NewsDesk: @unchecked Sendable {  // set once, before the engine is a
 
     init(_ lane: Lane) { self.lane = lane }
 
-    func tell(_ port: AudioPort, _ ending: SourcePort.Ending) {
+    /// The source of sound may have ended.
+    func tellOfSound() {
         lane.queue.async { [weak engine] in
-            engine?.assumeIsolated { $0.audioEnded(port, ending) }
+            engine?.assumeIsolated { $0.checkAudioEnding() }
         }
     }
 

@@ -47,6 +47,35 @@ struct AudioSourceTests {
         await engine.shutDown()
     }
 
+    /// All that it has comes within its start.
+    private final class Short: AudioSource, Sendable {
+        private let target = Mutex<(any AudioFrameConsumer)?>(nil)
+        var consumer: (any AudioFrameConsumer)? {
+            get { target.withLock { $0 } }
+            set { target.withLock { $0 = newValue } }
+        }
+        func shouldStart() throws {
+            let frame = try AudioFrame(
+                copying: block(0), sampleRate: 48000, channels: 1, runningTime: .zero)
+            consumer?.consume(frame)
+            consumer?.sourceDidEnd()
+        }
+        func shouldStop() {}
+        func shouldDispose() {}
+    }
+
+    @Test func theEndOfASourceThatEndsWithinItsStartIsTold() async throws {
+        let engine = makeEngine { $0.hasVideo = false }
+        let events = engine.events
+        try await engine.setAudioSource(Short())
+        try await engine.startPreview()
+        let ended = await events.first { event in
+            if case .audioSourceEnded = event { true } else { nil }
+        }
+        #expect(ended == true)
+        await engine.shutDown()
+    }
+
     @Test func withoutAMicrophoneTheReasonIsToldAndPicturesGoOn() async throws {
         let engine = makeEngine()
         let events = engine.events
