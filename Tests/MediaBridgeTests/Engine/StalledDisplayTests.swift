@@ -59,7 +59,7 @@ struct StalledDisplayTests {
     @Test func withoutASourceThereIsStillAPicture() async throws {
         let engine = MediaEngine()
         try await engine.startPreview()
-        let frame = try await engine.takeSnapshot()
+        let frame = try await engine.takeSnapshot(within: .seconds(60))
         #expect(frame.width > 0 && frame.height > 0)
         await engine.shutDown()
     }
