@@ -39,7 +39,6 @@ public final class Recorder: Sendable {
     enum Phase { case idle, recording, stopping }
     let phase = Mutex(Phase.idle)
     private let result = Latch()
-    private let stuck = Mutex<PipelineError?>(nil)
 
     /// Chooses the encoders; opens nothing yet. Where a pre-roll is asked for, frames are kept from here
     /// on.
@@ -77,7 +76,7 @@ public final class Recorder: Sendable {
             case .evictOldest: false
             case .wait: true
             }
-        let tracks = recipes.mapValues { $0 }.reduce(into: [RecordingKind: RecordingTrack]()) {
+        let tracks = recipes.reduce(into: [RecordingKind: RecordingTrack]()) {
             $0[$1.key] = RecordingTrack(
                 $1.key, recipe: $1.value, timeline: timeline, waits: waits, inbox: inbox)
         }

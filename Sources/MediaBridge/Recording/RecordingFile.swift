@@ -10,7 +10,6 @@ final class RecordingFile: Sendable {
     let zero: MediaTime
     let index: Int
     private let output: Output
-    private let container: RecordingContainer
     private let reached = Atomic<Int64>(0)
     /// How the file's sound begins.
     private let sound: SoundStart?
@@ -30,7 +29,6 @@ final class RecordingFile: Sendable {
         zero = streams.values.map(\.time).min() ?? .zero
         self.path = path
         self.index = index
-        self.container = container
         kinds = RecordingKind.allCases.filter { streams[$0] != nil }
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .wait
@@ -103,9 +101,6 @@ final class RecordingFile: Sendable {
         guard let branch = output.branches[kind.name] else { return true }
         return !branch.isOpen
     }
-
-    /// Says that a stream brings no more units.
-    func end(_ kind: RecordingKind) { output.branches[kind.name]?.endOfStream() }
 
     /// Completes the file.
     ///

@@ -105,8 +105,6 @@ final class TrackEncoder: Sendable {
     /// Lets go of whoever waits for room.
     func close() { output.close() }
 
-    /// Buffers taken, those that gave way, and those refused.
-    var accepted: Int { branch.acceptedBuffers }
+    /// Buffers that gave way, and those refused.
     var drops: DropCounts { branch.drops }
-    var formatFailure: PipelineError? { branch.formatFailure }
 }
