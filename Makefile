@@ -2,6 +2,7 @@
 # make test                    every test
 # make lint | bench            style | costs against C
 # make test-thread | test-address   the suite under a sanitizer
+# make stress [TIMES=20] [FILTER=…]   the suite again and again, beside a busy core
 # make fuzz [SECONDS=30]       libFuzzer on strings, pipeline files and pushes
 # make faults                  breaks recordings, and prints what survives
 # make soak [MINUTES=2]        what grows in a process that runs for long
@@ -15,26 +16,36 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth
 
-.PHONY: soak faults fuzz test-thread test-address demo test lint bench build packages packages-test clean
+.PHONY: soak faults fuzz stress test-thread test-address demo test lint bench build packages packages-test clean
 
 demo: packages
 	swift build -c release --product gst-bridge
 	@.ci/demo "$(INPUT)"
 
 # Not all at once: a display or a live stream among hundreds of encoders gets no turn for a minute.
+WIDTH := --experimental-maximum-parallelization-width
 test: packages-test
 	swift build --build-tests
-	swift test --skip-build --experimental-maximum-parallelization-width=12
+	swift test --skip-build $(WIDTH)=12
 
-# The suite under a sanitizer, each in a build of its own.
+# Each run beside one core that somebody else keeps busy.
+TIMES := 20
+stress: packages-test
+	swift build --build-tests
+	.ci/stress $(TIMES) "$(FILTER)"
+
+# The suite under a sanitizer, each in a build of its own: fewer tests at a time, and every deadline
+# multiplied by what the sanitizer costs.
 test-thread: packages-test
+	MEDIABRIDGE_DEADLINE_FACTOR=8 \
 	TSAN_OPTIONS="ignore_noninstrumented_modules=1 detect_deadlocks=0 suppressions=$(CURDIR)/.ci/tsan.supp" \
-	swift test --sanitize=thread --scratch-path .build/thread
+	swift test --sanitize=thread --scratch-path .build/thread $(WIDTH)=4
 
 test-address: packages-test
+	MEDIABRIDGE_DEADLINE_FACTOR=8 \
 	G_SLICE=always-malloc ASAN_OPTIONS=fast_unwind_on_malloc=0 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp \
-	swift test --sanitize=address --scratch-path .build/address
+	swift test --sanitize=address --scratch-path .build/address $(WIDTH)=4
 
 MINUTES := 2
 soak: packages-test

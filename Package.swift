@@ -30,12 +30,18 @@ let package = Package(
             pkgConfig: "gstreamer-app-1.0",
             providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]
         ),
+        // What the modules below share that is about neither media nor GStreamer.
+        .target(name: "MediaBasics", swiftSettings: settings),
         // What gst-inspect-1.0 knows: pipelines, buses, caps, samples, appsink and appsrc.
-        .target(name: "GStreamerKit", dependencies: ["CMediaBridge"], swiftSettings: settings),
+        .target(
+            name: "GStreamerKit", dependencies: ["CMediaBridge", "MediaBasics"],
+            swiftSettings: settings),
         // What an RTC user knows: frames, times, sources, sinks, consumers. No C.
         .target(name: "MediaCore", swiftSettings: settings),
         // What decides what happens when: gates and fan-out. No C.
-        .target(name: "BridgeEngine", dependencies: ["MediaCore"], swiftSettings: settings),
+        .target(
+            name: "BridgeEngine", dependencies: ["MediaCore", "MediaBasics"],
+            swiftSettings: settings),
         // Tokens for channels, in a product of their own: who needs none builds no cryptography.
         .target(
             name: "ChannelTokens",
@@ -46,7 +52,7 @@ let package = Package(
         .target(
             name: "MediaBridge",
             dependencies: [
-                "GStreamerKit", "MediaCore", "BridgeEngine",
+                "GStreamerKit", "MediaCore", "MediaBasics", "BridgeEngine",
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
@@ -72,7 +78,9 @@ let package = Package(
             swiftSettings: settings
         ),
         // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["MediaBasics"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         .testTarget(
             name: "MediaBridgeTests",
             dependencies: ["MediaBridge", "CMediaBridge", "CycleProbe", "TestSupport"],
@@ -115,7 +123,8 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "MediaCoreTests", dependencies: ["MediaCore"], swiftSettings: settings),
+            name: "MediaCoreTests", dependencies: ["MediaCore", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "BridgeEngineTests", dependencies: ["BridgeEngine", "MediaCore", "TestSupport"],
             swiftSettings: settings),

@@ -1,5 +1,6 @@
 internal import CMediaBridge
 internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// The GStreamer library itself.
@@ -17,11 +18,15 @@ public enum GStreamer {
         return String(cString: text)
     }
 
+    /// How long the last owners' pipelines may take to NULL unless a caller says otherwise: 10 s,
+    /// multiplied by the environment's `MEDIABRIDGE_DEADLINE_FACTOR` where that is set.
+    public static let teardownDeadline = Duration.seconds(10).asDefaultDeadline
+
     /// Waits until every pipeline that was let go of is really gone, then ends GStreamer, so that its
     /// `leaks` tracer can report. Nothing of this module may be used afterwards.
     ///
     /// Call it, if at all, as the last thing a process does. Thread: any but a streaming thread.
-    public static func shutDown(deadline: Duration = .seconds(10)) {
+    public static func shutDown(deadline: Duration = teardownDeadline) {
         waitForTeardown(deadline: deadline)
         gst_deinit()
     }
@@ -31,7 +36,7 @@ public enum GStreamer {
     ///
     /// - Returns: False where one is stuck.
     @discardableResult
-    public static func waitForTeardown(deadline: Duration = .seconds(10)) -> Bool {
+    public static func waitForTeardown(deadline: Duration = teardownDeadline) -> Bool {
         teardown.wait(timeout: .now() + deadline.dispatchInterval) == .success
     }
 

@@ -1,4 +1,5 @@
 internal import CMediaBridge
+internal import MediaBasics
 
 extension Pipeline {
     /// How a state change went.
@@ -10,8 +11,9 @@ extension Pipeline {
         case live
     }
 
-    /// How long a state change may take unless a caller says otherwise.
-    public static let stateDeadline = Duration.seconds(8)
+    /// How long a state change may take unless a caller says otherwise: 8 s, multiplied by the
+    /// environment's `MEDIABRIDGE_DEADLINE_FACTOR` where that is set.
+    public static let stateDeadline = Duration.seconds(8).asDefaultDeadline
 
     /// Changes the state and suspends until the change is made or under way.
     ///

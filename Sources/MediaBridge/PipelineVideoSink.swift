@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// A sink made from a gst-launch string: a display, a file, an encoder, the network.
@@ -41,7 +42,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
         /// Default ``TimeOrigin/automatic``.
         public var timeOrigin = TimeOrigin.automatic
         /// How long ``PipelineVideoSink/finish()`` waits without a frame being written. Default 10 s.
-        public var patience = Duration.seconds(10)
+        public var patience = Duration.seconds(10).asDefaultDeadline
         /// What the string may do, where somebody else wrote it; `nil`: anything.
         public var untrusted: UntrustedPolicy?
 

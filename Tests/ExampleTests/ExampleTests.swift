@@ -72,6 +72,25 @@ struct RawFilm {
         bytes[(frame * pictureSize)...].prefix(width * height)
     }
 
+    /// Where the frames of `other` are found among these, in order and each once: one index for each
+    /// frame up to the first that is not found.
+    ///
+    /// - Parameter isSame: Compares the luma of a frame of this film with one of `other`.
+    func places(
+        of other: RawFilm, isSame: (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Bool
+    ) -> [Int] {
+        var places: [Int] = []
+        for frame in 0..<other.frames {
+            let first = (places.last ?? -1) + 1
+            let place = (first..<max(first, frames)).first {
+                isSame(luma($0), other.luma(frame))
+            }
+            guard let place else { break }
+            places.append(place)
+        }
+        return places
+    }
+
     /// U, then V.
     func chroma(_ frame: Int) -> ArraySlice<UInt8> {
         bytes[(frame * pictureSize)...].prefix(pictureSize).dropFirst(width * height)

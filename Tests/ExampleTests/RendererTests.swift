@@ -40,23 +40,27 @@ extension ExampleTests {
         @Test func processorsWorkForEverybodyOrForTheLocalViewAlone() async throws {
             try await withTemporaryDirectory { directory in
                 let (local, remote) = (directory.file("local.yuv"), directory.file("remote.yuv"))
-                try await Example.run(
+                let said = try await Example.run(
                     "processors", "--capture", Example.film("smpte"), local, remote)
                 let colour = try await RawFilm(of: Example.film("smpte"), in: directory)
                 let (seen, sent) = (try RawFilm(local), try RawFilm(remote))
-                #expect(seen.frames == 30)
-                #expect(sent.frames == 30)
-                for frame in 0..<30 {
-                    #expect(sent.luma(frame) == colour.luma(frame))
-                    #expect(sent.chroma(frame).allSatisfy { $0 == 128 })
-                    #expect(seen.chroma(frame).allSatisfy { $0 == 128 })
-                    let changed = zip(seen.luma(frame), sent.luma(frame)).enumerated()
+                // In real time a busy machine may lose pictures; what is there is in order.
+                #expect(said.contains("\(seen.frames) frames in black and white, marked"))
+                #expect(said.contains("\(sent.frames) frames in black and white:"))
+                #expect(colour.places(of: sent) { $0 == $1 }.count == sent.frames)
+                let marked = colour.places(of: seen) { original, found in
+                    let changed = zip(original, found).enumerated()
                         .filter { $0.element.0 != $0.element.1 }.map(\.offset)
-                    let inside = changed.allSatisfy {
-                        (12..<76).contains($0 % 320) && (12..<28).contains($0 / 320)
-                    }
+                    return changed.count > 500
+                        && changed.allSatisfy {
+                            (12..<76).contains($0 % 320) && (12..<28).contains($0 / 320)
+                        }
+                }
+                #expect(marked.count == seen.frames, "the mark is at its place and nowhere else")
+                for film in [seen, sent] {
+                    #expect(film.frames > 0)
                     #expect(
-                        inside && changed.count > 500, "the mark is at its place and nowhere else")
+                        (0..<film.frames).allSatisfy { film.chroma($0).allSatisfy { $0 == 128 } })
                 }
             }
         }

@@ -179,6 +179,7 @@ public final class ChildProcess: Sendable {
     private func wait(
         _ what: String, within deadline: Duration, until isMet: @escaping @Sendable (State) -> Bool
     ) async throws {
+        let limit = deadline.onThisMachine
         let inTime = await withCheckedContinuation { continuation in
             let id: Int? = state.withLock { state in
                 guard !isMet(state) else { return nil }
@@ -187,13 +188,13 @@ public final class ChildProcess: Sendable {
                 return state.lastWaiter
             }
             guard let id else { return continuation.resume(returning: true) }
-            let seconds = Double(deadline.components.seconds)
+            let seconds = Double(limit.components.seconds)
             DispatchQueue.global().asyncAfter(deadline: .now() + max(1, seconds)) { [weak self] in
                 self?.state.withLock { $0.waiters.removeValue(forKey: id) }?
                     .continuation.resume(returning: false)
             }
         }
-        guard inTime else { throw failure("did not \(what) within \(deadline)") }
+        guard inTime else { throw failure("did not \(what) within \(limit)") }
     }
 
     private func failure(_ what: String) -> Failure {

@@ -39,7 +39,8 @@ public struct VirtualDisplay: Sendable {
     @discardableResult
     public func waitForWindow(within deadline: Duration = .seconds(20)) async throws -> String {
         let clock = ContinuousClock()
-        let end = clock.now + deadline
+        let limit = deadline.onThisMachine
+        let end = clock.now + limit
         while clock.now < end {
             // Nobody tells of a window that came up before the question: so ask until there is one.
             for window in try await topWindows() {
@@ -48,7 +49,7 @@ public struct VirtualDisplay: Sendable {
                 if about.output.contains("IsViewable") { return about.output }
             }
         }
-        throw ChildProcess.Failure(description: "no window on \(name) within \(deadline)")
+        throw ChildProcess.Failure(description: "no window on \(name) within \(limit)")
     }
 
     private func topWindows() async throws -> [String] {

@@ -1,3 +1,4 @@
+internal import MediaBasics
 public import MediaCore
 
 extension MediaEngine {
@@ -34,9 +35,9 @@ extension MediaEngine {
         /// other without a jump. Default 50 ms: enough for a camera.
         public var latency = Duration.milliseconds(50)
         /// How long one call of the program's own code may take. Default 5 s.
-        public var callDeadline = Duration.seconds(5)
+        public var callDeadline = Duration.seconds(5).asDefaultDeadline
         /// How long a source that takes over may take to its first frame. Default 5 s.
-        public var firstFrameDeadline = Duration.seconds(5)
+        public var firstFrameDeadline = Duration.seconds(5).asDefaultDeadline
         /// How long a source, a renderer or a processor may be silent or busy before an event says so.
         /// Default 4 s.
         public var stallLimit = Duration.seconds(4)

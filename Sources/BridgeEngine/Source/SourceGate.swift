@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -33,7 +34,7 @@ final class SourceGate<Frame: Sendable>: Sendable {
     /// Where held frames go on, so that a start does not wait until they are due.
     private let outlet = DispatchQueue(label: "mediabridge.gate")
     private static var patientFrames: Int { 4 }
-    private static var patience: Duration { .seconds(2) }
+    private static var patience: Duration { .seconds(2).asDefaultDeadline }
 
     /// - Parameter lane: Where start is called.
     init(_ lane: Lane) { self.lane = lane }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// Access units to pictures, in a small pipeline: appsrc, decoder, appsink.
@@ -24,7 +25,7 @@ final class PipelineDecoder: VideoDecoder {
     private let control = DispatchQueue(label: "mediabridge.decoder")
     /// Units that wait at most: half a second of most streams.
     static let depth = 16
-    private static let patience = Duration.seconds(3)
+    private static let patience = Duration.seconds(3).asDefaultDeadline
     private static let errorsInARow = 8
 
     /// Blocks until the pipeline runs.

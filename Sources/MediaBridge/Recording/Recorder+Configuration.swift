@@ -1,3 +1,5 @@
+internal import MediaBasics
+
 extension Recorder {
     /// How a recording is made; the defaults suit one film of pictures without sound.
     public struct Configuration: Sendable {
@@ -17,7 +19,7 @@ extension Recorder {
         public var whenFull = PipelineVideoSink.WhenFull.automatic
         /// How long ``Recorder/stop()`` waits without anything being written before it says that the disk
         /// is stuck. Default 10 s.
-        public var patience = Duration.seconds(10)
+        public var patience = Duration.seconds(10).asDefaultDeadline
         /// Ends the recording when the disk has fewer bytes than this left, and what the file's index
         /// needs; 0: never. Default 4 MB.
         public var reserve = 4_000_000

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaBasics
 
 /// Turns a recording whose process was killed into one with duration and index, every frame kept.
 ///
@@ -40,7 +41,7 @@ public struct RecordingRepair: Sendable {
     /// Where the new one goes; `nil`: in its place, once it has been checked.
     public let output: String?
     /// How long reading or writing may stand still before it is given up. Default 30 s.
-    public var patience = Duration.seconds(30)
+    public var patience = Duration.seconds(30).asDefaultDeadline
 
     public init(_ path: String, to output: String? = nil) {
         self.path = path
