@@ -17,19 +17,23 @@ final class RecordingInbox: Sendable {
         case failed(PipelineError)
     }
 
+    /// A structure of its own: a mutex of a bare closure gives it out by way of a thunk and puts it back
+    /// by way of another, at every look, so that it becomes slower to call and to free each time.
+    private struct Outlet { var body: (@Sendable () -> Void)? }
+
     private let items = Mutex<[Item]>([])
     private let room = Room(depth: 64)
     private let generations = Atomic<Int>(0)
     private let lost = Mutex<[RecordingKind: Int]>([:])
     private let isDrainScheduled = Atomic<Bool>(false)
     private let queue: DispatchQueue
-    private let onItems = Mutex<(@Sendable () -> Void)?>(nil)
+    private let outlet = Mutex(Outlet())
 
     /// - Parameter queue: Where the writer lives.
     init(queue: DispatchQueue) { self.queue = queue }
 
     /// Calls `body` on the writer's queue when there are items.
-    func onItems(_ body: @escaping @Sendable () -> Void) { onItems.withLock { $0 = body } }
+    func onItems(_ body: @escaping @Sendable () -> Void) { outlet.withLock { $0.body = body } }
 
     /// What a new encoder of a track reports to.
     func receiver(for kind: RecordingKind) -> TrackEncoder.Receiver {
@@ -59,7 +63,7 @@ final class RecordingInbox: Sendable {
     /// The recording is over: lets go of the writer.
     func close() {
         room.close()
-        onItems.withLock { $0 = nil }
+        outlet.withLock { $0.body = nil }
     }
 
     /// Lets go of encoders that wait; their units are lost.
@@ -71,7 +75,7 @@ final class RecordingInbox: Sendable {
         guard !isDrainScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [self] in
             isDrainScheduled.store(false, ordering: .releasing)
-            onItems.withLock { $0 }?()
+            outlet.withLock { $0.body }?()
         }
     }
 
