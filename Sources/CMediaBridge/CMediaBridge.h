@@ -31,6 +31,7 @@ typedef gboolean (*MBEventHandler)(GstPad *pad, GstObject *parent, GstEvent *eve
 typedef void (*MBLogHandler)(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer context);
 typedef void (*MBDestroy)(gpointer context);
 typedef void (*MBPadHandler)(GstElement *element, GstPad *pad, gpointer context);
+typedef void (*MBNoMorePadsHandler)(GstElement *element, gpointer context);
 typedef void (*MBElementHandler)(GstBin *bin, GstBin *parent, GstElement *element, gpointer context);
 typedef gint (*MBAutoplugHandler)(GstElement *bin, GstPad *pad, GstCaps *caps, GstElementFactory *factory, gpointer context);
 typedef void (*MBClosureDestroy)(gpointer context, GClosure *closure);
@@ -89,6 +90,12 @@ static inline void mb_buffer_attach(GstBuffer *buffer, GQuark name, gpointer con
 static inline void mb_on_pad_added(GstElement *element, MBPadHandler handler MB_SENDABLE, gpointer context,
                                    MBClosureDestroy destroy MB_SENDABLE) {
     g_signal_connect_data(element, "pad-added", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
+}
+
+// Reason: as above.
+static inline void mb_on_no_more_pads(GstElement *element, MBNoMorePadsHandler handler MB_SENDABLE, gpointer context,
+                                      MBClosureDestroy destroy MB_SENDABLE) {
+    g_signal_connect_data(element, "no-more-pads", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
 // Reason: as above. Told of every element that any bin inside of `bin` gets.

@@ -107,17 +107,21 @@ public final class AppSink: Sendable {
 
     /// Whether anything is linked to the sink, all the way up to an element that makes data. False for
     /// a branch whose stream the file turned out not to have.
-    public var isFed: Bool {
-        var pad = element.pad("sink")
+    public var isFed: Bool { unfedElement == nil }
+
+    /// The name of the element in front of the sink, or of the sink, that nothing is linked to; `nil`
+    /// where the sink is fed.
+    public var unfedElement: String? {
+        var last = element
         for _ in 0..<256 {
-            guard let peer = pad?.peer else { return false }
+            guard let pad = last.pad("sink"), let peer = pad.peer else { return last.name }
             // Through a chain of one-in-one-out elements; anything else counts as a source.
-            guard let upstream = peer.element?.pad("sink"), peer.element?.pad("src") != nil else {
-                return true
-            }
-            pad = upstream
+            guard let upstream = peer.element, upstream.pad("sink") != nil,
+                upstream.pad("src") != nil
+            else { return nil }
+            last = upstream
         }
-        return true
+        return nil
     }
 
     /// Whether what feeds the sink is live, and how late its samples come at most. The sink itself is

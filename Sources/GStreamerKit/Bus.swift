@@ -14,12 +14,25 @@ final class Bus: Sendable {
         var ended = false
         /// By element, which lives as long as the pipeline.
         var skipped: [UInt: Int] = [:]
+        var judge: (@Sendable (MissedLink) -> Bool)?
     }
     private let state = Mutex(State())
     /// Asked to spread a changed latency, away from the posting thread.
     private let latencyChanged: @Sendable () -> Void
+    /// Told which element has exposed all the streams that were chosen.
+    private let onStreamsSelected: @Sendable (UInt) -> Void
 
-    init(latencyChanged: @escaping @Sendable () -> Void) { self.latencyChanged = latencyChanged }
+    init(
+        onStreamsSelected: @escaping @Sendable (UInt) -> Void,
+        latencyChanged: @escaping @Sendable () -> Void
+    ) {
+        self.onStreamsSelected = onStreamsSelected
+        self.latencyChanged = latencyChanged
+    }
+
+    func judgeMissedLinks(_ judge: @escaping @Sendable (MissedLink) -> Bool) {
+        state.withLock { $0.judge = judge }
+    }
 
     /// The first error that was posted since ``reset()``.
     var failure: PipelineError? { state.withLock { $0.failure } }
@@ -93,7 +106,10 @@ final class Bus: Sendable {
         switch message.pointee.type {
         case GST_MESSAGE_EOS: return .endOfStream
         case GST_MESSAGE_ERROR: return .error(error(message, parse: gst_message_parse_error))
-        case GST_MESSAGE_WARNING: return .warning(error(message, parse: gst_message_parse_warning))
+        case GST_MESSAGE_WARNING: return warning(message)
+        case GST_MESSAGE_STREAMS_SELECTED:
+            if let source { onStreamsSelected(UInt(bitPattern: source)) }
+            return .other("streams-selected")
         case GST_MESSAGE_ASYNC_DONE: return .asyncDone
         case GST_MESSAGE_LATENCY: return .latencyChanged
         case GST_MESSAGE_BUFFERING:
@@ -114,6 +130,15 @@ final class Bus: Sendable {
                 .other(String(cString: $0))
             }
         }
+    }
+
+    private func warning(_ message: UnsafeMutablePointer<GstMessage>) -> BusMessage? {
+        let warning = error(message, parse: gst_message_parse_warning)
+        guard warning.isMissedLink else { return .warning(warning) }
+        let (judge, missing) = state.withLock { ($0.judge, $0.missing) }
+        let link = MissedLink(
+            warning, from: message.pointee.src.flatMap { Element(object: $0) }, missing)
+        return judge?(link) == true ? .warning(link.error) : .error(link.error)
     }
 
     /// Sinks keep their own count.
@@ -151,10 +176,9 @@ final class Bus: Sendable {
     /// Which file a file's source or sink is about. Only these: asked on a streaming thread, others
     /// might wait for a lock of their own.
     private func file(of source: UnsafeMutablePointer<GstObject>?) -> String? {
-        guard let source, mb_is_a(source, gst_element_get_type()) != 0 else { return nil }
-        let element = Element(
-            retaining: UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstElement.self))
-        guard ["filesink", "filesrc"].contains(element.factoryName) else { return nil }
+        guard let source, let element = Element(object: source),
+            ["filesink", "filesrc"].contains(element.factoryName)
+        else { return nil }
         return element.string("location")
     }
 

@@ -51,6 +51,46 @@ extension Element {
     /// Whether it is a bin and nothing more, such as brackets make.
     public var isPlainBin: Bool { mb_is_plain_bin(pointer) != 0 }
 
+    /// Whether it is of the string itself, in brackets or not, and no part of another element.
+    var isOfString: Bool {
+        var child = UnsafeMutableRawPointer(pointer)
+        var held: Element?
+        defer { withExtendedLifetime(held) {} }
+        while let parent = gst_object_get_parent(child.assumingMemoryBound(to: GstObject.self)) {
+            let element = Element(
+                adopting: UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GstElement.self))
+            if mb_is_a(parent, gst_pipeline_get_type()) != 0 { return true }
+            guard element.isPlainBin else { return false }
+            child = UnsafeMutableRawPointer(element.pointer)
+            held = element
+        }
+        return false
+    }
+
+    /// Its source pads at this moment.
+    public var sourcePads: [Pad] {
+        guard let iterator = gst_element_iterate_src_pads(pointer) else { return [] }
+        defer { gst_iterator_free(iterator) }
+        var found: [Pad] = []
+        var value = GValue()
+        while true {
+            switch gst_iterator_next(iterator, &value) {
+            case GST_ITERATOR_OK:
+                if let object = g_value_get_object(&value) {
+                    found.append(
+                        Pad(
+                            retaining: UnsafeMutableRawPointer(object)
+                                .assumingMemoryBound(to: GstPad.self)))
+                }
+                g_value_unset(&value)
+            case GST_ITERATOR_RESYNC:
+                gst_iterator_resync(iterator)
+                found = []
+            default: return found
+            }
+        }
+    }
+
     /// Keeps it from following its bin's states from now on.
     func lockState() { gst_element_set_locked_state(pointer, 1) }
 }

@@ -13,6 +13,13 @@ public final class Element: @unchecked Sendable {
         self.pointer = pointer
     }
 
+    /// `nil` for an object that is no element.
+    convenience init?(object: UnsafeMutablePointer<GstObject>) {
+        guard mb_is_a(object, gst_element_get_type()) != 0 else { return nil }
+        self.init(
+            retaining: UnsafeMutableRawPointer(object).assumingMemoryBound(to: GstElement.self))
+    }
+
     deinit { gst_object_unref(pointer) }
 
     /// The name within its bin: `filesrc0`, or what `name=` gave it.

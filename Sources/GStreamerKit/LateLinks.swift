@@ -14,10 +14,16 @@ final class LateLinks: Sendable {
         let receiver: Pad
     }
     private let links = Mutex<[Link]>([])
+    private let latePads: LatePads?
+
+    private init(_ latePads: LatePads?) { self.latePads = latePads }
 
     /// Watches an element, for as long as it lives, where it has such pads.
-    static func watch(_ element: Element) {
+    static func watch(_ element: Element, _ latePads: LatePads) {
         guard hasLatePads(element) else { return }
+        // What is inside of another element is that one's affair.
+        let isOfString = element.isOfString
+        if isOfString { latePads.watch(element) }
         mb_on_pad_added(
             element.pointer,
             { _, pad, context in
@@ -25,7 +31,7 @@ final class LateLinks: Sendable {
                 Unmanaged<LateLinks>.fromOpaque(context)._withUnsafeGuaranteedRef {
                     $0.appeared(pad)
                 }
-            }, Unmanaged.passRetained(LateLinks()).toOpaque(),
+            }, Unmanaged.passRetained(LateLinks(isOfString ? latePads : nil)).toOpaque(),
             { context, _ in
                 if let context { Unmanaged<LateLinks>.fromOpaque(context).release() }
             })
@@ -46,6 +52,7 @@ final class LateLinks: Sendable {
     /// On a streaming thread, after the parser's own handler.
     private func appeared(_ pad: UnsafeMutablePointer<GstPad>) {
         guard gst_pad_get_direction(pad) == GST_PAD_SRC else { return }
+        latePads?.appeared(pad)
         let name = pad.pointee.padtemplate?.pointee.name_template
         let template = name.map { String(cString: $0) } ?? ""
         let caps = gst_pad_get_current_caps(pad) ?? gst_pad_query_caps(pad, nil)

@@ -8,6 +8,11 @@ public final class Pad: @unchecked Sendable {
 
     init(adopting pointer: UnsafeMutablePointer<GstPad>) { self.pointer = pointer }
 
+    init(retaining pointer: UnsafeMutablePointer<GstPad>) {
+        gst_object_ref(pointer)
+        self.pointer = pointer
+    }
+
     deinit { gst_object_unref(pointer) }
 
     /// Sets a property from text, as gst-launch would. One that the pad does not have is left alone.
@@ -30,6 +35,22 @@ public final class Pad: @unchecked Sendable {
 
     /// The caps that were negotiated on it; `nil` before that.
     public var caps: Caps? { gst_pad_get_current_caps(pointer).map { Caps(adopting: $0) } }
+
+    /// Whether the end of its stream has passed.
+    public var hasEnded: Bool {
+        guard let event = gst_pad_get_sticky_event(pointer, GST_EVENT_EOS, 0) else { return false }
+        gst_event_unref(event)
+        return true
+    }
+
+    /// How far its stream has come, as its element says; `nil` where that does not.
+    public func queryPosition() -> ClockTime? {
+        var position: gint64 = 0
+        guard gst_pad_query_position(pointer, GST_FORMAT_TIME, &position) != 0, position >= 0 else {
+            return nil
+        }
+        return ClockTime(nanoseconds: UInt64(position))
+    }
 
     /// What the peer could take or give; `nil` without a peer.
     public var peerCaps: Caps? {

@@ -103,5 +103,8 @@ extension Pipeline {
     public var skippedBuffers: Int { bus.skippedBuffers }
 
     /// Forgets errors and the end of an earlier run, before the next.
-    public func forgetOutcome() { bus.reset() }
+    public func forgetOutcome() {
+        bus.reset()
+        latePads.reset()
+    }
 }

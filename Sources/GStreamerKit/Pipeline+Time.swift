@@ -22,6 +22,24 @@ extension Pipeline {
         return ClockTime(nanoseconds: UInt64(duration))
     }
 
+    /// How far demuxers have read, by whichever of their streams came furthest, captured or not; zero
+    /// without a demuxer.
+    ///
+    /// - Returns: `nil` where a demuxer has a stream that goes nowhere, and does not say how far that is.
+    public func positionOfDemuxers() -> ClockTime? {
+        var furthest: UInt64 = 0
+        for element in elements where element.klass.contains("Demux") {
+            for pad in element.sourcePads {
+                if let position = pad.queryPosition() {
+                    furthest = max(furthest, position.nanoseconds)
+                } else if !pad.isLinked {
+                    return nil
+                }
+            }
+        }
+        return ClockTime(nanoseconds: furthest)
+    }
+
     /// The shared clock's time at running time zero, as it is set now.
     public var baseTime: ClockTime {
         ClockTime(nanoseconds: UInt64(gst_element_get_base_time(element)))

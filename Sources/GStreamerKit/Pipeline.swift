@@ -15,6 +15,7 @@ public final class Pipeline: Sendable {
     let handle: Handle
     let control: ControlQueue
     let bus: Bus
+    let latePads = LatePads()
     /// Set and read on the control queue alone, once the C object may be gone.
     let ended = Ended()
     final class Ended: Sendable { let flag = Atomic<Bool>(false) }
@@ -41,16 +42,17 @@ public final class Pipeline: Sendable {
         self.control = control
         self.text = text
         let ended = ended
-        self.bus = Bus(latencyChanged: {
+        let latePads = latePads
+        self.bus = Bus(onStreamsSelected: { latePads.completed($0) }) {
             control.post {
                 // An element may say so while the pipeline is on its way to its end.
                 guard !ended.flag.load(ordering: .relaxed) else { return }
                 gst_bin_recalculate_latency(
                     UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstBin.self))
             }
-        })
+        }
         bus.attach(to: handle.pointer)
-        for element in elements { LateLinks.watch(element) }
+        for element in elements { LateLinks.watch(element, latePads) }
         dumpGraphs()
     }
 

@@ -67,11 +67,13 @@ extension Bridge {
     func noteMissingTails() {
         guard run.ending == .eos else { return }
         for capture in captures where capture.isLive == false && !capture.isMeantToEndEarly {
+            // A stream that nobody captures may be longer than those that are.
+            guard let read = capture.pipeline.positionOfDemuxers() else { continue }
             let reached = streams.filter { $0.belongs(to: capture) }.map(\.reached).max() ?? .zero
             guard let announced = capture.pipeline.queryDuration().map({ MediaTime($0) }) else {
                 continue
             }
-            let missing = announced - reached
+            let missing = announced - max(reached, MediaTime(read))
             // Streams of one file differ in length by a little.
             guard missing > MediaTime(seconds: max(0.3, announced.seconds / 10)) else { continue }
             run.note(
@@ -83,16 +85,30 @@ extension Bridge {
         }
     }
 
-    /// An end without a single frame is not a success.
-    func noteSilence(_ report: BridgeReport) {
-        guard run.failures.isEmpty, run.ending != .interrupt,
-            report.captures.values.allSatisfy({ $0.frames == 0 })
-        else { return }
-        run.fail(
-            PipelineError(
-                .noFrames, message: "the capture ended without a single frame",
-                advice:
-                    "run it alone: gst-launch-1.0 \(plan.captures.first?.text.onOneLine ?? "") ! fakesink"
-            ))
+    /// A stream that ended without a single frame is not a success. One that was still to come when the
+    /// run was ended is another matter. Before the captures stop, which ends them all.
+    func noteLostStreams() {
+        let silent = streams.filter { $0.branch.isEnded && $0.branch.arrivedSamples == 0 }
+        guard !silent.isEmpty else { return }
+        guard silent.count < streams.count else {
+            guard run.failures.isEmpty, run.ending != .interrupt else { return }
+            return run.fail(
+                PipelineError(
+                    .noFrames, message: "the capture ended without a single frame",
+                    advice: "run it alone: gst-launch-1.0 "
+                        + "\(plan.captures.first?.text.onOneLine ?? "") ! fakesink"))
+        }
+        for stream in silent where stream.branch.loss == nil {
+            // The error of its capture says why.
+            guard
+                !captures.contains(where: { stream.belongs(to: $0) && $0.pipeline.failure != nil })
+            else { continue }
+            run.note(
+                PipelineError(
+                    .noFrames, element: stream.branch.sink.element.path,
+                    message: "the stream \"\(stream.name)\" ended without a single frame",
+                    advice: "look at the elements in front of its appsink: a decoder that does not "
+                        + "take this stream, a filter that lets nothing through"))
+        }
     }
 }

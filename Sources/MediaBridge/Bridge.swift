@@ -106,7 +106,8 @@ public final class Bridge: Sendable {
             return BridgeStream(
                 name: name, branch: branch, takers: takers, processors: plan.processors,
                 limits: limits, onEnd: { [run] in run.streamEnded() },
-                onLimit: { [run] in run.end($0) }, onProblem: { [run] in run.fail($0) })
+                onLimit: { [run] in run.end($0) }, onProblem: { [run] in run.fail($0) },
+                onLoss: { [run] in run.note($0) })
         }
         for recording in recordings {
             let name = recording.name
@@ -155,13 +156,29 @@ public final class Bridge: Sendable {
         return report
     }
 
-    /// Runs to the end of the captures, to a limit, to ``stop()`` or to an error.
+    /// Runs to the end of the captures, to a limit, to ``stop()``, to the cancellation of the task, or
+    /// to an error.
+    ///
+    /// A cancelled task ends the run as ``stop()`` does: what the outputs have is completed.
+    ///
+    /// A stream that ended without a frame is a failure of the report, however the run ended, and the
+    /// other streams go on without it. One that had not begun when a limit or ``stop()`` ended the run
+    /// is none: its count is zero.
     ///
     /// - Returns: What was done, with everything that went wrong. Files are as complete as they can be.
     public func run() async -> BridgeReport {
+        await withTaskCancellationHandler {
+            await runToEnd()
+        } onCancel: {
+            stop()
+        }
+    }
+
+    private func runToEnd() async -> BridgeReport {
         run.expect(streams: streams.count, outputs: outputs.count + recordings.count)
         if await start() { await run.untilEnd() }
         run.stopClock()
+        noteLostStreams()
         noteMissingTails()
         streams.forEach { $0.close() }
         outputs.forEach { $0.output.close() }
@@ -169,7 +186,6 @@ public final class Bridge: Sendable {
         await finishOutputs()
         streams.forEach { $0.branch.disconnect() }
         var report = statistics
-        noteSilence(report)
         report.failures = run.failures
         report.ended = run.failures.isEmpty ? run.ending : .error
         return report

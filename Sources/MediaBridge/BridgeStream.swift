@@ -11,6 +11,7 @@ final class BridgeStream: CaptureReceiver {
     private let onEnd: @Sendable () -> Void
     private let onLimit: @Sendable (BridgeReport.End) -> Void
     private let onProblem: @Sendable (PipelineError) -> Void
+    private let onLoss: @Sendable (PipelineError) -> Void
 
     private let passed = Tally()
     private let drops = Mutex(DropCounts())
@@ -21,7 +22,8 @@ final class BridgeStream: CaptureReceiver {
         processors: [any VideoProcessor],
         limits: BridgeLimits, onEnd: @escaping @Sendable () -> Void,
         onLimit: @escaping @Sendable (BridgeReport.End) -> Void,
-        onProblem: @escaping @Sendable (PipelineError) -> Void
+        onProblem: @escaping @Sendable (PipelineError) -> Void,
+        onLoss: @escaping @Sendable (PipelineError) -> Void
     ) {
         self.name = name
         self.branch = branch
@@ -29,6 +31,7 @@ final class BridgeStream: CaptureReceiver {
         self.onEnd = onEnd
         self.onLimit = onLimit
         self.onProblem = onProblem
+        self.onLoss = onLoss
         self.takers = takers
         let end = Self.end(of: takers)
         let chain: any VideoFrameConsumer =
@@ -117,7 +120,8 @@ final class BridgeStream: CaptureReceiver {
         count(result)
     }
 
-    func branchEnded() {
+    func branchEnded(losing loss: PipelineError?) {
+        if let loss { onLoss(loss) }
         // A muxer that still waits for this stream would hold up all others.
         takers.forEach { $0.endOfStream() }
         onEnd()

@@ -43,6 +43,8 @@ final class Capture: Sendable {
         pipeline.onMessage { [weak self] message in
             if case .error = message { self?.branches.forEach { $0.wake() } }
         }
+        pipeline.onMissedLink { [weak self] link in self?.missed(link) ?? false }
+        pipeline.onPadsComplete { [weak self] in self?.endUnfed() }
         for branch in branches {
             branch.connect(onFirstSample: { [weak self] in self?.firstSample(of: $0) })
         }
@@ -58,6 +60,42 @@ final class Capture: Sendable {
         branches.forEach { $0.reset() }
         timeBase.begin()
         setTimeZero()
+        endUnfed()
+    }
+
+    // MARK: Streams that never come
+
+    /// Ends the branches that nothing is linked to, once nothing will be: whoever waits for them would
+    /// wait for ever.
+    private func endUnfed() {
+        guard !pipeline.mayGetPads else { return }
+        for branch in branches where !branch.sink.isFed {
+            branch.end(
+                losing: PipelineError(
+                    .noFrames, element: branch.sink.element.path,
+                    message: "the stream \"\(branch.name)\" never came: nothing is linked to its "
+                        + "appsink, and no element of the capture will have another pad",
+                    advice: "look at what there is: gst-discoverer-1.0 or gst-launch-1.0 -v tell; "
+                        + "leave out the branch of a stream that is not there"))
+        }
+    }
+
+    /// One branch is lost, and the others go on.
+    ///
+    /// - Returns: False where no other is left, or the link is that of no branch alone.
+    private func missed(_ link: MissedLink) -> Bool {
+        let lost = branches.filter { $0.sink.unfedElement == link.receiver }
+        guard !lost.isEmpty,
+            branches.contains(where: { other in
+                other.loss == nil && !lost.contains { $0 === other }
+            })
+        else { return false }
+        for branch in lost {
+            var error = link.error
+            error.message = "the stream \"\(branch.name)\" never came: \(error.message)"
+            branch.end(losing: error)
+        }
+        return true
     }
 
     /// Makes a moment on the clock the capture's running time zero. Before PLAYING.
@@ -80,9 +118,6 @@ final class Capture: Sendable {
     private func firstSample(of branch: CaptureBranch) -> LiveTiming? {
         let known = timing.withLock { $0 }
         if known.isKnown { return known.live }
-        // Data flows, so every stream that there is has been linked by now: a branch that still hangs
-        // in the air will never end by itself, and whoever waits for it would wait for ever.
-        for other in branches where other !== branch && !other.sink.isFed { other.endUnfed() }
         let upstream = branches.map { $0.sink.upstreamLatency() }.filter(\.isLive)
         let isLive = !upstream.isEmpty
         let latency = upstream.map(\.latency).max() ?? ClockTime(nanoseconds: 0)

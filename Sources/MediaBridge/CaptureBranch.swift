@@ -10,6 +10,7 @@ final class CaptureBranch: Sendable {
     private let arrived = Tally()
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
+    private let lost = Mutex<PipelineError?>(nil)
     private let isEndTold = Atomic<Bool>(false)
     /// Counts runs, so that the end of one is not told in the next.
     private let run = Atomic<Int>(0)
@@ -88,6 +89,7 @@ final class CaptureBranch: Sendable {
         run.add(1, ordering: .releasing)
         arrived.reset()
         translation.reset()
+        lost.withLock { $0 = nil }
         hasEnded.store(false, ordering: .releasing)
         isEndTold.store(false, ordering: .releasing)
     }
@@ -121,8 +123,18 @@ final class CaptureBranch: Sendable {
 
     private func discardWaiting() { while translation.pull() != nil {} }
 
-    /// The stream will never come: the file has none for this branch.
-    func endUnfed() { end() }
+    /// The stream will never come, and why.
+    func end(losing error: PipelineError) {
+        guard !isEnded else { return }
+        lost.withLock { if $0 == nil { $0 = error } }
+        end()
+    }
+
+    /// Why the stream never came in this run.
+    var loss: PipelineError? { lost.withLock { $0 } }
+
+    /// Whether nothing more comes out of the pipeline.
+    var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
 
     // MARK: Streaming zone
 
@@ -169,7 +181,7 @@ final class CaptureBranch: Sendable {
         queue.async { [self] in
             guard run == self.run.load(ordering: .acquiring) else { return }
             drain(to: receiver)
-            receiver.branchEnded()
+            receiver.branchEnded(losing: loss)
         }
     }
 

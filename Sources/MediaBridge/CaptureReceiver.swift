@@ -8,7 +8,9 @@ protocol CaptureReceiver: AnyObject, Sendable {
     func receive(_ frame: consuming AudioFrame)
     func receive(_ sample: MediaSample)
     /// The branch has ended; nothing follows.
-    func branchEnded()
+    ///
+    /// - Parameter loss: Why nothing ever came, where the capture turned out to have no such stream.
+    func branchEnded(losing loss: PipelineError?)
 }
 
 extension CaptureReceiver {

@@ -125,9 +125,10 @@ final class OutputBranch: VideoFrameConsumer {
 
     /// Hands a frame over, suspended while the queue is full.
     ///
-    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format.
+    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format,
+    ///   `CancellationError` in a task that is cancelled while it waits.
     func write(_ frame: AudioFrame) async throws -> FrameDisposition {
-        guard await room.wait(level: { [source] in source.queuedBuffers }) else {
+        guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
             return refuse(.closed)
         }
         let wrapped = try wrapper.wrap(frame)
@@ -139,9 +140,10 @@ final class OutputBranch: VideoFrameConsumer {
 
     /// Hands a frame over, suspended while the queue is full.
     ///
-    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format.
+    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format,
+    ///   `CancellationError` in a task that is cancelled while it waits.
     func write(_ frame: VideoFrame) async throws -> FrameDisposition {
-        guard await room.wait(level: { [source] in source.queuedBuffers }) else {
+        guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
             return refuse(.closed)
         }
         let wrapped = try wrapper.wrap(frame)

@@ -8,7 +8,7 @@ internal import Synchronization
 /// counts alone, and holds nothing: the reader may hold it for ever.
 final class Room: Sendable {
     private enum Waiter: Sendable {
-        case task(CheckedContinuation<Joining, Never>)
+        case task(Int, CheckedContinuation<Joining, Never>)
         case thread(DispatchSemaphore)
     }
     private struct Waiters: Sendable {
@@ -30,15 +30,27 @@ final class Room: Sendable {
             thread?.signal()
             for other in others {
                 switch other {
-                case .task(let continuation): continuation.resume(returning: .joined)
+                case .task(_, let continuation): continuation.resume(returning: .joined)
                 case .thread(let semaphore): semaphore.signal()
                 }
             }
+        }
+
+        /// Takes a task out that waits no longer.
+        mutating func remove(_ id: Int) -> CheckedContinuation<Joining, Never>? {
+            for (index, other) in others.enumerated() {
+                guard case .task(id, let continuation) = other else { continue }
+                others.remove(at: index)
+                return continuation
+            }
+            return nil
         }
     }
     private struct State {
         var waiters = Waiters()
         var isClosed = false
+        /// Of the task that waited last.
+        var lastTask = 0
         /// Signalled as often as waited for, so that the next to wait may have it.
         var spare: DispatchSemaphore?
     }
@@ -92,13 +104,30 @@ final class Room: Sendable {
     ///
     /// - Parameter level: How many elements are in the queue now.
     /// - Returns: False where the room was closed.
-    func wait(level: @Sendable () -> Int) async -> Bool {
+    /// - Throws: `CancellationError` in a task that was cancelled, where there is no room at once.
+    func wait(level: @Sendable () -> Int) async throws -> Bool {
         while !hasRoom(level) {
-            let joining = await withCheckedContinuation { continuation in
-                let joining = join(level) { _ in .task(continuation) }
-                if joining != .joined { continuation.resume(returning: joining) }
+            let id = state.withLock { state in
+                state.lastTask += 1
+                return state.lastTask
             }
-            if joining == .closed { return false }
+            let joining = await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    // Cancelled before it has joined, it is told here; after that, by the handler.
+                    let joining = join(level) { _ in
+                        Task.isCancelled ? nil : .task(id, continuation)
+                    }
+                    if joining != .joined { continuation.resume(returning: joining) }
+                }
+            } onCancel: {
+                let waiter = state.withLock { $0.waiters.remove(id) }
+                waiter?.resume(returning: .cancelled)
+            }
+            switch joining {
+            case .closed: return false
+            case .cancelled: throw CancellationError()
+            case .joined, .room: continue
+            }
         }
         return true
     }
@@ -117,7 +146,7 @@ final class Room: Sendable {
             }
             switch result {
             case .room: continue
-            case .closed: return false
+            case .closed, .cancelled: return false
             case .joined:
                 semaphore?.wait()
                 state.withLock { [semaphore] in $0.spare = semaphore }
@@ -138,20 +167,21 @@ final class Room: Sendable {
     }
 
     /// What became of a wish to wait.
-    private enum Joining: Sendable { case joined, room, closed }
+    private enum Joining: Sendable { case joined, room, closed, cancelled }
 
     /// Queues a waiter, unless there is room by now or the room is closed.
     ///
     /// Nobody is forgotten: the waking departure is set before the departures are read again, and
     /// ``departed()`` counts before it reads the waking departure: one of the two sees the other. And
     /// it comes: no more departures are waited for than there are elements to depart.
-    private func join(_ level: () -> Int, _ waiter: (inout State) -> Waiter) -> Joining {
+    private func join(_ level: () -> Int, _ waiter: (inout State) -> Waiter?) -> Joining {
         state.withLock { state in
             guard !state.isClosed else { return .closed }
             let before = departures.load(ordering: .sequentiallyConsistent)
             let depth = depth.load(ordering: .relaxed)
             let level = level()
             guard level >= depth else { return .room }
+            guard let waiter = waiter(&state) else { return .cancelled }
             // Who waits already is to be woken, and takes this one along.
             if state.waiters.isEmpty {
                 // Half empty, so that a fast writer is not woken for every single element.
@@ -162,7 +192,7 @@ final class Room: Sendable {
                     return .room
                 }
             }
-            state.waiters.add(waiter(&state))
+            state.waiters.add(waiter)
             return .joined
         }
     }

@@ -37,7 +37,9 @@ final class SequenceRun: Sendable {
             }
             if reader.branch.isFinished {
                 // The error of another branch, or one that came with the end.
-                if let failure = reader.pipeline.failure { try await fail(failure) }
+                if let failure = reader.pipeline.failure ?? reader.branch.loss {
+                    try await fail(failure)
+                }
                 break
             }
             await arrival.wait()

@@ -145,7 +145,7 @@ final class SourceDelivery: CaptureReceiver {
         if isOver { tellEnding() }
     }
 
-    func branchEnded() { finish(.ended) }
+    func branchEnded(losing loss: PipelineError?) { finish(loss.map { .failed($0) } ?? .ended) }
 
     /// Tells what is to be told, where nobody is with the consumer; who is does so when it comes out.
     private func tellEnding() {

@@ -46,5 +46,5 @@ final class DecodedPictures: CaptureReceiver {
 
     func receive(_ sample: MediaSample) {}
 
-    func branchEnded() { ended() }
+    func branchEnded(losing loss: PipelineError?) { ended() }
 }
