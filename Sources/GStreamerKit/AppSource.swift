@@ -76,13 +76,38 @@ public final class AppSource: Sendable {
     /// Whether the source's buffers are encoded or muxed on their way, so that their format and size
     /// must not change.
     public var needsFixedFormat: Bool {
+        first { element in ["Muxer", "Encoder"].contains { element.klass.contains($0) } } != nil
+    }
+
+    /// The encoder or muxer behind the source that writes down how many pictures came, and not when: it
+    /// knows one frame rate alone. `nil` where none does, or where videorate keeps the rate in front of it.
+    public var pictureCounter: Element? {
+        let found = first {
+            $0.factoryName == "videorate" || Self.counters.contains($0.factoryName)
+        }
+        return found?.factoryName == "videorate" ? nil : found
+    }
+
+    private static let counters: Set = [
+        "theoraenc", "avenc_mpeg1video", "avenc_mpeg2video", "avenc_mpeg4", "avenc_h261",
+        "avenc_h263", "avenc_h263p", "avenc_flv", "avenc_msmpeg4", "avenc_msmpeg4v2", "avenc_wmv1",
+        "avenc_wmv2", "mpeg2enc", "y4menc", "avimux", "oggmux",
+    ]
+
+    /// Whether they go into an MPEG transport stream.
+    public var writesTransportStream: Bool {
+        first { $0.klass.contains("Muxer") }?.factoryName == "mpegtsmux"
+    }
+
+    /// The first element behind the source that is so.
+    private func first(where isSo: (Element) -> Bool) -> Element? {
         var pad = element.pad("src")?.peer
         for _ in 0..<256 {
-            guard let element = pad?.element else { return false }
-            if ["Muxer", "Encoder"].contains(where: { element.klass.contains($0) }) { return true }
+            guard let element = pad?.element else { return nil }
+            if isSo(element) { return element }
             pad = element.pad("src")?.peer
         }
-        return false
+        return nil
     }
 
     /// The element right behind the source; `nil` where nothing is linked.

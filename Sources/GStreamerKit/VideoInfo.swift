@@ -94,6 +94,31 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
         return String(cString: text)
     }
 
+    /// Where samples of colour lie between those of brightness: `mpeg2`; `nil` where it is not known.
+    public var chromaSite: String? {
+        guard info.chroma_site != GST_VIDEO_CHROMA_SITE_UNKNOWN,
+            let text = gst_video_chroma_site_to_string(info.chroma_site)
+        else { return nil }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+    /// `progressive`, `interleaved`, `mixed`; `fields` and `alternate` have one field in each buffer.
+    public var interlaceMode: String {
+        String(cString: gst_video_interlace_mode_to_string(info.interlace_mode))
+    }
+
+    /// Whether both describe the same pictures, whatever their rates.
+    public func hasSamePictures(as other: VideoInfo) -> Bool {
+        var own = info
+        own.fps_n = other.info.fps_n
+        own.fps_d = other.info.fps_d
+        let rateFlag = GST_VIDEO_FLAG_VARIABLE_FPS.rawValue
+        own.flags.rawValue &= ~rateFlag
+        own.flags.rawValue |= other.info.flags.rawValue & rateFlag
+        return withUnsafePointer(to: other.info) { gst_video_info_is_equal(&own, $0) != 0 }
+            && info.chroma_site == other.info.chroma_site
+    }
+
     /// Bytes of a frame in the default layout.
     public var byteCount: Int { Int(info.size) }
 

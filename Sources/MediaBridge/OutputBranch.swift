@@ -15,10 +15,14 @@ final class OutputBranch: VideoFrameConsumer {
     private struct Stream {
         var isOpen = false
         /// What comes in, and its identity: held, so that no other caps can have it.
-        var input: Caps?
+        var given: Caps?
         var inputIdentity: UInt?
+        /// What the converter is told that it is.
+        var input: Caps?
         /// What makes it one that the output takes; `nil` where it is.
         var converter: ElementChain?
+        /// Whether what the converter gives is what the output was told first.
+        var isFixed = false
         /// What the appsrc was told last.
         var caps: Caps?
         var offset: MediaTime?
@@ -227,14 +231,25 @@ final class OutputBranch: VideoFrameConsumer {
     ///
     /// - Returns: False where nothing makes them fit.
     private func choose(_ stream: inout Stream, for caps: Caps) -> Bool {
+        let passage: Fitting.Passage
         do throws(PipelineError) {
-            stream.converter = try fitting.converter(for: caps, given: stream.caps)
+            passage = try fitting.passage(of: caps, given: stream.caps)
         } catch {
             note(error)
             return false
         }
-        if stream.converter == nil { change(&stream, to: caps) }
+        stream.converter = nil
         stream.input = caps
+        switch passage {
+        case .untouched: change(&stream, to: caps)
+        case .asFirst: break
+        case .converted(let chain, let renamed, let isFixed):
+            stream.converter = chain
+            stream.input = renamed
+            stream.isFixed = isFixed
+        }
+        // Held too, where the converter is given others, so that no other caps can have the identity.
+        stream.given = caps
         stream.inputIdentity = caps.identity
         return true
     }
@@ -245,7 +260,9 @@ final class OutputBranch: VideoFrameConsumer {
     ) throws(PipelineError) -> Buffer? {
         guard let converter = stream.converter, let caps = stream.input else { return buffer }
         guard let output = try converter.processIfAny(buffer, caps: caps) else { return nil }
-        if stream.caps?.identity != output.caps.identity { change(&stream, to: output.caps) }
+        if !stream.isFixed, stream.caps?.identity != output.caps.identity {
+            change(&stream, to: output.caps)
+        }
         return output.buffer.retained()
     }
 

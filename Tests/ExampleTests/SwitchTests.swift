@@ -20,6 +20,20 @@ extension ExampleTests {
             }
         }
 
+        @Test func camerasOfDifferentFrameRatesAreOneFilm() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("cameras.mkv")
+                try await Example.run(
+                    "camera-switch", "--front", Example.camera("white"), "--back",
+                    Example.camera("smpte").replacing("=30/1", with: "=15/1"), "--seconds", "0.4",
+                    "--switches", "3", path)
+                let luma = try await MediaProbe.meanLuma(of: path)
+                #expect(Self.turns(of: luma.map { $0 > 200 }) == [true, false, true, false])
+                let times = try await MediaProbe.videoTimes(of: path)
+                #expect(times.count == luma.count && times == times.sorted())
+            }
+        }
+
         @Test func theTraceIsTheOneInTheArticle() async throws {
             let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent()

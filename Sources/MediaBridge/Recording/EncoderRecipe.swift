@@ -140,8 +140,9 @@ struct EncoderRecipe: Sendable {
             // The threads of libvpx's VP8 wait for each other in busy loops: where they do not all get a
             // core, two take many times what one does, and the encoder falls behind.
             let threads = element == "vp9enc" ? "threads=2 row-mt=true" : "threads=1"
-            return "\(element) deadline=1 cpu-used=8 lag-in-frames=0 auto-alt-ref=false"
-                + " keyframe-max-dist=\(frames) end-usage=vbr target-bitrate=\(bits) \(threads)"
+            // Times are the frames' own, not counted by the rate that the first of them announced.
+            return "\(element) timebase=1/90000 deadline=1 cpu-used=8 lag-in-frames=0"
+                + " auto-alt-ref=false keyframe-max-dist=\(frames) end-usage=vbr target-bitrate=\(bits) \(threads)"
         case "jpegenc": return "jpegenc quality=90"
         case "avenc_ffv1": return "avenc_ffv1 gop-size=1"
         default: return element

@@ -67,7 +67,8 @@ public enum RecorderEvent: Sendable {
         case started
         /// The one before reached its length, or its size.
         case segment
-        /// The pictures' size, format or rotation changed.
+        /// The pictures' size, format, colour, shape, interlacing or rotation changed, or what a decoder
+        /// must know of a stream: a file's header cannot change.
         case formatChanged
         /// A stream came that the file before did not have, or had given up.
         case streamAppeared

@@ -11,8 +11,8 @@ final class RecordingFile: Sendable {
     let index: Int
     private let output: Output
     private let reached = Atomic<Int64>(0)
-    /// How the file's sound begins.
-    private let sound: SoundStart?
+    /// What the muxer is told of each stream, once: the header cannot change.
+    private let formats: [RecordingKind: Format]
 
     /// Units that wait for the muxer at most, and how many of one stream are too many while the muxer
     /// waits for another.
@@ -25,7 +25,7 @@ final class RecordingFile: Sendable {
         _ path: String, index: Int, container: RecordingContainer,
         streams: [RecordingKind: EncodedUnit]
     ) throws(PipelineError) {
-        sound = streams[.audio].map { SoundStart($0) }
+        formats = streams.mapValues { Format($0) }
         zero = streams.values.map(\.time).min() ?? .zero
         self.path = path
         self.index = index
@@ -67,16 +67,21 @@ final class RecordingFile: Sendable {
         output.pipeline.onFirstError(body)
     }
 
+    /// Whether the file's header tells the truth of a unit: what does not fit belongs into another file,
+    /// whatever made it change.
+    func holds(_ unit: EncodedUnit) -> Bool { formats[unit.kind]?.includes(unit) ?? false }
+
     /// Hands a unit to the muxer; blocks while the disk is slow.
     ///
-    /// - Returns: False where the file takes no more.
+    /// - Returns: False where the file takes no more, or does not hold such a unit.
     func push(_ unit: EncodedUnit) -> Bool {
-        guard let branch = output.branches[unit.kind.name] else { return false }
+        guard let branch = output.branches[unit.kind.name], let format = formats[unit.kind],
+            format.includes(unit)
+        else { return false }
         relieve(branch)
-        let sound = unit.kind == .audio ? sound : nil
         let disposition = branch.push(
-            unit.buffer.retained(), caps: sound?.caps(of: unit) ?? unit.caps,
-            time: unit.time - zero, duration: unit.duration, live: nil)
+            unit.buffer.retained(), caps: format.told, time: unit.time - zero,
+            duration: unit.duration, live: nil)
         guard disposition.isAccepted else { return false }
         reached.max((unit.end - zero).nanoseconds, ordering: .relaxed)
         return true
@@ -126,20 +131,30 @@ final class RecordingFile: Sendable {
     var byteCount: Int { FileSize.of(path) ?? 0 }
 }
 
-/// How the sound of a file begins: with the encoder's own beginning, of which a decoder leaves out what
-/// the header says; or in the middle of the stream, of which it must leave out nothing.
-private struct SoundStart {
-    private let original: Caps
-    private let continued: Caps?
+/// What one stream of a file is, from its first unit to its last.
+private final class Format: Sendable {
+    private let first: Caps
+    /// What the muxer is told. Sound that begins with its encoder's own beginning: what the encoder says,
+    /// so that a decoder leaves that out; sound that begins in the middle of its stream: that nothing is
+    /// to be left out.
+    let told: Caps
+    /// The last that were compared: held, so that no other caps can have the identity.
+    private let same: Mutex<Caps>
 
-    init(_ first: EncodedUnit) {
-        original = first.caps
-        continued = first.isFirst ? nil : first.caps.withoutOpusPreSkip()
+    init(_ unit: EncodedUnit) {
+        first = unit.caps
+        told =
+            (unit.kind == .audio && !unit.isFirst ? unit.caps.withoutOpusPreSkip() : nil)
+            ?? unit.caps
+        same = Mutex(unit.caps)
     }
 
-    /// What the muxer is told of a unit.
-    func caps(of unit: EncodedUnit) -> Caps {
-        guard let continued, unit.caps.identity == original.identity else { return unit.caps }
-        return continued
+    func includes(_ unit: EncodedUnit) -> Bool {
+        same.withLock { same in
+            if same.identity == unit.caps.identity { return true }
+            guard first.isSameStream(as: unit.caps) else { return false }
+            same = unit.caps
+            return true
+        }
     }
 }

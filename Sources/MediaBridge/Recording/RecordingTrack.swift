@@ -1,8 +1,9 @@
 internal import Synchronization
 
 /// One stream on its way into a recording: places each frame in the recorder's time, and encodes it. A
-/// picture of another size or format gets an encoder of its own, and a file of its own. Sound is brought
-/// to the rate and channels that it had at first.
+/// picture of another size, format, colour, shape or interlacing gets an encoder of its own, and a file of
+/// its own; one of another frame rate does not. Sound is brought to the rate and channels that it had at
+/// first.
 ///
 /// Thread: any, one writer at a time; blocks where the encoder is slow and nothing may be lost.
 final class RecordingTrack: Sendable {
@@ -178,8 +179,8 @@ final class RecordingTrack: Sendable {
         if rotation != state.rotation { return true }
         if own.identity == caps.identity { return false }
         guard let old = VideoInfo(own), let new = VideoInfo(caps) else { return true }
-        return old.format != new.format || old.width != new.width || old.height != new.height
-            || old.pixelAspectRatio != new.pixelAspectRatio
+        // Another frame rate changes the times of the frames, and nothing else.
+        return !old.hasSamePictures(as: new) || !own.hasSameBrightness(as: caps)
     }
 
     private func change(

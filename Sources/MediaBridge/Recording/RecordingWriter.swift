@@ -142,6 +142,10 @@ final class RecordingWriter: @unchecked Sendable {
             wantsNewFile = .streamAppeared
             return progress.drop(unit, .late)
         }
+        guard file.holds(unit) else {
+            wantsNewFile = .formatChanged
+            return progress.drop(unit, .late)
+        }
         write(unit)
     }
 
@@ -167,6 +171,7 @@ final class RecordingWriter: @unchecked Sendable {
         if unit.kind == .video, released.generation != fileGeneration {
             return file.kinds.contains(.video) ? .formatChanged : .streamAppeared
         }
+        if file.kinds.contains(unit.kind), !file.holds(unit) { return .formatChanged }
         if let wantsNewFile { return wantsNewFile }
         return segment.isReached(at: unit) ? .segment : nil
     }

@@ -1,0 +1,59 @@
+internal import CMediaBridge
+
+extension Caps {
+    /// What a muxer writes into a file's header, and cannot change afterwards. The frame rate is not among
+    /// it: each unit has a time of its own.
+    private static let headerFields = [
+        "width", "height", "pixel-aspect-ratio", "colorimetry", "chroma-site", "interlace-mode",
+        "multiview-mode", "mastering-display-info", "content-light-level", "stream-format",
+        "profile", "rate", "channels", "channel-mask",
+    ]
+
+    /// What a decoder has to know before the first unit: it is there in both, or in neither.
+    private static let decoderFields = ["codec_data", "streamheader"]
+
+    /// Whether units of both can be in one stream of one file: the same codec, codec data, size, colour,
+    /// shape, interlacing, rate of samples and channels. The frame rate may differ; a field that only one
+    /// of the two has is no difference, unless it is codec data.
+    public func isSameStream(as other: Caps) -> Bool {
+        if identity == other.identity { return true }
+        guard mediaType == other.mediaType, let own = structure, let others = other.structure
+        else { return false }
+        func isEqual(_ field: String, isNeeded: Bool) -> Bool {
+            let one = gst_structure_get_value(own, field)
+            let two = gst_structure_get_value(others, field)
+            guard let one, let two else { return !isNeeded || (one == nil && two == nil) }
+            return gst_value_compare(one, two) == GST_VALUE_EQUAL
+        }
+        return Self.decoderFields.allSatisfy { isEqual($0, isNeeded: true) }
+            && Self.headerFields.allSatisfy { isEqual($0, isNeeded: false) }
+    }
+
+    /// Whether both say the same of a screen that the pictures were made for.
+    public func hasSameBrightness(as other: Caps) -> Bool {
+        ["mastering-display-info", "content-light-level"].allSatisfy { field in
+            text(of: field) == other.text(of: field)
+        }
+    }
+
+    private func text(of field: String) -> String? {
+        structure.flatMap { mb_structure_string($0, field) }.map { String(cString: $0) }
+    }
+
+    /// The same with another way of interlacing; the fields of a picture stay where they are.
+    public func interlaced(as mode: String) -> Caps {
+        guard let copy = gst_caps_copy(pointer), let structure = gst_caps_get_structure(copy, 0)
+        else { return self }
+        var value = GValue()
+        g_value_init(&value, g_type_from_name("gchararray"))
+        g_value_set_string(&value, mode)
+        gst_structure_set_value(structure, "interlace-mode", &value)
+        g_value_unset(&value)
+        gst_structure_remove_field(structure, "field-order")
+        return Caps(adopting: copy)
+    }
+
+    private var structure: UnsafeMutablePointer<GstStructure>? {
+        gst_caps_get_size(pointer) > 0 ? gst_caps_get_structure(pointer, 0) : nil
+    }
+}
