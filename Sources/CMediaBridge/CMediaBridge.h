@@ -315,6 +315,18 @@ static inline gint mb_video_format_component_pixel_stride(const GstVideoFormatIn
 static inline gint mb_video_format_component_shift(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_SHIFT(format, c); }
 static inline gint mb_video_format_component_depth(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_DEPTH(format, c); }
 
+// The headers say of these two that their result depends on the pointer alone (G_GNUC_CONST), not on the text
+// that it points to. Optimising, Swift frees a string that it made for the call before the call then. What
+// is called by way of a variable has no such attribute. Reason: the attribute.
+static inline GstVideoFormat mb_video_format_from_string(const gchar *name) {
+    GstVideoFormat (*volatile parse)(const gchar *) = gst_video_format_from_string;
+    return parse(name);
+}
+static inline GstAudioFormat mb_audio_format_from_string(const gchar *name) {
+    GstAudioFormat (*volatile parse)(const gchar *) = gst_audio_format_from_string;
+    return parse(name);
+}
+
 // MARK: Audio frames
 
 // Reason: macro (gst_buffer_get_audio_meta).

@@ -30,7 +30,7 @@ public final class AudioInfo: @unchecked Sendable {  // written in init alone
         format: String, rate: Int, channels: Int, channelMask: UInt64, isPlanar: Bool
     ) throws(PipelineError) {
         try GStreamer.initialize()
-        let raw = gst_audio_format_from_string(format)
+        let raw = mb_audio_format_from_string(format)
         var info = GstAudioInfo()
         gst_audio_info_init(&info)
         guard raw != GST_AUDIO_FORMAT_UNKNOWN, raw != GST_AUDIO_FORMAT_ENCODED,

@@ -35,7 +35,7 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
         let bad = PipelineError(
             .badValue, message: "not a video format: \(format) \(width)×\(height)",
             advice: "gst-inspect-1.0 videoconvert lists the formats")
-        let raw = gst_video_format_from_string(format)
+        let raw = mb_video_format_from_string(format)
         guard raw != GST_VIDEO_FORMAT_UNKNOWN, raw != GST_VIDEO_FORMAT_ENCODED,
             Self.sizes.contains(width), Self.sizes.contains(height)
         else { throw bad }
