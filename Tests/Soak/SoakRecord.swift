@@ -11,6 +11,16 @@ struct SoakRecord {
         samples.append(sample)
     }
 
+    /// A table with a line for each sample.
+    var table: String {
+        let head = ["cycles"] + SoakSeries.all.map(\.name)
+        let lines = zip(times, samples).map { time, sample in
+            ([time * 1000] + SoakSeries.all.map { $0.value(sample) })
+                .map { "\(Int($0))" }.joined(separator: ",")
+        }
+        return ([head.joined(separator: ",")] + lines).joined(separator: "\n") + "\n"
+    }
+
     /// Where the warm-up ends: after a quarter, and after ten thousand cycles at most.
     var warmUp: Double { min((times.last ?? 0) / 4, 10) }
 

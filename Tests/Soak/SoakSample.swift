@@ -3,24 +3,28 @@ import Foundation
 
 /// What a process holds.
 struct SoakSample {
-    /// In kilobytes.
+    /// Resident, in kilobytes: with stacks, with what the heap keeps between blocks, with libraries.
     var memory: Double
+    /// Allocated and not freed, in kilobytes.
+    var heap: Double
     var descriptors: Double
+    /// All but Dispatch's workers.
     var threads: Double
+    /// Dispatch's workers that do nothing any more.
+    var blocked: Double
     var objects: Double
 
     /// What the heap keeps for later is given back first: that is no growth.
-    static var now: SoakSample {
+    ///
+    /// - Parameter threads: Looked at before.
+    static func now(_ threads: SoakThreads) -> SoakSample {
         soak_trim_heap()
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        func field(_ name: String) -> Double {
-            status.split(separator: "\n").first { $0.hasPrefix(name) }?
-                .split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0
-        }
         let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         return SoakSample(
-            memory: field("VmRSS:"), descriptors: Double(descriptors?.count ?? 0),
-            threads: field("Threads:"), objects: Double(LiveObjects.count))
+            memory: SoakThreads.status()["VmRSS:"].flatMap { Double($0) } ?? 0,
+            heap: Double(soak_heap_in_use()) / 1024,
+            descriptors: Double(descriptors?.count ?? 0), threads: Double(threads.others),
+            blocked: Double(threads.blocked), objects: Double(LiveObjects.count))
     }
 }
 
@@ -34,9 +38,19 @@ struct SoakSeries: Sendable {
 
     static let all = [
         // A cycle that lost one picture of 320×240 would give 115,000.
-        SoakSeries(name: "memory", unit: "kB", limit: 8000) { $0.memory },
-        SoakSeries(name: "descriptors", unit: "", limit: 1) { $0.descriptors },
-        SoakSeries(name: "threads", unit: "", limit: 2) { $0.threads },
-        SoakSeries(name: "objects", unit: "", limit: 5) { $0.objects },
+        SoakSeries(name: "memory", unit: "kB", limit: 1000) { $0.memory },
+        SoakSeries(name: "heap", unit: "kB", limit: 300) { $0.heap },
+        SoakSeries(name: "descriptors", unit: "", limit: 0.5) { $0.descriptors },
+        SoakSeries(name: "threads", unit: "", limit: 0.5) { $0.threads },
+        SoakSeries(name: "blocked", unit: "", limit: 0.5) { $0.blocked },
+        SoakSeries(name: "objects", unit: "", limit: 1) { $0.objects },
     ]
+
+    /// Of all, as text.
+    static var limits: String {
+        all.map { series in
+            "\(series.name) \(SoakVerdict.short(series.limit))"
+                + (series.unit.isEmpty ? "" : " \(series.unit)")
+        }.joined(separator: ", ")
+    }
 }

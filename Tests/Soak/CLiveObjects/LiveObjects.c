@@ -43,6 +43,11 @@ void soak_lose_object(void) { gst_object_ref_sink(gst_bin_new(NULL)); }
 
 void soak_trim_heap(void) { malloc_trim(0); }
 
+long soak_heap_in_use(void) {
+    struct mallinfo2 info = mallinfo2();
+    return (long)(info.uordblks + info.hblkhd);
+}
+
 void soak_lose_memory(void) {
     volatile char *bytes = malloc(65536);
     for (int i = 0; i < 65536; i += 4096) bytes[i] = 1;

@@ -16,4 +16,7 @@ void soak_lose_memory(void);
 // Gives back what the heap keeps for later.
 void soak_trim_heap(void);
 
+// Bytes that were allocated and not freed, in all arenas.
+long soak_heap_in_use(void);
+
 #endif

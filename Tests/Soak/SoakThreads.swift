@@ -1,0 +1,53 @@
+import Foundation
+
+/// The threads of the process: Dispatch's workers, and all others.
+///
+/// How many workers there are says little: a loaded machine makes their pool grow by a dozen at a time, to the
+/// most that had work at once, and as long as there is work for one of them all stay. A worker that
+/// something blocks for ever, though, does nothing any more, whereas an idle one ends after five seconds.
+struct SoakThreads {
+    /// All that are no workers.
+    private(set) var others = 0
+    /// Workers that have not run for ten seconds.
+    private(set) var blocked = 0
+
+    private struct Worker {
+        var switches: Substring
+        var since: ContinuousClock.Instant
+    }
+    private var workers: [String: Worker] = [:]
+
+    /// Looks at them anew.
+    mutating func look() {
+        let now = ContinuousClock.now
+        var seen: [String: Worker] = [:]
+        others = 0
+        let tasks = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+        for task in tasks ?? [] {
+            let status = Self.status(of: task)
+            // The end of com.apple.root.default-qos and com.apple.root.default-qos.overcommit.
+            guard status["Name:"]?.contains("-qos") == true else {
+                others += 1
+                continue
+            }
+            let switches = status["voluntary_ctxt_switches:"] ?? ""
+            if let known = workers[task], known.switches == switches {
+                seen[task] = known
+            } else {
+                seen[task] = Worker(switches: switches, since: now)
+            }
+        }
+        workers = seen
+        blocked = seen.values.filter { now - $0.since > .seconds(10) }.count
+    }
+
+    /// The fields of /proc/self/task/TASK/status, or of the whole process's.
+    static func status(of task: String? = nil) -> [Substring: Substring] {
+        let path = task.map { "/proc/self/task/\($0)/status" } ?? "/proc/self/status"
+        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").reduce(into: [:]) { fields, line in
+            let words = line.split(whereSeparator: \.isWhitespace)
+            if words.count > 1 { fields[words[0]] = words[1] }
+        }
+    }
+}
