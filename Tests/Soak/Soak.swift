@@ -12,10 +12,11 @@ struct Soak: AsyncParsableCommand {
         discussion: """
             Resident memory, the heap in use, descriptors, threads and live objects of GStreamer are \
             sampled after a cycle whenever two seconds have passed. A straight line through the samples \
-            after the warm-up (the first quarter, ten thousand cycles at most) must not be steeper than \
-            the limits, by more than twice its own uncertainty. Exit status 1 where one is.
+            after the warm-up (the first quarter, ten thousand cycles at most) must not climb more than \
+            the limits, by more than twice its own uncertainty. Exit status 1 where one does.
 
-            Limits, in a thousand cycles of eight pipelines each: \(SoakSeries.limits). Of Dispatch's \
+            Limits, in a thousand cycles of eight pipelines each, and in parentheses what is allowed on \
+            top in the whole run, for pools and caches: \(SoakSeries.limits). Of Dispatch's \
             workers those count that have done nothing for ten seconds: the pool itself grows and \
             shrinks with the load of the machine. `make soak` sets the allocators so that they keep \
             nothing for later, which would count as in use.
