@@ -103,9 +103,10 @@ let package = Package(
             path: "Tests/Soak", exclude: ["CLiveObjects"], swiftSettings: settings
         ),
         // What the tests of the sandbox run inside of one.
+        .target(name: "CAttacks", path: "Tests/SandboxProbe/CAttacks"),
         .executableTarget(
-            name: "SandboxProbe", dependencies: ["MediaBridge"], path: "Tests/SandboxProbe",
-            swiftSettings: settings
+            name: "SandboxProbe", dependencies: ["CAttacks", "CMediaBridge", "MediaBridge"],
+            path: "Tests/SandboxProbe", exclude: ["CAttacks"], swiftSettings: settings
         ),
         // Breaks recordings, and holds what is left against what was promised: `make faults`.
         .executableTarget(

@@ -5,9 +5,8 @@
 #define CMEDIABRIDGE_SANDBOX_H
 
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -59,53 +58,29 @@ static inline int mb_set_no_new_privileges(void) {
 }
 static inline int mb_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1; }
 
-// MARK: Seccomp
+// MARK: Capabilities
 
-#if defined(__x86_64__)
-#define MB_ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define MB_ARCHITECTURE AUDIT_ARCH_AARCH64
-#else
-#define MB_ARCHITECTURE 0
-#endif
-
-// What Landlock does not cover: sockets of any family, a second way to them (io_uring), calls that change
-// a file by its path without opening it, and a look into other processes.
-static const uint32_t mb_denied_calls[] = {
-    __NR_socket, __NR_io_uring_setup,
-    __NR_truncate, __NR_fchmodat, __NR_fchownat, __NR_utimensat, 452 /* fchmodat2 */,
-    __NR_setxattr, __NR_lsetxattr, __NR_removexattr, __NR_lremovexattr, 463 /* setxattrat */, 466 /* removexattrat */,
-#if defined(__x86_64__)
-    __NR_chmod, __NR_chown, __NR_lchown, __NR_utime, __NR_utimes, __NR_futimesat,
-#endif
-    __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev,
-    __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot,
-};
-
-// Refuses them, with EACCES, for every thread of the process.
-static inline int mb_seccomp_enter(void) {
-    enum { count = sizeof mb_denied_calls / sizeof *mb_denied_calls };
-    struct sock_filter program[2 * count + 8];
-    unsigned short length = 0;
-    if (MB_ARCHITECTURE == 0) return -ENOSYS;
-    const struct sock_filter deny = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES);
-    program[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
-    program[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MB_ARCHITECTURE, 1, 0);
-    program[length++] = deny;
-    program[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-#if defined(__x86_64__)
-    // The x32 calls have numbers of their own.
-    program[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
-    program[length++] = deny;
-#endif
-    for (int i = 0; i < count; i++) {
-        program[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, mb_denied_calls[i], 0, 1);
-        program[length++] = deny;
+// Gives up every capability of the calling thread, so that user 0 has no more rights than the files'
+// modes give it, and starting a program brings none back.
+static inline int mb_drop_capabilities(void) {
+    for (int capability = 0; capability < 64; capability++) {
+        if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 1) continue;
+        // Refused to threads that cannot gain any either, because of PR_SET_NO_NEW_PRIVS.
+        if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 && errno != EPERM) return -errno;
     }
-    program[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    struct sock_fprog filter = {length, program};
-    long result = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
-    return result < 0 ? -errno : result > 0 ? -EBUSY : 0;
+    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    (void)prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+    return syscall(__NR_capset, &header, none) < 0 ? -errno : 0;
+}
+
+// Whether the calling thread has any.
+static inline int mb_has_capabilities(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+    if (syscall(__NR_capget, &header, data) < 0) return 1;
+    return (data[0].permitted | data[1].permitted) != 0;
 }
 
 #endif

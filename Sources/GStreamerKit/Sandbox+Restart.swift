@@ -7,7 +7,8 @@ extension Sandbox {
     /// ``isEntered`` that it is inside.
     ///
     /// GStreamer's registry is brought up to date first, because it cannot be from inside. Of the
-    /// environment only what GStreamer, its libraries and the language need goes along: no secrets.
+    /// environment only what GStreamer, its libraries and the language need goes along, by name: no
+    /// secrets. A terminal goes along to be written to; standard input is empty where it is one.
     ///
     /// - Parameter arguments: Of the new program, without its name.
     /// - Throws: ``PipelineError``; it does not return otherwise.
@@ -17,6 +18,7 @@ extension Sandbox {
         let environment = environmentInside()
         var inside = self
         inside.readable += Self.registryPaths
+        Self.giveUpTerminalInput()
         try inside.enter()
         // A thread of a pool hears no signals, and its mask would go along.
         var none = sigset_t()
@@ -31,6 +33,21 @@ extension Sandbox {
             message: "cannot start anew inside of the sandbox: \(String(cString: strerror(errno)))")
     }
 
+    /// A terminal's descriptors are one, opened to read and to write: whoever may print can read what is
+    /// typed, and change how the shell reads. So standard input becomes empty, and the others are opened
+    /// anew, to be written alone.
+    private static func giveUpTerminalInput() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where isatty(descriptor) != 0 {
+            let isInput = descriptor == STDIN_FILENO
+            let new = open(
+                isInput ? "/dev/null" : "/proc/self/fd/\(descriptor)",
+                (isInput ? O_RDONLY : O_WRONLY) | O_NOCTTY)
+            guard new >= 0 else { continue }
+            dup2(new, descriptor)
+            close(new)
+        }
+    }
+
     private static func ownPath() throws(PipelineError) -> String {
         guard let path = realpath("/proc/self/exe", nil) else {
             throw PipelineError(.sandboxUnavailable, message: "cannot find this program's own file")
@@ -39,22 +56,10 @@ extension Sandbox {
         return String(cString: path)
     }
 
-    /// Prefixes of the names that go along.
-    private static let passed = [
-        "GST_", "G_", "ORC_", "LANG", "LC_", "TZ", "PATH", "HOME", "LD_LIBRARY_PATH",
-        "XDG_CACHE_HOME", "TERM", "NO_COLOR", "ASAN_", "LSAN_", "TSAN_",
-    ]
-
     private func environmentInside() -> [String: String] {
         var result: [String: String] = [:]
-        var next = environ
-        while let entry = next.pointee {
-            let pair = String(cString: entry).split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if pair.count == 2, Self.passed.contains(where: { pair[0].hasPrefix($0) }) {
-                result[String(pair[0])] = String(pair[1])
-            }
-            next += 1
+        for name in Self.passed {
+            if let value = getenv(name) { result[name] = String(cString: value) }
         }
         result["TMPDIR"] = directory
         result["GST_REGISTRY_UPDATE"] = "no"

@@ -5,8 +5,11 @@ internal import Glibc
 /// damaged file makes it do: files are written in one directory alone, and no socket is opened.
 ///
 /// Landlock sees to the files, a seccomp filter to sockets (of every family: neither TCP nor UDP, nor
-/// the X server, nor a sound server) and to the few calls that change a file by its path alone. Neither
-/// can be undone, and both pass on to every program that the process starts.
+/// the X server, nor a sound server), to changes of a file that Landlock does not ask about, to memory that
+/// processes share by number, to signals to anybody but the process itself, and to every request to a
+/// device or terminal but a few questions. Capabilities are given up. None of it can be undone, and all
+/// of it passes on to every program that the process starts. What holds does not depend on the kernel's
+/// version: what older ones' Landlock lacks, the filter does.
 ///
 /// What was open before stays open: standard input, output and error. Programs, libraries, plugins and
 /// fonts of the system can be read; nothing else outside of the directory can.
@@ -43,8 +46,9 @@ public struct Sandbox: Sendable {
     }
 
     /// Confines the calling thread, and every thread and program that it starts. Threads that run already
-    /// are not covered for files: call it before there are any, or use
-    /// ``enterAndRestart(arguments:)``.
+    /// are not covered for files and keep their capabilities: call it before there are any, or use
+    /// ``enterAndRestart(arguments:)``. Programs that it starts can send signals to nobody, themselves
+    /// included.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/sandboxUnavailable`` where the kernel cannot
     ///   do it. The process may be confined in part then: end it.
@@ -61,12 +65,15 @@ public struct Sandbox: Sendable {
         try allow(rules)
         try demand(mb_set_no_new_privileges(), "no new privileges")
         try rules.enter()
+        try demand(mb_drop_capabilities(), "a process without capabilities")
         try demand(mb_seccomp_enter(), "a filter of system calls")
     }
 
     /// Whether this process is in a sandbox: what the kernel answers, not what somebody noted.
     public static var isEntered: Bool {
-        guard mb_has_no_new_privileges() != 0 else { return false }
+        guard mb_has_no_new_privileges() != 0, mb_has_capabilities() == 0,
+            mb_seccomp_refuses_typing() != 0
+        else { return false }
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket < 0 else {
             close(socket)
@@ -94,11 +101,13 @@ public struct Sandbox: Sendable {
         for path in LoadedFiles.paths { try rules.allow(path, .readAndExecute) }
     }
 
-    /// Libraries, plugins and their data; `/proc` for what libraries ask about their own threads. Of
-    /// other processes it tells little: the kernel lets nobody look out of a sandbox.
+    /// Libraries, plugins and their data, and what libraries ask about their own threads, the processors
+    /// and the memory. Nothing of `/proc` tells of another process.
     private static let systemPaths = [
         "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-        "/etc/fonts", "/etc/localtime", "/var/cache/fontconfig", "/proc", "/sys/devices/system/cpu",
+        "/etc/fonts", "/etc/localtime", "/var/cache/fontconfig", "/proc/self", "/proc/cpuinfo",
+        "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/sys/devices/system/cpu",
+        "/sys/devices/system/node",
     ]
 
     private func demand(_ status: Int32, _ what: String) throws(PipelineError) {

@@ -1,3 +1,5 @@
+import CAttacks
+import CMediaBridge
 import Foundation
 import MediaBridge
 
@@ -5,11 +7,16 @@ import MediaBridge
 /// line for each argument, with `done` or why not.
 ///
 ///     SandboxProbe DIRECTORY write=/tmp/a socket=2 "pipeline=videotestsrc ! filesink location=/tmp/a"
+///
+/// In place of the directory, `--calls` sets the filter of system calls alone, as if the kernel's Landlock
+/// knew nothing; `--nothing` shows that an attempt would succeed.
 @main
 struct SandboxProbe {
     static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        if !Sandbox.isEntered {
+        if arguments[0] == "--calls" {
+            guard mb_set_no_new_privileges() == 0, mb_seccomp_enter() == 0 else { exit(2) }
+        } else if arguments[0] != "--nothing", !Sandbox.isEntered {
             try Sandbox(directory: arguments[0]).enterAndRestart(arguments: arguments)
         }
         for argument in arguments.dropFirst() {
@@ -17,6 +24,7 @@ struct SandboxProbe {
             let outcome = await attempt(parts[0], parts[1])
             print("\(parts[0]): \(outcome)")
         }
+        guard !arguments[0].hasPrefix("--") else { return }
         // A thread that has been there since before this call.
         let early = await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: Sandbox.isEntered) }
@@ -41,8 +49,43 @@ struct SandboxProbe {
         case "datagrams":
             verdict(Glibc.socket(Int32(value) ?? 0, Int32(SOCK_DGRAM.rawValue), 0))
         case "program": program(value)
+        case "capabilities": mb_has_capabilities() == 0 ? "none" : "done"
+        case "environment": getenv(value) == nil ? "none" : "done"
+        case "terminal": terminal(Int32(value) ?? 0)
+        case let name where name.hasPrefix("attack-"): attack(name, value)
         default: await pipeline(value)
         }
+    }
+
+    /// Whether the descriptor can be read, and whether it is a terminal.
+    private static func terminal(_ descriptor: Int32) -> String {
+        let mode = fcntl(descriptor, F_GETFL) & O_ACCMODE
+        return "\(isatty(descriptor) == 1 ? "terminal" : "other") "
+            + (mode == O_WRONLY ? "write-only" : mode == O_RDONLY ? "read-only" : "both")
+    }
+
+    private static func attack(_ name: String, _ value: String) -> String {
+        let number = Int32(value) ?? 0
+        let status =
+            switch name {
+            case "attack-type": attack_type(number)
+            case "attack-type-high": attack_type_with_high_bits(number)
+            case "attack-mode": attack_mode(value)
+            case "attack-attribute": attack_attribute(value)
+            case "attack-flags": attack_flags(value)
+            case "attack-empty-reading": attack_empty_for_reading(value)
+            case "attack-empty-neither": attack_empty_for_neither(value)
+            case "attack-set-user-file": attack_set_user_file(value)
+            case "attack-set-user-node": attack_set_user_node(value)
+            case "attack-memory": attack_shared_memory()
+            case "attack-messages": attack_messages()
+            case "attack-keys": attack_keys()
+            case "attack-signal": attack_signal(number)
+            case "attack-pipe": attack_signal_by_pipe(number)
+            case "attack-limits": attack_limits(number)
+            default: attack_new_world()
+            }
+        return status == 0 ? "done" : String(cString: strerror(-status))
     }
 
     private static func verdict(_ status: Int32) -> String {

@@ -1,0 +1,23 @@
+// System calls that a confined process must not get through with. Each returns 0 where it does, or a
+// negative errno. Not in Swift: it imports neither syscall() nor the calls' own headers.
+#ifndef ATTACKS_H
+#define ATTACKS_H
+
+int attack_type(int terminal);
+int attack_type_with_high_bits(int terminal);
+int attack_mode(const char *path);
+int attack_attribute(const char *path);
+int attack_flags(const char *path);
+int attack_empty_for_reading(const char *path);
+int attack_empty_for_neither(const char *path);
+int attack_set_user_file(const char *path);
+int attack_set_user_node(const char *path);
+int attack_shared_memory(void);
+int attack_messages(void);
+int attack_keys(void);
+int attack_signal(int process);
+int attack_signal_by_pipe(int process);
+int attack_limits(int process);
+int attack_new_world(void);
+
+#endif
