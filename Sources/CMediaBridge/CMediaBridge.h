@@ -273,28 +273,75 @@ static inline MBPlane mb_video_frame_plane(const GstVideoFrame *frame, guint pla
     return out;
 }
 
-// Maps for writing a buffer that mb_buffer_is_sole. Its one memory is mapped itself, because
-// gst_video_frame_map refuses what it counts as shared. Ends with mb_video_frame_unmap_sole.
+// Whether all rows of a plane lie in the mapping. Where samples are not whole bytes apart a row is as long as
+// in the default layout; of tiles a row says nothing, so the whole plane must be there.
+static inline gboolean mb_video_plane_fits(const MBPlane *plane, const GstVideoInfo *info, guint index) {
+    guint64 row, end;
+    if (!plane->bytes || plane->stride <= 0 || plane->rows <= 0 || plane->width <= 0) return FALSE;
+    if (GST_VIDEO_FORMAT_INFO_IS_TILED(info->finfo)) {
+        end = index + 1 < GST_VIDEO_INFO_N_PLANES(info) ? info->offset[index + 1] : info->size;
+        return plane->stride == info->stride[index] && end - info->offset[index] <= plane->available;
+    }
+    row = plane->pixel_stride > 0 ? (guint64)plane->width * plane->pixel_stride : (guint64)info->stride[index];
+    end = (guint64)(plane->rows - 1) * plane->stride + row;
+    return row <= (guint64)plane->stride && end <= plane->available;
+}
+
+// Whether what a buffer says of its planes is about pictures of this format, and at least of this size: where
+// caps were changed on the way it may not be. Reason: macro (gst_buffer_get_video_meta).
+static inline gboolean mb_video_meta_fits(GstBuffer *buffer, const GstVideoInfo *info) {
+    const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+    if (!meta) return TRUE;
+    return meta->format == GST_VIDEO_INFO_FORMAT(info) && meta->n_planes == GST_VIDEO_INFO_N_PLANES(info) &&
+           meta->width >= (guint)info->width && meta->height >= (guint)info->height;
+}
+
+// Whether pictures of this format lie in the buffer's memory, without a mapping. Elements believe caps and
+// meta: some read on behind the memory, others pass on what was never written. Memory of devices is asked
+// about by its own allocator. Reason: macros (GST_VIDEO_INFO_*, GST_ALLOCATOR_SYSMEM).
+static inline gboolean mb_video_fits(GstBuffer *buffer, const GstVideoInfo *info) {
+    const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+    const gsize size = gst_buffer_get_size(buffer);
+    if (gst_buffer_n_memory(buffer) == 0) return FALSE;
+    if (!gst_memory_is_type(gst_buffer_peek_memory(buffer, 0), GST_ALLOCATOR_SYSMEM)) return TRUE;
+    if (!meta) return size >= info->size;
+    if (!mb_video_meta_fits(buffer, info)) return FALSE;
+    gboolean is_usual = size >= info->size;
+    for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES(info); i++)
+        is_usual = is_usual && meta->offset[i] == info->offset[i] && meta->stride[i] == info->stride[i];
+    if (is_usual) return TRUE;
+    GstVideoFrame frame = {0};
+    frame.info = *info;
+    for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES(info); i++) {
+        MBPlane plane = mb_video_frame_plane(&frame, i);
+        plane.bytes = (guint8 *)buffer;  // any but none: it is not mapped
+        plane.stride = meta->stride[i];
+        plane.available = meta->offset[i] < size ? size - meta->offset[i] : 0;
+        if (!mb_video_plane_fits(&plane, info, i)) return FALSE;
+    }
+    return TRUE;
+}
+
+// Maps for writing a buffer that mb_buffer_is_sole, and whose meta fits. Its one memory is mapped itself,
+// because gst_video_frame_map refuses what it counts as shared. Ends with mb_video_frame_unmap_sole.
 // Reason: macros (GST_VIDEO_INFO_*), and pointer arithmetic on the map.
 static inline gboolean mb_video_frame_map_sole(GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer) {
     memset(frame, 0, sizeof *frame);
     frame->info = *info;
     frame->buffer = buffer;
     const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
-    gsize needed = meta ? 0 : info->size;
-    for (guint i = 0; meta && i < meta->n_planes; i++) {
+    for (guint i = 0; meta && i < GST_VIDEO_INFO_N_PLANES(info); i++) {
         frame->info.offset[i] = meta->offset[i];
         frame->info.stride[i] = meta->stride[i];
-        needed = MAX(needed, meta->offset[i] + 1);
     }
     if (!gst_memory_map(gst_buffer_peek_memory(buffer, 0), &frame->map[0], GST_MAP_READWRITE)) return FALSE;
-    if (frame->map[0].size < needed) {
-        gst_memory_unmap(frame->map[0].memory, &frame->map[0]);
-        return FALSE;
+    gboolean fits = meta || frame->map[0].size >= info->size;
+    for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES(info); i++) {
+        if (frame->info.offset[i] >= frame->map[0].size) fits = FALSE;
+        if (fits) frame->data[i] = frame->map[0].data + frame->info.offset[i];
     }
-    for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES(info); i++)
-        frame->data[i] = frame->map[0].data + frame->info.offset[i];
-    return TRUE;
+    if (!fits) gst_memory_unmap(frame->map[0].memory, &frame->map[0]);
+    return fits;
 }
 static inline void mb_video_frame_unmap_sole(GstVideoFrame *frame) {
     gst_memory_unmap(frame->map[0].memory, &frame->map[0]);
@@ -307,6 +354,7 @@ static inline gboolean mb_video_format_is_gray(const GstVideoFormatInfo *format)
 static inline gboolean mb_video_format_is_complex(const GstVideoFormatInfo *format) {
     return GST_VIDEO_FORMAT_INFO_IS_COMPLEX(format) || GST_VIDEO_FORMAT_INFO_IS_TILED(format);
 }
+static inline gboolean mb_video_format_is_tiled(const GstVideoFormatInfo *format) { return GST_VIDEO_FORMAT_INFO_IS_TILED(format); }
 static inline gboolean mb_video_format_is_little_endian(const GstVideoFormatInfo *format) { return GST_VIDEO_FORMAT_INFO_IS_LE(format); }
 static inline guint mb_video_format_components(const GstVideoFormatInfo *format) { return GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); }
 static inline gint mb_video_format_component_plane(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_PLANE(format, c); }
@@ -357,18 +405,39 @@ static inline gboolean mb_audio_info_set(GstAudioInfo *info, GstAudioFormat form
 }
 
 // Whether a buffer can be mapped as sound of a format at all: gst_audio_buffer_map ends the process with a
-// CRITICAL (and fatal warnings) where not. Reason: macros.
+// CRITICAL (and fatal warnings) where not, and looks for samples only where planes begin. Reason: macros.
 static inline gboolean mb_audio_fits(GstBuffer *buffer, const GstAudioInfo *info) {
     const GstAudioMeta *meta = gst_buffer_get_audio_meta(buffer);
     if (!meta) return info->layout == GST_AUDIO_LAYOUT_INTERLEAVED;
-    return meta->info.layout == info->layout && meta->info.channels == info->channels &&
-           GST_AUDIO_INFO_FORMAT(&meta->info) == GST_AUDIO_INFO_FORMAT(info);
+    if (meta->info.layout != info->layout || meta->info.channels != info->channels ||
+        GST_AUDIO_INFO_FORMAT(&meta->info) != GST_AUDIO_INFO_FORMAT(info)) return FALSE;
+    const gboolean planar = info->layout == GST_AUDIO_LAYOUT_NON_INTERLEAVED;
+    const gsize all = gst_buffer_get_size(buffer), step = planar ? info->bpf / info->channels : info->bpf;
+    if (step == 0 || meta->samples > all / step || (planar && !meta->offsets)) return FALSE;
+    for (gint i = 0; planar && i < info->channels; i++) {
+        if (meta->offsets[i] > all - meta->samples * step) return FALSE;
+    }
+    return TRUE;
 }
 
-// Samples of each channel. Reason: as above.
+// Samples of each channel, as far as the memory reaches. Reason: as above.
 static inline gsize mb_audio_samples(GstBuffer *buffer, const GstAudioInfo *info) {
     const GstAudioMeta *meta = gst_buffer_get_audio_meta(buffer);
-    return meta ? meta->samples : gst_buffer_get_size(buffer) / info->bpf;
+    const gsize most = gst_buffer_get_size(buffer) / info->bpf;
+    return meta ? MIN(meta->samples, most) : most;
+}
+
+// Whether a plane of mapped sound has so many bytes. Interleaved sound is one mapping; of planes each has
+// its own. Reason: an array imported as a tuple, and pointer arithmetic.
+static inline gboolean mb_audio_plane_fits(const GstAudioBuffer *buffer, gint plane, gsize bytes) {
+    if (bytes == 0) return TRUE;
+    for (gint i = 0; i < buffer->n_planes; i++) {
+        const GstMapInfo *map = &buffer->map_infos[i];
+        const guint8 *start = buffer->planes[plane];
+        if (map->data && start >= map->data && start <= map->data + map->size)
+            return bytes <= (gsize)(map->data + map->size - start);
+    }
+    return FALSE;
 }
 
 // Reason: a structure that may be absent, and a field name that Swift passes as a string.

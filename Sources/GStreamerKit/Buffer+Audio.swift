@@ -7,6 +7,12 @@ extension Buffer {
         return Int(mb_audio_samples(pointer, &layout))
     }
 
+    /// Whether the buffer's samples lie as this format says, in its memory, whatever caps and meta say.
+    public borrowing func holds(_ info: AudioInfo) -> Bool {
+        var layout = info.info
+        return mb_audio_fits(pointer, &layout) != 0
+    }
+
     /// Forgets that this was silence: elements take what is marked so for zero, and do not look. Of a buffer
     /// with one owner.
     public borrowing func clearGapFlag() {

@@ -15,4 +15,10 @@ extension Buffer {
             pointer, GST_VIDEO_FRAME_FLAG_NONE, info.info.finfo.pointee.format,
             guint(info.width), guint(info.height), guint(offsets.count), &offset, &stride)
     }
+
+    /// Whether every row of a picture of this format lies in the buffer's memory, whatever caps and meta say.
+    public borrowing func holds(_ info: VideoInfo) -> Bool {
+        var layout = info.info
+        return mb_video_fits(pointer, &layout) != 0
+    }
 }

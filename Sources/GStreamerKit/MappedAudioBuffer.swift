@@ -23,6 +23,7 @@ public struct MappedAudioBuffer: ~Copyable {
             access == .read || buffer.isWritable
         else { return nil }
         let count = buffer.audioSampleCount(info)
+        // No overflow: so many samples lie in the buffer.
         let plane =
             count * (info.isPlanar ? info.bytesPerFrame / info.channels : info.bytesPerFrame)
         if access == .write, buffer.isHeldBySample {
@@ -54,6 +55,15 @@ public struct MappedAudioBuffer: ~Copyable {
             gst_audio_buffer_map(mapped, &layout, buffer.pointer, GstMapFlags(rawValue: flags))
                 != 0
         else {
+            mapped.deallocate()
+            return nil
+        }
+        guard
+            (0..<gint(mapped.pointee.n_planes)).allSatisfy({
+                mb_audio_plane_fits(mapped, $0, gsize(plane)) != 0
+            })
+        else {
+            gst_audio_buffer_unmap(mapped)
             mapped.deallocate()
             return nil
         }

@@ -135,6 +135,9 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     /// Whether samples are packed or tiled in a way that rows and strides do not tell.
     public var isComplex: Bool { mb_video_format_is_complex(info.finfo) != 0 }
 
+    /// Whether samples lie in tiles: a stride counts tiles then.
+    public var isTiled: Bool { mb_video_format_is_tiled(info.finfo) != 0 }
+
     /// Whether samples of more than eight bits have their low byte first.
     public var isLittleEndian: Bool { mb_video_format_is_little_endian(info.finfo) != 0 }
 

@@ -8,12 +8,19 @@ final class BufferWrapper: Sendable {
 
     func wrap(_ frame: VideoFrame) throws -> ElementChain.Output {
         if let storage = frame.storage as? BufferFrameStorage {
+            guard storage.buffer.holds(storage.layout.info) else {
+                throw FrameError(
+                    .notMappable,
+                    "\(storage.format) does not lie in the \(storage.buffer.byteCount) bytes of its "
+                        + "frame: something in the capture, such as capssetter, says so of another")
+            }
             return storage.output
         }
         guard let memory = frame.storage as? MemoryFrameStorage else {
             throw FrameError(.notMappable, "an output does not know the memory of this frame")
         }
         let layout = try layout(of: frame.format)
+        try layout.check(memory.planes)
         let bytes = memory.bytes
         // The closure holds the storage, so the memory stays until GStreamer lets go of the buffer.
         var buffer = Buffer.wrapping(unsafe: bytes, readOnly: true) { [memory] in _ = memory }

@@ -4,11 +4,23 @@ final class FrameLayout: Sendable {
     let info: VideoInfo
     let caps: Caps
     let format: VideoFormat
+    /// Where GStreamer puts the planes by default.
+    private let planes: [VideoPlaneLayout]
 
     init(_ info: VideoInfo) {
         self.info = info
         self.caps = info.caps
         self.format = VideoFormat(info)
+        self.planes = info.defaultPlanes
+    }
+
+    /// Throws where planes of a program's are not those of this format: elements know the format alone,
+    /// and would read on behind them.
+    func check(_ planes: [VideoPlaneLayout]) throws(FrameError) {
+        try VideoPlaneLayout.check(planes, against: self.planes, of: format)
+        guard !info.isTiled || planes.map(\.stride) == self.planes.map(\.stride) else {
+            throw FrameError(.badLayout, "tiles of \(format) lie as GStreamer lays them out")
+        }
     }
 
     convenience init(_ format: VideoFormat) throws(PipelineError) {

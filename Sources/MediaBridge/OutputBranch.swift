@@ -127,6 +127,16 @@ final class OutputBranch: VideoFrameConsumer {
             live: frame.liveTiming)
     }
 
+    /// Counts what cannot be wrapped, and throws why.
+    private func counting(
+        _ body: () throws -> ElementChain.Output
+    ) throws -> ElementChain.Output {
+        do { return try body() } catch {
+            _ = refuse(.badFormat)
+            throw error
+        }
+    }
+
     /// Hands a frame over, suspended while the queue is full.
     ///
     /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format,
@@ -135,7 +145,7 @@ final class OutputBranch: VideoFrameConsumer {
         guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
             return refuse(.closed)
         }
-        let wrapped = try wrapper.wrap(frame)
+        let wrapped = try counting { try wrapper.wrap(frame) }
         let caps = wrapped.caps
         return enqueue(
             wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
@@ -150,7 +160,7 @@ final class OutputBranch: VideoFrameConsumer {
         guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
             return refuse(.closed)
         }
-        let wrapped = try wrapper.wrap(frame)
+        let wrapped = try counting { try wrapper.wrap(frame) }
         let caps = wrapped.caps
         return enqueue(
             wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,

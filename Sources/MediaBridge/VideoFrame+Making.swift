@@ -24,13 +24,15 @@ extension VideoFrame {
     ///   - planes: Where each plane lies; `nil` for GStreamer's default layout.
     ///   - release: Called once, on any thread, when no frame and no pipeline reads the memory any more.
     /// - Throws: ``FrameError`` with ``FrameError/Code/badLayout`` where the planes do not fit the
-    ///   memory; ``PipelineError`` for a format GStreamer does not know.
+    ///   memory, or the format; ``PipelineError`` for a format GStreamer does not know.
     public init(
         unsafeNoCopy memory: UnsafeMutableRawBufferPointer, format: VideoFormat,
         planes: [VideoPlaneLayout]? = nil, runningTime: MediaTime?, duration: MediaTime? = nil,
         release: @escaping @Sendable () -> Void
     ) throws {
-        let planes = try planes ?? format.defaultPlanes()
+        let layout = try FrameLayout(format)
+        let planes = planes ?? layout.info.defaultPlanes
+        try layout.check(planes)
         let storage = try MemoryFrameStorage(
             unsafeNoCopy: memory, format: format, planes: planes, release: release)
         self.init(storage, runningTime: runningTime, duration: duration)

@@ -19,7 +19,8 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     ///
     /// - Parameters:
     ///   - memory: Must stay valid until `release` is called, and unchanged unless `writable`.
-    ///   - planes: Where each plane lies; checked against the memory's size.
+    ///   - planes: Where each plane lies; checked against the memory's size here, and against the format
+    ///     where they reach a pipeline.
     ///   - writable: Whether ``VideoFrame/withMutablePlanes(_:)`` may write here, rather than copy.
     ///   - release: Called once, on any thread, when nothing reads the memory any more. Not called
     ///     where this throws: the memory is the caller's still.
@@ -70,6 +71,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         to target: [VideoPlaneLayout], format: VideoFormat
     ) throws(FrameError) {
         try Self.check(source, count: bytes.count)
+        try VideoPlaneLayout.check(source, against: target, of: format)
         let memory = try Self.allocate(Self.reach(target))
         for (from, to) in zip(source, target) { Self.copyRows(bytes, from, memory, to) }
         try self.init(owning: memory, format: format, planes: target)
@@ -165,6 +167,10 @@ public final class MemoryFrameStorage: VideoFrameStorage {
             else {
                 throw FrameError(.badLayout, "plane \(index): a size that is not positive")
             }
+            guard plane.stride <= Self.longestStride else {
+                throw FrameError(
+                    .badLayout, "plane \(index): no row is \(plane.stride) bytes long")
+            }
             guard plane.pixelStride == 0 || plane.stride / plane.pixelStride >= plane.width else {
                 throw FrameError(
                     .badLayout,
@@ -182,6 +188,9 @@ public final class MemoryFrameStorage: VideoFrameStorage {
             }
         }
     }
+
+    /// GStreamer counts strides in 32 bits.
+    private static let longestStride = Int(Int32.max)
 
     public var isWritable: Bool { memory.writable }
 

@@ -28,10 +28,8 @@ public struct VideoPlane: ~Escapable {
     /// The bytes of row `y` that hold samples. Traps on a row that is not there.
     @_lifetime(copy self)
     public func row(_ y: Int) -> RawSpan {
-        precondition(y >= 0 && y < rows, "row \(y) of \(rows)")
-        let start = y * stride
-        let span = unsafe _overrideLifetime(memory.bytes, copying: self)
-        return span.extracting(start..<start + layout.rowBytes)
+        let row = memory[layout.bytes(of: y, in: memory.count)]
+        return unsafe _overrideLifetime(UnsafeRawBufferPointer(rebasing: row).bytes, copying: self)
     }
 
     /// The plane's memory for C and SIMD code. The pointer must not leave `body`.
@@ -70,10 +68,8 @@ public struct MutableVideoPlane: ~Copyable, ~Escapable {
     /// The bytes of row `y` that hold samples. Traps on a row that is not there.
     @_lifetime(&self)
     public mutating func row(_ y: Int) -> MutableRawSpan {
-        precondition(y >= 0 && y < rows, "row \(y) of \(rows)")
-        let start = y * stride
         let row = UnsafeMutableRawBufferPointer(
-            rebasing: memory[start..<start + layout.rowBytes])
+            rebasing: memory[layout.bytes(of: y, in: memory.count)])
         return unsafe _overrideLifetime(row.mutableBytes, mutating: &self)
     }
 

@@ -30,4 +30,41 @@ public struct VideoPlaneLayout: Hashable, Sendable {
         let (bytes, overflow) = width.multipliedReportingOverflow(by: pixelStride)
         return overflow ? stride : min(stride, bytes)
     }
+
+    /// Where row `y` lies in a plane's memory of `count` bytes that begins with the first row. Traps on a
+    /// row that is not there, in builds of every kind.
+    func bytes(of y: Int, in count: Int) -> Range<Int> {
+        precondition(y >= 0 && y < rows, "row \(y) of \(rows)")
+        let (start, isTooFar) = y.multipliedReportingOverflow(by: stride)
+        let length = rowBytes
+        precondition(
+            !isTooFar && start >= 0 && length >= 0 && start <= count && length <= count - start,
+            "row \(y) of \(stride) bytes ends beyond the plane's \(count) bytes")
+        return start..<start + length
+    }
+
+    /// Throws where `planes` are not those of a picture that takes `needed`: another number of planes,
+    /// fewer rows or samples, samples elsewhere in a row. Whoever knows the format alone would read on
+    /// behind them.
+    package static func check(
+        _ planes: [VideoPlaneLayout], against needed: [VideoPlaneLayout], of format: VideoFormat
+    ) throws(FrameError) {
+        guard planes.count == needed.count else {
+            throw FrameError(
+                .badLayout,
+                "\(planes.count) planes, where \(format) has \(needed.count)")
+        }
+        for (index, (plane, needed)) in zip(planes, needed).enumerated() {
+            guard plane.rows >= needed.rows, plane.width >= needed.width,
+                plane.pixelStride == needed.pixelStride,
+                needed.pixelStride > 0 || plane.stride >= needed.stride
+            else {
+                throw FrameError(
+                    .badLayout,
+                    "plane \(index): \(plane.rows) rows of \(plane.width) samples of "
+                        + "\(plane.pixelStride) bytes, where \(format) takes \(needed.rows) of "
+                        + "\(needed.width) of \(needed.pixelStride)")
+            }
+        }
+    }
 }

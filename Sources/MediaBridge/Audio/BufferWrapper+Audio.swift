@@ -10,6 +10,12 @@ extension BufferWrapper {
     func wrap(_ frame: AudioFrame) throws -> ElementChain.Output {
         guard frame.sampleCount > 0 else { throw FrameError(.badLayout, "sound without samples") }
         if let storage = frame.storage as? BufferAudioStorage {
+            guard storage.buffer.holds(storage.layout.info) else {
+                throw FrameError(
+                    .notMappable,
+                    "\(storage.format) does not lie in the \(storage.buffer.byteCount) bytes of its "
+                        + "frame: something in the capture, such as capssetter, says so of another")
+            }
             let isWhole = frame.sampleCount == storage.sampleCount
             if isWhole || frame.format.layout == .interleaved {
                 let buffer = storage.buffer.retained()

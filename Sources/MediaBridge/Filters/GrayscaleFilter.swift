@@ -82,6 +82,15 @@ public final class GrayscaleFilter: VideoProcessor {
             }
         }
 
+        /// Once for each row, in builds of every kind: a pointer's subscript checks in debug builds alone.
+        private func require(
+            _ count: Int, _ row: Int, _ width: Int, _ channel: VideoInfo.Component
+        ) {
+            precondition(
+                width > 0 && row + (width - 1) * channel.pixelStride < count,
+                "a row of \(width) pixels ends beyond the plane's \(count) bytes")
+        }
+
         private func average(
             _ planes: inout MutableVideoPlanes, _ channels: [VideoInfo.Component]
         ) {
@@ -94,6 +103,7 @@ public final class GrayscaleFilter: VideoProcessor {
                     var plane = planes.plane(channel.plane)
                     let row = y * plane.stride + channel.offset
                     plane.withUnsafeMutableBytes { bytes in
+                        require(bytes.count, row, width, channel)
                         for x in 0..<width {
                             luminance[x] &+=
                                 UInt16(bytes[row + x * channel.pixelStride]) &* UInt16(weight)
@@ -104,6 +114,7 @@ public final class GrayscaleFilter: VideoProcessor {
                     var plane = planes.plane(channel.plane)
                     let row = y * plane.stride + channel.offset
                     plane.withUnsafeMutableBytes { bytes in
+                        require(bytes.count, row, width, channel)
                         for x in 0..<width {
                             bytes[row + x * channel.pixelStride] = UInt8(luminance[x] >> 8)
                         }

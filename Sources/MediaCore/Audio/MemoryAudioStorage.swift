@@ -85,11 +85,21 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         copying storage: any AudioFrameStorage, samples: Range<Int>
     ) throws(FrameError) {
         let format = storage.format
+        guard samples.lowerBound >= 0, samples.upperBound <= storage.sampleCount else {
+            throw FrameError(
+                .badLayout, "samples \(samples) of \(storage.sampleCount)")
+        }
         var refusal: FrameError?
         try self.init(format: format, sampleCount: samples.count) { copies in
             do throws(FrameError) {
                 try storage.read { source in
                     for (from, to) in zip(source.planes, copies) {
+                        guard from.count >= samples.upperBound * format.sampleStride else {
+                            refusal = FrameError(
+                                .badLayout,
+                                "a plane shorter than its \(storage.sampleCount) samples")
+                            return
+                        }
                         let part = from.dropFirst(samples.lowerBound * format.sampleStride)
                         to.copyMemory(
                             from: UnsafeRawBufferPointer(rebasing: part.prefix(to.count)))
