@@ -104,6 +104,26 @@ extension String {
         split(whereSeparator: \.isNewline).joined(separator: " ").trimmingSuffix(" ")
     }
 
+    /// The text for a terminal: what is no character to be seen stands as `\u{1b}`. Names, tags and paths of
+    /// others would move the cursor, rename the window or type answers otherwise.
+    package var printable: String {
+        guard unicodeScalars.contains(where: Self.isControl) else { return self }
+        return unicodeScalars.map { scalar in
+            Self.isControl(scalar)
+                ? "\\u{\(String(scalar.value, radix: 16))}" : String(Character(scalar))
+        }.joined()
+    }
+
+    /// Of both sets of control characters, and of those that turn the direction of writing; lines and tabs
+    /// stay.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0a: false
+        case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
     func trimmingSuffix(_ characters: String) -> String {
         var text = Substring(self)
         while let last = text.last, characters.contains(last) { text.removeLast() }

@@ -36,6 +36,12 @@ struct BridgeOptions: ParsableArguments {
     @Option(help: "What to tell at the end, on standard output.")
     var report = ReportMode.text
 
+    @Option(
+        help: ArgumentHelp(
+            "Runs strings of others, which may write in this directory alone.", valueName: "dir"),
+        completion: .directory)
+    var untrusted: String?
+
     func validate() throws {
         if let frames, frames < 1 { throw ValidationError("--frames takes a number from 1 on") }
         for setting in settings where !setting.dropFirst().contains("=") {
@@ -51,7 +57,7 @@ struct BridgeOptions: ParsableArguments {
     /// The bridge that a pipeline file and the options ask for; without a capture, of what there is.
     ///
     /// - Parameter policy: What strings may ask for, where somebody else wrote them.
-    func plan(file: String?, under policy: UntrustedPolicy? = nil) throws -> BridgePlan {
+    private func plan(file: String?, under policy: UntrustedPolicy?) throws -> BridgePlan {
         var plan = BridgePlan(captures: [])
         if let file {
             var values: [String: String] = [:]
@@ -84,15 +90,23 @@ struct BridgeOptions: ParsableArguments {
         return plan
     }
 
-    /// Runs the bridge that `plan` makes, to its end or to a signal, and tells what it did.
+    /// Runs the bridge that a pipeline file and the options ask for, to its end or to a signal, and tells
+    /// what it did; confined, where that was asked for.
     ///
-    /// - Parameter onStart: Gets the bridge before it runs.
+    /// - Parameters:
+    ///   - complete: Adds to the plan. Relative paths are those in the directory of others by then.
+    ///   - onStart: Gets the bridge before it runs.
     func run(
-        _ plan: () throws -> BridgePlan, onStart: (Bridge) -> Void = { _ in }
+        file: String?, _ complete: (inout BridgePlan) throws -> Void = { _ in },
+        onStart: (Bridge) -> Void = { _ in }
     ) async throws {
         let bridge: Bridge
         do {
-            bridge = try Bridge(plan())
+            let confinement = untrusted.map { Confinement(directory: $0, file: file) }
+            var plan = try plan(file: file, under: confinement?.enter())
+            try confinement?.moveInside()
+            try complete(&plan)
+            bridge = try Bridge(plan)
         } catch {
             // The report is promised, whatever happens.
             if report == .json { ReportPrinter(mode: report).print(.nothing(because: error)) }

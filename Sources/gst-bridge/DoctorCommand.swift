@@ -18,10 +18,9 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let diagnosis = Diagnosis(files: files)
         if json {
-            let data = try ReportPrinter.encoder.encode(JSON(diagnosis))
-            print(String(decoding: data, as: UTF8.self))
+            print(try ReportPrinter.line(of: JSON(diagnosis)))
         } else {
-            for finding in diagnosis.findings { print(line(finding)) }
+            for finding in diagnosis.findings { print(line(finding).printable) }
         }
         if !diagnosis.isHealthy { throw ExitCode(1) }
     }

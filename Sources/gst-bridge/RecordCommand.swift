@@ -10,7 +10,8 @@ struct RecordCommand: AsyncParsableCommand {
 
             The ending chooses the container: .mkv, .mp4, .webm, .ts. Sound is recorded where a capture \
             has a stream of the name audio (appsink name=audio). A file that a killed process left plays, \
-            and "gst-bridge repair" gives it its duration and index back.
+            and "gst-bridge repair" gives it its duration and index back. With --untrusted \
+            DIR the file lies in DIR.
             """)
 
     @Argument(
@@ -66,6 +67,9 @@ struct RecordCommand: AsyncParsableCommand {
         if paths.count == 1, !options.settings.isEmpty {
             throw ValidationError("--set goes with a pipeline file")
         }
+        if options.untrusted != nil, paths.count == 1, options.capture == nil {
+            throw ValidationError("--untrusted needs a pipeline file or --capture")
+        }
         if let keep, keep < 1 { throw ValidationError("--keep takes a number from 1 on") }
         if keep != nil || keepSize != nil, segment == nil, segmentSize == nil {
             throw ValidationError("--keep and --keep-size go with --segment or --segment-size")
@@ -74,12 +78,10 @@ struct RecordCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = self.configuration
-        try await options.run {
-            var plan = try options.plan(file: paths.count == 2 ? paths[0] : nil)
-            plan.recordings = [
-                BridgePlan.Recording(path: paths[paths.count - 1], configuration: configuration)
-            ]
-            return plan
+        let path = paths[paths.count - 1]
+        try await options.run(file: paths.count == 2 ? paths[0] : nil) { plan in
+            try plan.untrusted?.check(path: path)
+            plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
         } onStart: { bridge in
             guard let recorder = bridge.recorders.first else { return }
             let events = recorder.events

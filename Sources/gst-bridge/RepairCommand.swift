@@ -35,12 +35,10 @@ struct RepairCommand: AsyncParsableCommand {
         case .text:
             for track in result.tracks {
                 let seconds = Text.decimal(track.seconds, 2)
-                print("\(track.mediaType): \(track.units) units in \(seconds) s")
+                print("\(track.mediaType): \(track.units) units in \(seconds) s".printable)
             }
-            print("\(result.output): \(Text.bytes(result.bytes)), complete")
-        case .json:
-            let data = try ReportPrinter.encoder.encode(JSON(result))
-            print(String(decoding: data, as: UTF8.self))
+            print("\(result.output): \(Text.bytes(result.bytes)), complete".printable)
+        case .json: print(try ReportPrinter.line(of: JSON(result)))
         }
     }
 

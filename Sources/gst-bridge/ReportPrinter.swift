@@ -15,18 +15,23 @@ struct ReportPrinter {
         switch mode {
         case .none: break
         case .text:
-            Swift.print((recordings.flatMap(lines) + [text(report)]).joined(separator: "\n"))
+            let all = recordings.flatMap(lines) + [text(report)]
+            Swift.print(all.joined(separator: "\n").printable)
         case .json:
-            if let data = try? Self.encoder.encode(JSON(report, recordings)) {
-                Swift.print(String(decoding: data, as: UTF8.self))
-            }
+            if let line = try? Self.line(of: JSON(report, recordings)) { Swift.print(line) }
         }
     }
 
-    static var encoder: JSONEncoder {
+    /// One JSON object. Beyond ASCII's own, which JSON demands, control characters are escaped as well: a
+    /// terminal takes U+009B for the beginning of a command.
+    static func line(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
+        let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+        return text.unicodeScalars.map { scalar in
+            (0x7f..<0xa0).contains(scalar.value)
+                ? "\\u00\(String(scalar.value, radix: 16))" : String(Character(scalar))
+        }.joined()
     }
 
     /// The files of a recording, and how they were encoded.

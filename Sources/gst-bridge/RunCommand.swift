@@ -20,14 +20,8 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var options: BridgeOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Runs strings of others, which may write in this directory alone.", valueName: "dir"),
-        completion: .directory)
-    var untrusted: String?
-
     func validate() throws {
-        if untrusted != nil, file == nil, options.capture == nil {
+        if options.untrusted != nil, file == nil, options.capture == nil {
             throw ValidationError("--untrusted needs a pipeline file or --capture")
         }
         guard file != nil || options.capture != nil else {
@@ -38,12 +32,5 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let confinement = untrusted.map { Confinement(directory: $0, file: file) }
-        try await options.run {
-            let plan = try options.plan(file: file, under: confinement?.enter())
-            try confinement?.moveInside()
-            return plan
-        }
-    }
+    func run() async throws { try await options.run(file: file) }
 }

@@ -16,7 +16,8 @@ enum Terminal {
         }
     }
 
-    static func complain(_ error: PipelineError) { write("gst-bridge: \(error)\n") }
+    static func complain(_ error: PipelineError) { say("\(error)") }
 
-    static func say(_ text: String) { write("gst-bridge: \(text)\n") }
+    /// One message. What others wrote in it cannot steer the terminal.
+    static func say(_ text: String) { write("gst-bridge: \(text.printable)\n") }
 }

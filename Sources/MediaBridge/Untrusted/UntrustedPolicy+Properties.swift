@@ -35,16 +35,32 @@ extension UntrustedPolicy {
     private func judge(
         path: String, _ property: ElementProperty, of element: Element
     ) throws(PipelineError) {
-        // In a name like img%05d.png the number comes last; a directory's cannot be followed.
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let isPattern = parts.dropLast().contains { $0.contains("%") }
-        guard !isPattern, ResolvedPath(path).isInside(directory) else {
-            throw PipelineError(
-                .refused, element: element.path,
-                message: "\"\(path)\" is outside of \(directory), the only place for files",
-                advice: "a path in that directory")
+        var asked = path
+        if Self.numbering.contains(element.factoryName), path.contains("%") {
+            guard let numbered = NumberedPath(path) else {
+                throw PipelineError(
+                    .refused, element: element.path,
+                    message:
+                        "\"\(path)\" is not the name of numbered files: one %05d, in the file's "
+                        + "name, and no other %", advice: "a name like img%05d.png")
+            }
+            if let link = numbered.link {
+                throw PipelineError(
+                    .refused, element: element.path,
+                    message: "\"\(link)\" is a link, and would be one of the files of \"\(path)\"",
+                    advice: "remove it, or take another name")
+            }
+            asked = numbered.example
         }
+        // Bytes that are no text came here as this character, and would be another path.
+        guard !asked.unicodeScalars.contains("\u{fffd}"), ResolvedPath(asked).isInside(directory)
+        else { throw outside(path, of: element) }
     }
+
+    /// Elements that put a number into their location.
+    private static let numbering: Set<String> = [
+        "multifilesrc", "multifilesink", "imagesequencesrc",
+    ]
 
     /// What elements would name themselves, in the working directory or among the system's temporary
     /// files.
@@ -55,8 +71,9 @@ extension UntrustedPolicy {
         for property in element.textProperties where Self.confined.contains(property.name) {
             let isOwn = property.text == nil || property.text == property.defaultText
             guard isOwn || property.text == "" else { continue }
-            element.set(
-                literally: property.name, "\(directory)/.\(element.name)-\(property.name)")
+            // An element may have any name, a path's too.
+            let name = String(element.name.map { $0.isLetter || $0.isNumber ? $0 : "-" })
+            element.set(literally: property.name, "\(directory)/.\(name)-\(property.name)")
         }
     }
 }

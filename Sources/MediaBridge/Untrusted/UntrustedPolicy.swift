@@ -27,6 +27,21 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
         self.directory = try Sandbox(directory: directory).directory
     }
 
+    /// Asks about a file that the program itself writes for others.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/refused`` where it is not in the directory,
+    ///   every link followed.
+    public func check(path: String) throws(PipelineError) {
+        guard ResolvedPath(path).isInside(directory) else { throw outside(path) }
+    }
+
+    func outside(_ path: String, of element: Element? = nil) -> PipelineError {
+        PipelineError(
+            .refused, element: element?.path,
+            message: "\"\(path)\" is outside of \(directory), the only place for files",
+            advice: "a path in that directory")
+    }
+
     // MARK: ElementJudge
 
     public func allows(factory: String, plugin: String) -> Bool {
@@ -36,7 +51,7 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
     public func judge(_ element: Element) throws(PipelineError) {
         let factory = element.factoryName
         guard allows(factory: factory, plugin: element.pluginName) || element.isPlainBin else {
-            throw Self.refusal(of: factory.isEmpty ? element.path : factory)
+            throw Self.refusal(of: factory.isEmpty ? element.path : factory, at: element.path)
         }
         for property in element.textProperties { try judge(property, of: element) }
         for inner in element.propertyElements { try judge(inner) }
@@ -46,20 +61,25 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
     // MARK: Strings
 
     /// Asks about the words of a string, before anything is made of them: some elements act when they are
-    /// made, or when a property is set.
+    /// made, or when a property is set. The words are those of GStreamer's own lexer.
     func judge(text: String) throws(PipelineError) {
-        for word in PipelineText(text).words.map(Self.bare) {
-            if word.contains("://"), !word.contains("=") {
+        for token in PipelineText(text).tokens {
+            switch token {
+            case .identifier(let name), .bin(let name):
+                // What there is none of is told by the parser.
+                guard let factory = try ElementFactory.find(name) else { continue }
+                guard allows(factory: factory.name, plugin: factory.plugin) else {
+                    throw Self.refusal(of: factory.name)
+                }
+            case .location(let location):
                 throw PipelineError(
-                    .refused, message: "a URI makes elements that nobody sees: \"\(word)\"",
+                    .refused, message: "a URI makes elements that nobody sees: \"\(location)\"",
                     advice: "filesrc or filesink with a location in \(directory)")
-            }
-            guard word.first?.isLetter == true || word.first?.isNumber == true,
-                word.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }),
-                let factory = try ElementFactory.find(word)
-            else { continue }
-            guard allows(factory: factory.name, plugin: factory.plugin) else {
-                throw Self.refusal(of: factory.name)
+            case .preset(let preset):
+                throw PipelineError(
+                    .refused, message: "a preset sets properties that nobody sees: \"\(preset)\"",
+                    advice: "write the properties themselves")
+            case .assignment, .reference, .link, .other: continue
             }
         }
     }
@@ -70,13 +90,9 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
         pipeline.watchElements(self)
     }
 
-    private static func bare(_ word: String) -> String {
-        String(word.drop { "(\"'".contains($0) }.reversed().drop { ")\"'".contains($0) }.reversed())
-    }
-
-    private static func refusal(of name: String) -> PipelineError {
+    private static func refusal(of name: String, at path: String? = nil) -> PipelineError {
         PipelineError(
-            .refused,
+            .refused, element: path,
             message: "\"\(name)\" is not among the elements that strings from others may use",
             advice: "elements that only compute, and filesrc, filesink, multifilesrc and "
                 + "multifilesink in the directory, may be used")

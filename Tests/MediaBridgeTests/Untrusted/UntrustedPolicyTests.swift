@@ -79,6 +79,29 @@ import Testing
         }
     }
 
+    /// A string could make any element as the value of such a property, before anybody asks; and what cannot
+    /// be read cannot be judged.
+    @Test func noPermittedElementHasPropertiesThatHoldElementsOrCannotBeRead() throws {
+        let policy = try UntrustedPolicy(directory: "/tmp")
+        for (factory, plugin) in try Self.factories
+        where policy.allows(factory: factory, plugin: plugin) {
+            guard let element = try Self.make(factory) else { continue }
+            #expect(element.propertyElements.isEmpty, "\(factory)")
+            for property in element.textProperties where !property.isReadable {
+                Issue.record("\(factory) has \(property.name), which can only be written")
+            }
+            guard let raw = gst_element_factory_make(factory, nil) else { continue }
+            gst_object_ref_sink(raw)
+            defer { gst_object_unref(raw) }
+            var count: guint = 0
+            guard let specs = mb_properties(raw, &count) else { continue }
+            defer { g_free(specs) }
+            for index in 0..<Int(count) where mb_spec_is_element(specs[index]) != 0 {
+                Issue.record("\(factory) takes an element in a property")
+            }
+        }
+    }
+
     @Test func whatReachesOutIsNotOnTheList() throws {
         let policy = try UntrustedPolicy(directory: "/tmp")
         for (factory, plugin) in try Self.factories

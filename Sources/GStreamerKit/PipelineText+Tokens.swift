@@ -1,0 +1,199 @@
+extension PipelineText {
+    /// What GStreamer's lexer makes of a part of a string. Only some kinds make elements.
+    public enum Token: Hashable, Sendable {
+        /// `num-buffers=5`, as written.
+        case assignment(String)
+        /// `@preset=name`
+        case preset(String)
+        /// A factory's name.
+        case identifier(String)
+        /// The factory's name in `bin.(`.
+        case bin(String)
+        /// `t.`, `t.src`, `.src`
+        case reference(String)
+        /// `!` and `:`, and caps between two of them.
+        case link(String)
+        /// A path or URI, of which GStreamer makes an element.
+        case location(String)
+        /// Any other character.
+        case other(Character)
+    }
+
+    /// The string as GStreamer's parser sees it, with the rules of its lexer (`parse.l`): at each place the
+    /// longest match counts, and of matches of one length the first rule's. `fakesrc!shmsink` is two elements.
+    public var tokens: [Token] {
+        var lexer = PipelineLexer(Array(parsable.utf8))
+        var tokens: [Token] = []
+        while let token = lexer.next() { tokens.append(token) }
+        return tokens
+    }
+}
+
+/// The patterns of GStreamer's lexer. Each `after…` takes the place where a match would begin and gives
+/// the place behind the longest one, `nil` where there is none.
+struct PipelineLexer {
+    private let text: [UInt8]
+    private var place = 0
+
+    init(_ text: [UInt8]) { self.text = text }
+
+    mutating func next() -> PipelineText.Token? {
+        while isSpace(place) { place += 1 }
+        guard place < text.count else { return nil }
+        let start = place
+        var best = (end: start, kind: Kind.other)
+        for case (let end?, let kind) in matches(start) where end > best.end { best = (end, kind) }
+        place = max(best.end, start + 1)
+        return best.kind.make(String(decoding: text[start..<place], as: UTF8.self))
+    }
+
+    // MARK: Rules
+
+    private enum Kind {
+        case assignment, preset, reference, bin, identifier, link, location, other
+
+        func make(_ text: String) -> PipelineText.Token {
+            switch self {
+            case .assignment: .assignment(text)
+            case .preset: .preset(text)
+            case .reference: .reference(text)
+            case .bin: .bin(String(text.prefix { $0 != "." && !$0.isWhitespace }))
+            case .identifier: .identifier(text)
+            case .link: .link(text)
+            case .location: .location(text)
+            case .other: .other(text.first ?? "?")
+            }
+        }
+    }
+    /// In GStreamer's order, which decides between matches of one length.
+    private func matches(_ start: Int) -> [(end: Int?, kind: Kind)] {
+        [
+            (afterAssignment(start), .assignment), (afterPreset(start), .preset),
+            (afterPadReference(start), .reference), (afterReference(start), .reference),
+            (afterBin(start), .bin), (afterIdentifier(start), .identifier),
+            (afterLink(start), .link), (afterLocation(start), .location),
+        ]
+    }
+
+    private func afterAssignment(_ start: Int) -> Int? {
+        afterIdentifier(start).flatMap(afterEquals).flatMap(afterString)
+    }
+
+    private func afterPreset(_ start: Int) -> Int? {
+        after("@preset", start).flatMap(afterEquals).flatMap(afterString)
+    }
+
+    private func afterPadReference(_ start: Int) -> Int? {
+        after(".", start).flatMap(afterIdentifier)
+    }
+
+    private func afterReference(_ start: Int) -> Int? {
+        afterIdentifier(start).flatMap { after(".", $0) }.map { afterIdentifier($0) ?? $0 }
+    }
+
+    private func afterBin(_ start: Int) -> Int? {
+        afterIdentifier(start).map(afterSpace).flatMap { after(".", $0) }.map(afterSpace)
+            .flatMap { after("(", $0) }
+    }
+
+    private func afterIdentifier(_ start: Int) -> Int? {
+        guard isAlphanumeric(start) || at(start) == "_" else { return nil }
+        return skip(start + 1) { isAlphanumeric($0) || at($0).map("-_%:".contains) == true }
+    }
+
+    private func afterEquals(_ start: Int) -> Int? {
+        after("=", afterSpace(start)).map(afterSpace)
+    }
+
+    /// Characters without a space that no backslash precedes, or something in quotes: the longer.
+    private func afterString(_ start: Int) -> Int? {
+        let bare = skip(start) { place in
+            !isSpace(place) || place > start && at(place - 1) == "\\" && at(place) != "\n"
+        }
+        return [bare > start ? bare : nil, afterQuotes(start)].compactMap { $0 }.max()
+    }
+
+    private func afterQuotes(_ start: Int) -> Int? {
+        guard let quote = at(start), quote == "\"" || quote == "'" else { return nil }
+        var end: Int?
+        for place in (start + 1)..<max(start + 1, text.count) where at(place) == quote {
+            end = place + 1
+            // A quote behind a backslash may be the last, where there is no other.
+            if at(place - 1) != "\\" || place == start + 1 { break }
+        }
+        return end
+    }
+
+    /// `!`, or `! caps ! ` with all that belongs to caps: anything but `!`, unless a backslash precedes it,
+    /// and `;` only in front of more caps.
+    private func afterLink(_ start: Int) -> Int? {
+        guard at(start) == "!" || at(start) == ":" else { return nil }
+        guard var place = afterMediaType(afterSpace(start + 1)) else { return start + 1 }
+        var end: Int?
+        while let character = at(place) {
+            let isEscaped = at(place - 1) == "\\"
+            if character == "!" || character == ":" { end = place + 1 }
+            if character == "!", !isEscaped { break }
+            if character == ";", !isEscaped, at(place - 1) != "," {
+                guard let next = afterMediaType(afterSpace(place + 1)) else { break }
+                place = next
+            } else {
+                place += 1
+            }
+        }
+        return end ?? start + 1
+    }
+
+    private func afterMediaType(_ start: Int) -> Int? {
+        let isPart = { (place: Int) in isAlphanumeric(place) || at(place) == "-" }
+        let slash = skip(start, while: isPart)
+        guard slash > start, at(slash) == "/" else { return nil }
+        let end = skip(slash + 1, while: isPart)
+        return end > slash + 1 ? end : nil
+    }
+
+    /// `protocol://anything`, `/anything`, and that behind one of a few letters: a slip in GStreamer's rules.
+    private func afterLocation(_ start: Int) -> Int? {
+        let letter = at(start).map("\"._{}identifr".contains) == true ? start + 1 : start
+        let path = [start, letter].compactMap { after("/", $0).flatMap(afterString) }.max()
+        guard isLetter(start) else { return path }
+        let name = skip(start + 1) { isAlphanumeric($0) || at($0).map("+,-.".contains) == true }
+        let uri = after("://", name).map { afterString($0) ?? $0 }
+        return [path, uri].compactMap { $0 }.max()
+    }
+
+    // MARK: Characters
+
+    private func at(_ place: Int) -> Character? {
+        text.indices.contains(place) ? Character(UnicodeScalar(text[place])) : nil
+    }
+
+    /// Of ASCII: GStreamer reads bytes.
+    private func isLetter(_ place: Int) -> Bool {
+        text.indices.contains(place) && (65...90 ~= text[place] & 0xdf)
+    }
+
+    private func isAlphanumeric(_ place: Int) -> Bool {
+        isLetter(place) || text.indices.contains(place) && (48...57 ~= text[place])
+    }
+
+    private func isSpace(_ place: Int) -> Bool {
+        text.indices.contains(place) && (text[place] == 32 || 9...13 ~= text[place])
+    }
+
+    private func skip(_ start: Int, while isPart: (Int) -> Bool) -> Int {
+        var place = start
+        while place < text.count, isPart(place) { place += 1 }
+        return place
+    }
+
+    private func afterSpace(_ start: Int) -> Int { skip(start, while: isSpace) }
+
+    private func after(_ words: String, _ start: Int) -> Int? {
+        let end = start + words.utf8.count
+        guard start <= text.count, end <= text.count,
+            text[start..<end].elementsEqual(words.utf8)
+        else { return nil }
+        return end
+    }
+}
