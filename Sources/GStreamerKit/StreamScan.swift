@@ -155,6 +155,9 @@ extension Pipeline {
                 switch message {
                 case .endOfStream: break reading
                 case .error(let error): throw error
+                // The pad that was waited for is not among those of this file, or carries something
+                // else: its branch would wait for ever.
+                case .warning(let warning) where warning.isFailedLink: throw warning
                 default: break
                 }
             }
@@ -162,5 +165,13 @@ extension Pipeline {
         } catch { failure = error }
         do throws(PipelineError) { try await setState(.null) } catch { failure = failure ?? error }
         if let failure { throw failure }
+    }
+}
+
+extension PipelineError {
+    /// Whether it is what GStreamer's parser says of a link that it was to make later, and cannot.
+    fileprivate var isFailedLink: Bool {
+        message.contains("Delayed linking failed")
+            || debug?.contains("failed delayed linking") == true
     }
 }

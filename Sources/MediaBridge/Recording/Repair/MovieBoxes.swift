@@ -17,7 +17,7 @@ struct MovieBoxes {
         var position = 0
         var found: (place: Int, size: Int)?
         var hasFragments = false
-        while position + 8 <= end, fseeko(file, position, SEEK_SET) == 0 {
+        while position <= end - 8, fseeko(file, position, SEEK_SET) == 0 {
             var header = [UInt8](repeating: 0, count: 16)
             guard fread(&header, 1, 16, file) >= 8 else { break }
             var size = Self.number(header[..<4])
@@ -25,6 +25,9 @@ struct MovieBoxes {
             let (next, overflow) = position.addingReportingOverflow(size)
             // Zero: to the end of the file.
             guard size >= 8, !overflow else { break }
+            guard !Task.isCancelled else {
+                throw PipelineError(.interrupted, message: "\(path): the repair was given up")
+            }
             let type = header[4..<8]
             if type.elementsEqual("moov".utf8), next <= end, size <= Self.largestIndex {
                 found = (position, size)
@@ -131,7 +134,10 @@ struct MovieBoxes {
             else { break }
             let time = isLong ? raw : Int(Int32(truncatingIfNeeded: raw))
             if time < 0 {
-                silence += duration
+                let (sum, overflow) = silence.addingReportingOverflow(max(0, duration))
+                // No recording waits for ever: such a list says nothing.
+                guard !overflow else { return 0 }
+                silence = sum
                 continue
             }
             return Self.nanoseconds(silence, movieScale) - Self.nanoseconds(time, mediaScale)

@@ -14,11 +14,7 @@ struct RecordedContainer: Sendable {
     init(of path: String) throws(PipelineError) { self = try Self.find(in: path) }
 
     private static func find(in path: String) throws(PipelineError) -> RecordedContainer {
-        guard let file = fopen(path, "r") else {
-            throw PipelineError(
-                .notFound, message: "\(path): cannot be read: \(String(cString: strerror(errno)))",
-                advice: "check the path")
-        }
+        let file = try open(path)
         defer { fclose(file) }
         var head = [UInt8](repeating: 0, count: 512)
         let count = fread(&head, 1, head.count, file)
@@ -43,5 +39,28 @@ struct RecordedContainer: Sendable {
                 ? "\(path) is empty: nothing was recorded"
                 : "\(path) is no recording in Matroska, WebM, MPEG-4 or an MPEG transport stream",
             advice: count == 0 ? nil : "file \(path) tells what it may be")
+    }
+
+    /// Opens a file and nothing else: a named pipe would hold whoever opens it, and a device has no end.
+    private static func open(_ path: String) throws(PipelineError) -> UnsafeMutablePointer<FILE> {
+        let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw PipelineError(
+                .notFound, message: "\(path): cannot be read: \(String(cString: strerror(errno)))",
+                advice: "check the path")
+        }
+        var about = stat()
+        guard fstat(descriptor, &about) == 0, about.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw PipelineError(
+                .badValue, message: "\(path): is not a file", advice: "a recording on a disk")
+        }
+        guard let file = fdopen(descriptor, "r") else {
+            close(descriptor)
+            throw PipelineError(
+                .resourceFailed,
+                message: "\(path): cannot be read: \(String(cString: strerror(errno)))")
+        }
+        return file
     }
 }

@@ -27,6 +27,25 @@ extension RecordingContainer {
             ] : parsers
     }
 
+    /// Throws where a name promises another container than the recording has.
+    func check(endingOf path: String) throws(PipelineError) {
+        let name = path.split(separator: "/").last ?? ""
+        guard let ending = name.split(separator: ".").dropFirst().last?.lowercased(),
+            let other = Self.endings[ending], other != self
+        else { return }
+        throw PipelineError(
+            .badValue,
+            message:
+                "the recording is \(rawValue), whatever its name is, and a repair does not make "
+                + "\(other.rawValue) of it: \"\(path)\"",
+            advice: "a name that ends in .\(rawValue)")
+    }
+
+    private static let endings: [String: RecordingContainer] = [
+        "mkv": .mkv, "mka": .mkv, "webm": .webm, "mp4": .mp4, "m4v": .mp4, "m4a": .mp4,
+        "mov": .mp4, "ts": .ts, "mts": .ts, "m2ts": .ts,
+    ]
+
     /// Without fragments, and with its index at the end.
     private var finalMuxer: String { self == .mp4 ? "mp4mux" : muxer }
 

@@ -57,12 +57,16 @@ public struct RecordingRepair: Sendable {
         let recorded = try RecordedContainer(of: path)
         let container = recorded.container
         let target = output ?? path
+        if let output { try container.check(endingOf: output) }
         let draft = try RepairDraft(for: target, from: path, replaces: output == nil)
         defer { draft.discard() }
         let before = try await scan(path, recorded)
         try RecordedTracks.check(before, in: path)
-        try await write(before, recorded, to: draft.path)
-        let after = try await scan(draft.path, RecordedContainer(container))
+        let after: [StreamScan.Stream]
+        do throws(PipelineError) {
+            try await write(before, recorded, to: draft)
+            after = try await scan(draft.location, RecordedContainer(container))
+        } catch { throw error.naming(draft.location, as: draft.path) }
         try RecordedTracks.compare(before, after, container)
         guard !Task.isCancelled else {
             throw PipelineError(.interrupted, message: "\(path): the repair was given up")
@@ -88,13 +92,23 @@ public struct RecordingRepair: Sendable {
     }
 
     private func write(
-        _ streams: [StreamScan.Stream], _ recorded: RecordedContainer, to target: String
+        _ streams: [StreamScan.Stream], _ recorded: RecordedContainer, to draft: RepairDraft
     ) async throws(PipelineError) {
         let pipeline = try recorded.container.remux(
-            streams, from: path, fragments: recorded.fragments, to: target)
-        let run = Progressing(what: "writing \(target)", patience: patience) {
-            FileSize.of(target) ?? 0
+            streams, from: path, fragments: recorded.fragments, to: draft.location)
+        let run = Progressing(what: "writing \(draft.path)", patience: patience) {
+            FileSize.of(draft.location) ?? 0
         }
         try await run.watch { () async throws(PipelineError) in try await pipeline.runToEnd() }
+    }
+}
+
+extension PipelineError {
+    /// The same error in terms of what its reader knows.
+    fileprivate func naming(_ location: String, as path: String) -> PipelineError {
+        var error = self
+        error.message = message.replacing(location, with: path)
+        error.debug = debug?.replacing(location, with: path)
+        return error
     }
 }

@@ -1,11 +1,19 @@
 internal import Foundation
 internal import Synchronization
 
-/// The new file while it is written: beside the one that it is to be, under a name of its own.
+/// The new file while it is written: beside the one that it is to be, under a name that nobody can foresee.
+///
+/// It is made anew, whatever lies there, and read and written through its descriptor: a link that somebody
+/// puts in its place is not followed.
 final class RepairDraft: Sendable {
+    /// Where it lies, for people.
     let path: String
+    /// The same file by its descriptor, for those who open it.
+    let location: String
+    private let descriptor: Int32
     private let target: String
     private let original: String
+    private let replaces: Bool
     private let isPublished = Atomic<Bool>(false)
 
     /// - Parameter replaces: Whether the target is the original.
@@ -13,12 +21,7 @@ final class RepairDraft: Sendable {
         // A link's target is replaced, not the link.
         let real = replaces ? URL(fileURLWithPath: target).resolvingSymlinksInPath().path : target
         try DiskSpace.check(real)
-        guard replaces || access(real, F_OK) != 0 else {
-            throw PipelineError(
-                .badValue,
-                message: "\"\(target)\" is there already, and only the recording itself "
-                    + "is ever replaced", advice: "another name")
-        }
+        guard replaces || access(real, F_OK) != 0 else { throw Self.occupied(target) }
         guard let size = FileSize.of(original) else {
             throw PipelineError(.notFound, message: "\"\(original)\" is not a file")
         }
@@ -31,29 +34,79 @@ final class RepairDraft: Sendable {
         }
         self.target = real
         self.original = original
+        self.replaces = replaces
         let directory = DiskSpace.directory(of: real)
         let name = real.split(separator: "/").last.map(String.init) ?? "recording"
-        path = "\(directory)/.\(name).repair-\(getpid())"
+        let number = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        path = "\(directory)/.\(name.prefix(64)).repair-\(number)"
+        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        location = "/proc/self/fd/\(descriptor)"
+        guard descriptor >= 0 else { throw Self.failure(path) }
     }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Puts the new file in its place, once all of it is on the disk.
     func publish() throws(PipelineError) {
-        let file = open(path, O_RDWR)
-        guard file >= 0 else { throw Self.failure(path) }
-        defer { close(file) }
-        var about = stat()
-        if stat(original, &about) == 0 { fchmod(file, about.st_mode & 0o7777) }
-        guard fsync(file) == 0 else { throw Self.failure(path) }
-        guard rename(path, target) == 0 else { throw Self.failure(target) }
+        takeOver()
+        guard fsync(descriptor) == 0 else { throw Self.failure(path) }
+        guard isInPlace else {
+            throw PipelineError(
+                .resourceFailed, message: "\(path): somebody put something else in its place",
+                advice: "the recording is as it was; repair it in a directory that is yours alone")
+        }
+        try move()
         isPublished.store(true, ordering: .relaxed)
-        let directory = open(DiskSpace.directory(of: target), O_RDONLY | O_DIRECTORY)
+        let directory = open(DiskSpace.directory(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return }
         fsync(directory)
         close(directory)
     }
 
+    /// Gives it the original's mode, and, where it takes its place, its owner.
+    private func takeOver() {
+        var about = stat()
+        guard stat(original, &about) == 0 else { return }
+        var mode = about.st_mode & 0o777
+        // Only root gives files away, and a member of a group to that group.
+        if replaces, fchown(descriptor, about.st_uid, about.st_gid) != 0,
+            fchown(descriptor, uid_t.max, about.st_gid) != 0
+        {
+            // Another group must not get what was that one's.
+            mode &= ~0o070
+        }
+        fchmod(descriptor, mode)
+    }
+
+    private var isInPlace: Bool {
+        var (mine, there) = (stat(), stat())
+        return fstat(descriptor, &mine) == 0 && lstat(path, &there) == 0
+            && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino
+    }
+
+    private func move() throws(PipelineError) {
+        if !replaces {
+            // Another file may be there by now: a second name is only ever made where there is none.
+            if link(path, target) == 0 {
+                unlink(path)
+                return
+            }
+            if errno == EEXIST { throw Self.occupied(target) }
+        }
+        guard rename(path, target) == 0 else { throw Self.failure(target) }
+    }
+
     /// Takes away what was not published.
-    func discard() { if !isPublished.load(ordering: .relaxed) { unlink(path) } }
+    func discard() {
+        if !isPublished.load(ordering: .relaxed), isInPlace { unlink(path) }
+    }
+
+    private static func occupied(_ target: String) -> PipelineError {
+        PipelineError(
+            .badValue,
+            message: "\"\(target)\" is there already, and only the recording itself "
+                + "is ever replaced", advice: "another name")
+    }
 
     private static func failure(_ path: String) -> PipelineError {
         PipelineError(
