@@ -3,7 +3,7 @@
 # make lint | bench            style | costs against C
 # make test-thread | test-address   the suite under a sanitizer
 # make stress [TIMES=20] [FILTER=…]   the suite again and again, beside a busy core
-# make fuzz [SECONDS=30]       libFuzzer on strings, pipeline files and pushes
+# make fuzz [SECONDS=30]       libFuzzer on strings, pipeline files, pushes, frames, repairs
 # make faults                  breaks recordings, and prints what survives
 # make soak [MINUTES=2]        what grows in a process that runs for long
 # Each installs the Debian packages it needs first.
@@ -58,7 +58,7 @@ soak: packages-test
 # SECONDS for the three together.
 SECONDS := 30
 fuzz: packages-test
-	.ci/fuzz $$(( ($(SECONDS) + 2) / 3 ))
+	.ci/fuzz $$(( ($(SECONDS) + 5) / 6 ))
 
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift

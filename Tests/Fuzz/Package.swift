@@ -10,7 +10,9 @@ let package = Package(
         .systemLibrary(name: "CFuzzer"),
         .target(name: "FuzzSupport", dependencies: ["CFuzzer"]),
     ]
-        + ["fuzz-strings", "fuzz-files", "fuzz-pushes"].map { name in
+        + [
+            "fuzz-strings", "fuzz-untrusted", "fuzz-files", "fuzz-pushes", "fuzz-frames", "fuzz-repair",
+        ].map { name in
             .executableTarget(
                 name: name,
                 dependencies: [

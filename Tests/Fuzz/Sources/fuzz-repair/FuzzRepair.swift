@@ -1,0 +1,46 @@
+import Dispatch
+import Foundation
+import FuzzSupport
+import MediaBridge
+
+@main struct FuzzRepair {
+    static func main() { Fuzzer.run(fuzzOne) }
+}
+
+/// Damaged recordings: repaired or refused before long, with a reason that is not the disk's, and left as they
+/// were.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Data(UnsafeBufferPointer(start: start, count: count))
+    let (recording, output) = (directory + "/in", directory + "/out")
+    try? FileManager.default.removeItem(atPath: output)
+    guard (try? bytes.write(to: URL(fileURLWithPath: recording))) != nil else { return 0 }
+    var repair = RecordingRepair(recording, to: output)
+    repair.patience = .seconds(5)
+    let done = DispatchSemaphore(value: 0)
+    let job = repair
+    Task.detached {
+        do throws(PipelineError) {
+            _ = try await job.run()
+        } catch {
+            guard error.code != .deadlineExceeded else { fatalError("\(error)") }
+            guard !error.message.isEmpty else { fatalError("an error without a word") }
+            guard !FileManager.default.fileExists(atPath: output) else {
+                fatalError("a file, and an error: \(error)")
+            }
+        }
+        done.signal()
+    }
+    done.wait()
+    guard (try? Data(contentsOf: URL(fileURLWithPath: recording))) == bytes else {
+        fatalError("the recording was changed")
+    }
+    guard GStreamer.waitForTeardown() else { fatalError("a pipeline is stuck") }
+    return 0
+}
+
+private let directory: String = {
+    let path = NSTemporaryDirectory() + "/mediabridge-fuzz-repair-\(getpid())"
+    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    return path
+}()
