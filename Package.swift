@@ -127,7 +127,8 @@ let package = Package(
             name: "MediaCoreTests", dependencies: ["MediaCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "BridgeEngineTests", dependencies: ["BridgeEngine", "MediaCore", "TestSupport"],
+            name: "BridgeEngineTests",
+            dependencies: ["BridgeEngine", "MediaBasics", "MediaCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ChannelTokensTests", dependencies: ["ChannelTokens", "TestSupport"],

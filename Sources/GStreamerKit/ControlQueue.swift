@@ -1,16 +1,17 @@
 internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// The control zone of one pipeline: a queue of its own on which its states are changed, one after
 /// the other, so that a change which blocks blocks neither a streaming thread nor Swift's pool.
 final class ControlQueue: Sendable {
-    private let queue: DispatchQueue
+    private let queue: SerialQueue
     /// Set while a change is overdue. What comes behind it waits for it, and not for a whole deadline
     /// of its own.
     private let isStuck = Atomic<Bool>(false)
     private static let patienceWhileStuck = Duration.milliseconds(500)
 
-    init(label: String) { queue = DispatchQueue(label: label) }
+    init(label: String) { queue = SerialQueue(label: label) }
 
     /// Runs `body` on the queue and suspends until it is done.
     ///
@@ -60,7 +61,7 @@ final class ControlQueue: Sendable {
     }
 
     /// Runs `body` on the queue, some time.
-    func post(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+    func post(_ body: @escaping @Sendable () -> Void) { queue.async(body) }
 
     private final class Box<R: Sendable>: Sendable {
         let result: Mutex<R?>

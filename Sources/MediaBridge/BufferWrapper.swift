@@ -23,7 +23,8 @@ final class BufferWrapper: Sendable {
         try layout.check(memory.planes)
         let bytes = memory.bytes
         // The closure holds the storage, so the memory stays until GStreamer lets go of the buffer.
-        var buffer = Buffer.wrapping(unsafe: bytes, readOnly: true) { [memory] in _ = memory }
+        let wrapped = WrappedMemory(memory)
+        var buffer = Buffer.wrapping(unsafe: bytes, readOnly: true) { wrapped.giveBack() }
         buffer.describeVideo(
             layout.info, offsets: memory.planes.map(\.offset), strides: memory.planes.map(\.stride))
         buffer.duration = frame.duration.flatMap { ClockTime($0) }

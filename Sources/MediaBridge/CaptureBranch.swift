@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// One appsink of a capture, and how its samples reach the program.
@@ -14,7 +15,7 @@ final class CaptureBranch: Sendable {
     private let isEndTold = Atomic<Bool>(false)
     /// Counts runs, so that the end of one is not told in the next.
     private let run = Atomic<Int>(0)
-    private let queue: DispatchQueue
+    private let queue: SerialQueue
     private let translation: SampleTranslation
 
     private enum Mode: Sendable {
@@ -39,7 +40,7 @@ final class CaptureBranch: Sendable {
     init(name: String, sink: AppSink, depth: Int, isPaced: Bool) {
         self.name = name
         self.sink = sink
-        queue = DispatchQueue(label: "mediabridge.delivery.\(name)")
+        queue = SerialQueue(label: "mediabridge.delivery.\(name)")
         translation = SampleTranslation(sink)
         sink.configure(depth: depth, isPaced: isPaced)
         sink.element.pad("sink")?.onOrientation { [weak self] in self?.turned($0) }

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// A capture and those who read its branches: it runs from the first that starts to the last that stops,
@@ -16,7 +16,7 @@ final class CaptureRuns: Sendable {
         var running: Set<String> = []
     }
     private let state = Mutex(State())
-    private let queue = DispatchQueue(label: "mediabridge.capture")
+    private let queue = SerialQueue(label: "mediabridge.capture")
 
     init(_ capture: Capture) {
         self.capture = capture

@@ -97,6 +97,7 @@ final class OutputWriter: Sendable {
     func finish() async throws(PipelineError) -> PipelineVideoSink.Report {
         if output.writers.finish(branch.name) {
             try await output.finish(patience: patience)
+            await WrappedMemory.settle()
         } else {
             branch.close()
             branch.endOfStream()

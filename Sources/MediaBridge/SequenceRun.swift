@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// One run of a capture that is read as a sequence. It begins with the first call, and ends with the
@@ -12,7 +12,7 @@ final class SequenceRun: Sendable {
     /// Why the pipeline did not start.
     private let refusal = Mutex<PipelineError?>(nil)
     /// Where state changes are waited for.
-    private let control = DispatchQueue(label: "mediabridge.sequence")
+    private let control = SerialQueue(label: "mediabridge.sequence")
 
     init(_ reader: CaptureReader) { self.reader = reader }
 

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// From a branch of a capture to the consumer of the day: the frames of one run after the other, and
@@ -40,7 +40,7 @@ final class SourceDelivery: CaptureReceiver {
     }
     private let state = Mutex(State())
     /// Where endings are told: never on a streaming thread.
-    private let queue = DispatchQueue(label: "mediabridge.ending")
+    private let queue = SerialQueue(label: "mediabridge.ending")
 
     var consumer: Consumer? {
         get { state.withLock { $0.consumer } }

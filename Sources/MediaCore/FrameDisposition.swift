@@ -38,6 +38,8 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case badSize
     /// An encoded frame that could not be decoded.
     case undecodable
+    /// An encoded frame that builds on one that was refused or is missing: send a key frame.
+    case needsKeyFrame
     /// The frame carries no running time.
     case noTime
     /// Its time is negative.

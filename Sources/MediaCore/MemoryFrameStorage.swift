@@ -7,6 +7,8 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     public let planes: [VideoPlaneLayout]
     private let memory: Memory
     private let release: @Sendable () -> Void
+    /// Whether the memory is the program's, and its end runs the program's code.
+    package let isOfProgram: Bool
 
     /// Plain numbers, so that the class is Sendable without an unchecked promise.
     private struct Memory: Sendable {
@@ -24,12 +26,20 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     ///   - writable: Whether ``VideoFrame/withMutablePlanes(_:)`` may write here, rather than copy.
     ///   - release: Called once, on any thread, when nothing reads the memory any more. Not called
     ///     where this throws: the memory is the caller's still.
-    public init(
+    public convenience init(
         unsafeNoCopy memory: UnsafeMutableRawBufferPointer,
         format: VideoFormat,
         planes: [VideoPlaneLayout],
         writable: Bool = false,
         release: @escaping @Sendable () -> Void
+    ) throws(FrameError) {
+        try self.init(memory, format, planes, writable: writable, isOfProgram: true, release)
+    }
+
+    private init(
+        _ memory: UnsafeMutableRawBufferPointer, _ format: VideoFormat,
+        _ planes: [VideoPlaneLayout], writable: Bool, isOfProgram: Bool,
+        _ release: @escaping @Sendable () -> Void
     ) throws(FrameError) {
         try Self.check(planes, count: memory.count)
         self.format = format
@@ -37,6 +47,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         self.memory = Memory(
             address: UInt(bitPattern: memory.baseAddress), count: memory.count, writable: writable)
         self.release = release
+        self.isOfProgram = isOfProgram
     }
 
     /// Zeroed memory of its own.
@@ -57,7 +68,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         planes: [VideoPlaneLayout]
     ) throws(FrameError) {
         let address = UInt(bitPattern: memory.baseAddress)
-        try self.init(unsafeNoCopy: memory, format: format, planes: planes, writable: true) {
+        try self.init(memory, format, planes, writable: true, isOfProgram: false) {
             free(UnsafeMutableRawPointer(bitPattern: address))
         }
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import MediaBasics
 import Synchronization
 import Testing
 
@@ -7,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct MailboxTests {
     /// A mailbox whose queue stands still until ``flow()``.
     private struct Rig {
-        let queue = DispatchQueue(label: "test")
+        let queue = SerialQueue(label: "test")
+        private let standstill = DispatchSemaphore(value: 0)
         let taken = Taken()
         let mailbox: Mailbox<Int>
 
@@ -19,12 +21,12 @@ import Testing
 
         init(depth: Int) {
             let taken = taken
-            queue.suspend()
+            queue.async { [standstill] in standstill.wait() }
             mailbox = Mailbox(depth: depth, on: queue) { taken.add($0) }
         }
 
         func flow() async -> [Int] {
-            queue.resume()
+            standstill.signal()
             await withCheckedContinuation { done in queue.async { done.resume() } }
             return taken.list
         }

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -20,7 +20,7 @@ final class AudioFeed: Sendable {
     ///   - patience: How long a source waits for room at most, where nothing may be lost.
     ///   - render: Called on `queue`; says whether the frame was rendered.
     init(
-        isOffline: Bool, patience: Duration, on queue: DispatchQueue,
+        isOffline: Bool, patience: Duration, on queue: SerialQueue,
         render: @escaping @Sendable (AudioFrame) -> FrameDisposition
     ) {
         self.isOffline = isOffline

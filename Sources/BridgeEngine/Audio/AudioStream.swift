@@ -17,7 +17,12 @@ final class AudioStream: Sendable {
     }
 
     func detach(_ feed: AudioFeed) {
-        state.withLock { state in state.feeds.removeAll { $0 === feed } }
+        // The list it was in is let go of outside of the lock: what waits in a queue is the program's.
+        _ = state.withLock { state in
+            let before = state.feeds
+            state.feeds.removeAll { $0 === feed }
+            return before
+        }
     }
 
     /// - Parameter body: Called on the stream's own thread; returns soon.

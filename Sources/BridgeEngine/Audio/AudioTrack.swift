@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -21,8 +22,12 @@ final class AudioTrack: Sendable {
         var told: MediaTime?
     }
     private let state: Mutex<State>
-    /// Held while a frame is handed on, so that two sources' frames keep the order of their times.
-    private let way = Mutex(())
+    /// Frames are handed on one at a time, so that those of two sources keep the order of their times.
+    private let turn = DeliveryTurn<Delivery>(patience: .seconds(4).asDefaultDeadline)
+    private struct Delivery: Sendable {
+        let frame: AudioFrame
+        let port: AudioPort
+    }
     private let pacer = Pacer()
     let processing: AudioProcessing
     let passed = AudioMeter()
@@ -123,7 +128,8 @@ extension AudioTrack: AudioPort.Receiver {
         frame.liveTiming = latency.map {
             LiveTiming(clockOrigin: clock.origin, latency: max($0, clock.latency))
         }
-        return way.withLock { _ -> FrameDisposition in
+        return turn.take(Delivery(frame: frame, port: port)) { delivery in
+            let (frame, port) = (delivery.frame, delivery.port)
             let fed = state.withLock { state -> (AudioContinuity.Result, isFirst: Bool)? in
                 guard state.active === port else { return nil }
                 defer { state.isFirst = false }

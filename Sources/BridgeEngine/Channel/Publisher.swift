@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -82,7 +82,7 @@ final class Publisher: Sendable {
         let sender = self.sender
         let feed = SinkFeed(
             RendererOptions(), isOffline: clock.isOffline, patience: patience,
-            on: DispatchQueue(label: "mediabridge.publisher"), clock: clock.clockTime
+            on: SerialQueue(label: "mediabridge.publisher"), clock: clock.clockTime
         ) { item in
             guard let frame = try? item.conversion?.frame() ?? item.frame else {
                 sender.meter.drops.note(.failed)

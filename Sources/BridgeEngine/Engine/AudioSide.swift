@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 /// What an engine knows of its sound, beside its pictures.
@@ -6,6 +7,8 @@ struct AudioSide {
     var sinkNumber = 0
     /// Whether there is to be sound at all.
     var isEnabled = false
+    /// Whether the program has asked for the microphone: it is never opened otherwise.
+    var wantsMicrophone = false
     /// What the program set as its source; `nil` for the microphone.
     var chosen: AudioSourceSeat?
     /// What is pushed, while that is enabled.

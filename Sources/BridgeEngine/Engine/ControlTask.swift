@@ -1,11 +1,11 @@
-internal import Dispatch
+internal import MediaBasics
 
 /// A task that does not depend on Swift's pool: a program that keeps all of the pool's threads busy
 /// makes no deadline of a call pass.
 package enum ControlTask {
     /// Runs one task's own code, on a thread that nothing else uses.
     private final class Executor: TaskExecutor {
-        private let queue = DispatchQueue(label: "mediabridge.task")
+        private let queue = SerialQueue(label: "mediabridge.task")
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
@@ -15,7 +15,10 @@ package enum ControlTask {
     }
 
     /// Starts `body`.
-    package static func start(_ body: @escaping @Sendable () async -> Void) {
+    @discardableResult
+    package static func start(
+        _ body: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
         Task.detached(executorPreference: Executor(), operation: body)
     }
 }

@@ -44,6 +44,8 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         public static let disconnected = Code(rawValue: "disconnected")
         /// No frame came in time.
         public static let noFrame = Code(rawValue: "noFrame")
+        /// The task that asked for it was cancelled; nothing has changed.
+        public static let cancelled = Code(rawValue: "cancelled")
         /// The engine was shut down.
         public static let shutDown = Code(rawValue: "shutDown")
     }

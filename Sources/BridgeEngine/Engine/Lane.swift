@@ -1,15 +1,11 @@
-internal import Dispatch
+internal import MediaBasics
 
 /// A serial queue with threads of its own, never the main one and never one of Swift's pool: where one
 /// object of the program's lives, and is called.
 final class Lane: SerialExecutor {
-    let queue: DispatchQueue
-    private static let key = DispatchSpecificKey<ObjectIdentifier>()
+    let queue: SerialQueue
 
-    init(_ label: String) {
-        queue = DispatchQueue(label: "mediabridge.\(label)")
-        queue.setSpecific(key: Self.key, value: ObjectIdentifier(self))
-    }
+    init(_ label: String) { queue = SerialQueue(label: "mediabridge.\(label)") }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -17,10 +13,8 @@ final class Lane: SerialExecutor {
         queue.async { job.runSynchronously(on: executor) }
     }
 
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+    func checkIsolated() { precondition(isCurrent, "not on \(queue.label)") }
 
     /// Whether the caller runs on it.
-    var isCurrent: Bool {
-        DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self)
-    }
+    var isCurrent: Bool { queue.isCurrent }
 }

@@ -19,6 +19,7 @@ extension MediaEngine {
             source, number: audio.sourceNumber, to: audioTrack, trace: transitions)
         if !holds.isEmpty { try await changeAudio(to: seat) }
         audio.external = seat
+        audio.wantsMicrophone = false
         audioPushes.source = source
         noteAudioEnabled()
     }
@@ -31,9 +32,10 @@ extension MediaEngine {
         defer { leave() }
         guard audio.external != nil else { return }
         disableAudioPush()
-        guard !holds.isEmpty, audio.running != nil else { return }
+        let isRunning = audio.running != nil
         await stopAudio()
-        if audio.chosen != nil { try await startAudio() } else { audio.isEnabled = false }
+        guard audio.chosen != nil else { return disableAudioNow() }
+        if isRunning { try await startAudio() }
     }
 
     /// Whether pushes are taken.

@@ -105,7 +105,7 @@ extension MediaEngine {
 
     /// Whether sinks of this stream are to run now.
     private func runs(_ stream: AudioStreamID) -> Bool {
-        stream.isLocal ? !holds.isEmpty : membership != nil
+        stream.isLocal ? !holds.isEmpty : membership != nil || joining != nil
     }
 
     /// Starts the sinks that waited for their stream to run, side by side. What goes wrong is an event.

@@ -1,3 +1,4 @@
+internal import MediaBasics
 public import MediaCore
 
 extension MediaEngine {
@@ -29,6 +30,7 @@ extension MediaEngine {
             try await changeAudio(to: seat)
         }
         audio.chosen = next
+        audio.wantsMicrophone = next == nil
         disableAudioPush()
         noteAudioEnabled()
     }
@@ -41,7 +43,14 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         guard !audio.isEnabled else { return }
-        if !holds.isEmpty { try await startAudio() }
+        let before = audio.wantsMicrophone
+        audio.wantsMicrophone = audio.external == nil && audio.chosen == nil
+        if !holds.isEmpty {
+            do throws(EngineError) { try await startAudio() } catch {
+                audio.wantsMicrophone = before
+                throw error
+            }
+        }
         noteAudioEnabled()
     }
 
@@ -51,9 +60,15 @@ extension MediaEngine {
         defer { leave() }
         guard audio.isEnabled else { return }
         await stopAudio()
+        disableAudioNow()
+    }
+
+    /// There is no sound, and nobody has asked for the microphone.
+    func disableAudioNow() {
         audio.publisher?.stop()
         audio.publisher = nil
         audio.isEnabled = false
+        audio.wantsMicrophone = false
     }
 
     /// Whether the engine has sound of its own.
@@ -110,6 +125,11 @@ extension MediaEngine {
         guard audio.running == nil else { return }
         do throws(EngineError) {
             let wanted = audio.external ?? audio.chosen
+            guard wanted != nil || audio.wantsMicrophone else {
+                throw EngineError(
+                    .invalidState, message: "there is no source of sound",
+                    advice: "enableAudio() for the microphone, or setAudioSource(_:)")
+            }
             let seat = if let wanted { wanted } else { try await makeMicrophone() }
             try await changeAudio(to: seat)
         } catch {

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 // Every call to the program's objects, each with its deadline.

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 /// What a user does in a channel.
@@ -12,35 +13,49 @@ extension MediaEngine {
     /// Joins a channel: starts the source, unless the preview holds it already, sends its pictures, and
     /// shows those of the others to their renderers.
     ///
+    /// Everything but other channels may be used while the channel has not answered. Cancelling the task
+    /// ends the attempt.
+    ///
     /// - Parameters:
     ///   - token: `nil` where the channel demands none.
     ///   - userID: Unique in the channel.
     /// - Throws: ``EngineError``: ``EngineError/Code/alreadyInChannel``, one of the codes for tokens and
-    ///   user ids, or why the source does not start. The engine is not in the channel then.
+    ///   user ids, ``EngineError/Code/stuck`` where the channel does not answer,
+    ///   ``EngineError/Code/cancelled``, or why the source does not start. The engine is not in the channel
+    ///   then.
     public func joinChannel(
         _ channel: String, token: String? = nil, userID: UserID,
         role: ChannelRole = .broadcaster
     ) async throws(EngineError) {
-        try await enter()
-        defer { leave() }
+        let what = "joining channel \(channel)"
+        try await enter(channelTurnstile, cancelling: what)
+        defer { channelTurnstile.leave() }
         if let current = self.channel {
             throw EngineError(
                 .alreadyInChannel, message: "in \"\(current.channel)\" already",
                 advice: "leaveChannel() first")
         }
+        try await enter(cancelling: what)
+        defer { leave() }
         try await join(ChannelRequest(channel: channel, token: token, userID: userID), role)
     }
 
+    /// Inside both turnstiles.
     private func join(_ request: ChannelRequest, _ role: ChannelRole) async throws(EngineError) {
         let session = RemoteSession(request, to: remote, events: hub) {
             [weak self] session, error in
-            Task { await self?.lost(session, error) }
+            ControlTask.start { [weak self] in await self?.lost(session, error) }
         }
+        // From here on renderers of users are started as they are added.
+        let joining = Joining()
+        self.joining = joining
         // Renderers first, so that they miss no frame.
         await bringUp { !$0.isLocal }
         await bringUpAudioSinks { !$0.isLocal }
+        let answer = await reach(request, session, joining)
+        self.joining = nil
         do throws(EngineError) {
-            membership = try await reach(request, session)
+            membership = try answer.get()
             (self.session, self.channel, self.role) = (session, request, role)
             session.noteJoined()
             updatePlayback()
@@ -54,23 +69,31 @@ extension MediaEngine {
         }
     }
 
+    /// Asks the transport. Others may use the engine meanwhile.
     private func reach(
-        _ request: ChannelRequest, _ session: RemoteSession
-    ) async throws(EngineError) -> any ChannelMembership {
+        _ request: ChannelRequest, _ session: RemoteSession, _ joining: Joining
+    ) async -> Result<any ChannelMembership, EngineError> {
         let transport = self.transport
         let limit = configuration.callDeadline * 2
-        let result = await outcome(within: limit) { () async throws(EngineError) in
+        leave()
+        let result = await outcome(
+            within: limit, abandonedBy: joining
+        ) { () async throws(EngineError) in
             try await transport.join(request, receiver: session)
         } late: { membership in
             // Nobody is to stand there whom the engine does not know of.
             await membership.leave()
         }
-        guard let result else {
-            throw EngineError(
-                .stuck, call: "join",
-                message: "the channel \"\(request.channel)\" has not answered within \(limit)")
+        // To be put away, too, so that nothing cuts it short; and nobody shuts the engine down meanwhile.
+        _ = await turnstile.enter()
+        if let result { return result }
+        if Task.isCancelled || joining.isAbandoned {
+            return .failure(Self.cancelled("joining channel \(request.channel)"))
         }
-        return try result.get()
+        return .failure(
+            EngineError(
+                .stuck, call: "join",
+                message: "the channel \"\(request.channel)\" has not answered within \(limit)"))
     }
 
     /// What the engine does in the channel from here on: a broadcaster starts the source and sends, an
@@ -79,6 +102,8 @@ extension MediaEngine {
     ///
     /// - Throws: ``EngineError/Code/notInChannel``, or why the source does not start: the role stays.
     public func setClientRole(_ role: ChannelRole) async throws(EngineError) {
+        try await enter(channelTurnstile)
+        defer { channelTurnstile.leave() }
         try await enter()
         defer { leave() }
         guard membership != nil else {
@@ -100,6 +125,8 @@ extension MediaEngine {
     /// - Throws: ``EngineError/Code/notInChannel``.
     @discardableResult
     public func leaveChannel() async throws(EngineError) -> EngineStatistics {
+        try await enter(channelTurnstile)
+        defer { channelTurnstile.leave() }
         try await enter()
         defer { leave() }
         guard membership != nil else {
@@ -135,6 +162,8 @@ extension MediaEngine {
 
     /// The transport says that the channel is gone.
     private func lost(_ session: RemoteSession, _ error: EngineError) async {
+        do throws(EngineError) { try await enter(channelTurnstile) } catch { return }
+        defer { channelTurnstile.leave() }
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
         guard self.session === session else { return }

@@ -25,8 +25,11 @@ extension MediaEngine {
             public var delay = Duration.milliseconds(500)
             /// Default 30 s.
             public var longestDelay = Duration.seconds(30)
-            /// `nil`: for ever.
+            /// In a row; `nil`: for ever.
             public var attempts: Int?
+            /// How long a source must deliver until it has come back, and its attempts count from the first
+            /// again. Default 10 s.
+            public var recoveryTime = Duration.seconds(10)
             public init() {}
         }
         /// Default ``Pace/realTime``.

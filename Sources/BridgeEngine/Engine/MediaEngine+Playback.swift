@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 extension MediaEngine {

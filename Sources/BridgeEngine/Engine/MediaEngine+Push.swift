@@ -21,7 +21,7 @@ extension MediaEngine {
         }
         let kind: PushVideoSource.Kind =
             encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
-        let source = PushVideoSource(kind, backend: backend, clock: clock, refused: pushes.refused)
+        let source = makePushSource(kind, for: .main)
         let seat = makeSeat(source, for: mainTrack)
         if !holds.isEmpty { try await prepareSwap(to: seat) }
         await disablePush(for: seat)
@@ -45,6 +45,10 @@ extension MediaEngine {
     }
 
     /// Pushes one encoded access unit. Its picture comes as soon as it is decoded.
+    ///
+    /// A unit that is refused takes those with it that build on it: they are refused as
+    /// ``DropCause/needsKeyFrame`` until the next key frame, and ``EngineEvent/keyFrameNeeded(_:)`` asks
+    /// for one. The first unit must be a key frame.
     @discardableResult
     nonisolated public func pushExternalEncodedVideoFrame(
         _ unit: EncodedVideoFrame, track: TrackID = .main
@@ -73,7 +77,7 @@ extension MediaEngine {
         let id = TrackID(trackNumber)
         let kind: PushVideoSource.Kind =
             encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
-        let source = PushVideoSource(kind, backend: backend, clock: clock, refused: pushes.refused)
+        let source = makePushSource(kind, for: id)
         let track = makeTrack(id)
         let seat = makeSeat(source, for: track)
         slots[id] = TrackSlot(track: track)
@@ -99,6 +103,14 @@ extension MediaEngine {
     }
 
     // MARK: Inside
+
+    private func makePushSource(
+        _ kind: PushVideoSource.Kind, for track: TrackID
+    ) -> PushVideoSource {
+        PushVideoSource(kind, backend: backend, clock: clock, refused: pushes.refused) { [hub] in
+            hub.post(.keyFrameNeeded(track))
+        }
+    }
 
     /// Push mode is off. Where no push came yet, its source waits beside another and is put away.
     ///

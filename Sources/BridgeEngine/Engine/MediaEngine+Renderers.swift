@@ -138,7 +138,7 @@ extension MediaEngine {
 
     /// Whether renderers of this stream are to run now.
     private func runs(_ stream: StreamID) -> Bool {
-        stream.isLocal ? !holds.isEmpty : membership != nil
+        stream.isLocal ? !holds.isEmpty : membership != nil || joining != nil
     }
 
     // MARK: Many at once

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 // Starting a source again: because the program asks for it, or because the source failed.
@@ -47,17 +48,27 @@ extension MediaEngine {
         guard let policy = configuration.restart, let slot = slots[id], slot.seat === seat,
             slot.restarts.timer == nil, !seat.isGivenUp
         else { return }
-        // A source that came back for a while begins anew.
-        let done = seat.port.accepted > slot.restarts.framesBefore ? 0 : slot.restarts.attempts
+        let done = hasRecovered(seat, slot.restarts, policy) ? 0 : slot.restarts.attempts
         guard policy.attempts.map({ done < $0 }) ?? true else { return }
         let number = slot.restarts.number + 1
         let delay = min(policy.delay * (1 << min(done, 20)), policy.longestDelay)
         slots[id]?.restarts.attempts = done + 1
         slots[id]?.restarts.number = number
-        slots[id]?.restarts.framesBefore = seat.port.accepted
         slots[id]?.restarts.timer = OneShotTimer(after: delay) { [weak self] in
-            Task { await self?.attempt(number, done + 1, seat, id) }
+            ControlTask.start { [weak self] in
+                await self?.attempt(number, done + 1, seat, id)
+            }
         }
+    }
+
+    /// Whether a source that failed had delivered for a while since it was started again: one that fails
+    /// after ten frames each time is not back.
+    private func hasRecovered(
+        _ seat: SourceSeat, _ restarts: TrackSlot.Restarts, _ policy: Configuration.Restart
+    ) -> Bool {
+        guard let resumed = restarts.resumed else { return false }
+        return seat.port.accepted > resumed.frames
+            && clock.now - resumed.at >= MediaTime(policy.recoveryTime)
     }
 
     private func attempt(
@@ -71,6 +82,7 @@ extension MediaEngine {
         }
         slots[id]?.restarts.timer = nil
         hub.post(.sourceRestarting(attempt: attempt))
+        slots[id]?.restarts.resumed = (clock.now, seat.port.accepted)
         do throws(EngineError) {
             try await restart(seat, id, reopening: true)
         } catch {

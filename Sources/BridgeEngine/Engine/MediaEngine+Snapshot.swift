@@ -5,7 +5,7 @@ extension MediaEngine {
     ///
     /// - Throws: ``EngineError/Code/noFrame`` where none comes within the limit,
     ///   ``EngineError/Code/invalidArgument`` where there is no such track,
-    ///   ``EngineError/Code/shutDown``.
+    ///   ``EngineError/Code/cancelled``, ``EngineError/Code/shutDown``.
     public func takeSnapshot(
         of stream: StreamID = .local(), within limit: Duration = .seconds(5)
     ) async throws(EngineError) -> VideoFrame {
@@ -13,13 +13,12 @@ extension MediaEngine {
         if case .local(let track) = stream, slots[track] == nil {
             throw EngineError(.invalidArgument, message: "there is no \(track)")
         }
-        var tap: Int?
-        let shot = await withCheckedContinuation { continuation in
-            let once = Once<VideoFrame>(continuation, within: limit)
-            tap = self.tap(SnapshotTap(once), on: stream)
-        }
+        let once = Once<VideoFrame>()
+        let tap = tap(SnapshotTap(once), on: stream)
+        let shot = await once.value(within: limit, isCancellable: true)
         if let tap { untap(tap, from: stream) }
         guard let shot else {
+            if Task.isCancelled { throw Self.cancelled("the snapshot") }
             throw EngineError(
                 .noFrame, message: "no frame came within \(limit)",
                 advice: "takeSnapshot(of:within:) while the stream runs")

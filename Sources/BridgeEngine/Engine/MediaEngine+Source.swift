@@ -1,3 +1,4 @@
+internal import MediaBasics
 public import MediaCore
 
 extension MediaEngine {
@@ -10,12 +11,14 @@ extension MediaEngine {
     ///
     /// - Throws: ``EngineError``: ``EngineError/Code/sourceNotInitialized``,
     ///   ``EngineError/Code/sourceNotStarted``, ``EngineError/Code/stuck``, or
-    ///   ``EngineError/Code/noFrame`` where the new source delivers nothing in time.
+    ///   ``EngineError/Code/noFrame`` where the new source delivers nothing in time;
+    ///   ``EngineError/Code/cancelled`` in a task that is cancelled before its first frame.
     public func setVideoSource(
         _ source: sending (any VideoSource)?
     ) async throws(EngineError) {
+        let what = "the change of source"
         guard let source else {
-            try await enter()
+            try await enter(cancelling: what)
             defer { leave() }
             guard chosen != nil || pushSeat != nil else { return }
             if !holds.isEmpty { try await swap(to: try await seat(besidesPush: nil)) }
@@ -24,7 +27,7 @@ extension MediaEngine {
             return
         }
         let fresh = makeSeat(source, for: mainTrack)
-        try await enter()
+        try await enter(cancelling: what)
         defer { leave() }
         let isKnown = fresh.identity == chosen?.identity
         guard !isKnown || pushSeat != nil else {

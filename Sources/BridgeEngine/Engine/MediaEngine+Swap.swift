@@ -34,18 +34,18 @@ extension MediaEngine {
 
     private func firstFrame(of seat: SourceSeat) async throws(EngineError) {
         let limit = configuration.firstFrameDeadline
-        let came = await withCheckedContinuation { continuation in
-            let once = Once<Bool>(continuation, within: limit)
-            slots[.main]?.awaiting = (seat.port, once)
-            // It may have come, or the source may have failed, before anybody waited.
-            if mainTrack.isListening(to: seat.port) {
-                once.resume(true)
-            } else if seat.port.hasEnded {
-                once.resume(false)
-            }
+        let once = Once<Bool>()
+        slots[.main]?.awaiting = (seat.port, once)
+        // It may have come, or the source may have failed, before anybody waited.
+        if mainTrack.isListening(to: seat.port) {
+            once.resume(true)
+        } else if seat.port.hasEnded {
+            once.resume(false)
         }
+        let came = await once.value(within: limit, isCancellable: true)
         slots[.main]?.awaiting = nil
         guard came != true else { return }
+        if came == nil, Task.isCancelled { throw Self.cancelled("the change of source") }
         if case .failed(let error) = seat.port.takeEnding() {
             throw EngineError(
                 .sourceFailed, message: "\(seat.typeName) failed before its first frame",

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 // What the engine does by itself while it runs.
@@ -42,11 +43,12 @@ extension MediaEngine {
     /// Of the main track alone: who pushes to others knows himself when he does.
     private func watchSource(_ limit: MediaTime) {
         guard let slot = slots[.main], let seat = slot.seat, !slot.hasEnded else { return }
+        let arrivals = slot.track.arrivals.load(ordering: .relaxed)
         let silence = slot.track.silence(now: clock.now)
         if silence > limit, !slot.isStalled {
             slots[.main]?.isStalled = true
             hub.post(.sourceStalled(silence.duration))
-            startFallback(insteadOf: seat.port)
+            startFallback(insteadOf: seat.port, after: arrivals)
         } else if silence <= limit {
             noteResumed(.main)
         }
@@ -67,7 +69,7 @@ extension MediaEngine {
 
     /// From here until the source comes back. Not where time is the source's alone: two runs over the
     /// same input are to give the same.
-    private func startFallback(insteadOf port: SourcePort) {
+    private func startFallback(insteadOf port: SourcePort, after arrivals: Int) {
         let still: PixelBuffer?
         switch configuration.fallback {
         case _ where clock.isOffline: return
@@ -78,7 +80,7 @@ extension MediaEngine {
         let track = mainTrack
         let interval = max(track.frameInterval.duration, .milliseconds(20))
         slots[.main]?.fallback = Heartbeat(every: interval, on: fallbackQueue) {
-            track.sendFallback(still, insteadOf: port)
+            track.sendFallback(still, insteadOf: port, after: arrivals)
         }
     }
 
@@ -96,7 +98,7 @@ extension MediaEngine {
             if let awaiting = slots[id]?.awaiting, awaiting.port === port {
                 awaiting.once.resume(true)
             } else {
-                Task { await self.tookOver(port) }
+                ControlTask.start { await self.tookOver(port) }
             }
         }
     }

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 public import MediaCore
 
 /// The engine of an RTC program: a video source, any number of renderers, preview and channel.
@@ -19,9 +19,9 @@ public import MediaCore
 /// its place, or the engine is gone. Thread: any.
 public actor MediaEngine {
     nonisolated let lane = Lane("engine")
-    nonisolated let fallbackQueue = DispatchQueue(label: "mediabridge.fallback")
+    nonisolated let fallbackQueue = SerialQueue(label: "mediabridge.fallback")
     /// Where the backend is asked what may take a while.
-    nonisolated let controlQueue = DispatchQueue(label: "mediabridge.control")
+    nonisolated let controlQueue = SerialQueue(label: "mediabridge.control")
     nonisolated public var unownedExecutor: UnownedSerialExecutor {
         lane.asUnownedSerialExecutor()
     }
@@ -45,13 +45,16 @@ public actor MediaEngine {
     nonisolated let pulls = PullDesk()
     /// All users, for the sinks of the playback.
     nonisolated let mixed = AudioStream()
-    nonisolated let playbackQueue = DispatchQueue(label: "mediabridge.playback")
+    nonisolated let playbackQueue = SerialQueue(label: "mediabridge.playback")
     /// Of all sound that went to channels.
     nonisolated let outgoingAudio = AudioPublisher.Meter()
     /// The track of the video source.
     nonisolated let mainTrack: LocalTrack
 
-    var turnstile = Turnstile()
+    nonisolated let turnstile = Turnstile()
+    /// For what enters and leaves channels: a transport that does not answer keeps nothing else waiting.
+    /// Entered before ``turnstile``, where both are.
+    nonisolated let channelTurnstile = Turnstile()
     var sourceNumber = 0
     var rendererNumber = 0
     var trackNumber = 0
@@ -65,6 +68,8 @@ public actor MediaEngine {
     var renderers: [RendererID: RendererEntry] = [:]
     var membership: (any ChannelMembership)?
     var session: RemoteSession?
+    /// The stay in a channel that has not answered yet.
+    var joining: Joining?
     var channel: ChannelRequest?
     var role = ChannelRole.broadcaster
     var publishers: [TrackID: Publisher] = [:]
@@ -143,9 +148,17 @@ public actor MediaEngine {
 
     // MARK: One operation at a time
 
-    func enter() async throws(EngineError) {
-        if !turnstile.tryEnter() {
-            await withCheckedContinuation { turnstile.wait($0) }
+    /// - Parameter what: What is given up in a task that is cancelled; `nil` for what must be done.
+    func enter(cancelling what: String? = nil) async throws(EngineError) {
+        try await enter(turnstile, cancelling: what)
+    }
+
+    func enter(
+        _ turnstile: Turnstile, cancelling what: String? = nil
+    ) async throws(EngineError) {
+        if let what, Task.isCancelled { throw Self.cancelled(what) }
+        guard await turnstile.enter(isCancellable: what != nil) else {
+            throw Self.cancelled(what ?? "the operation")
         }
         guard isShutDown else { return }
         turnstile.leave()
@@ -154,6 +167,11 @@ public actor MediaEngine {
 
     static let afterShutDown = EngineError(.shutDown, message: "the engine was shut down")
 
+    static func cancelled(_ what: String) -> EngineError {
+        EngineError(
+            .cancelled, message: "\(what) was cancelled", underlying: CancellationError())
+    }
+
     func leave() { turnstile.leave() }
 
     /// Ends everything: leaves the channel, stops and disposes of sources and renderers, ends the
@@ -161,6 +179,9 @@ public actor MediaEngine {
     ///
     /// An engine that is let go of does the same, without anybody to wait for it.
     public func shutDown() async {
+        joining?.abandon()
+        do throws(EngineError) { try await enter(channelTurnstile) } catch { return }
+        defer { channelTurnstile.leave() }
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
         if membership != nil { await leaveNow() }

@@ -1,67 +1,100 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
-/// A continuation that may be resumed from several places; the first one counts, and a deadline is one
-/// of them. Thread: any.
+/// A value that may come from several places; the first one counts, and a deadline is one of them.
+/// Thread: any.
 final class Once<R: Sendable>: Sendable {
-    private struct State {
-        var continuation: CheckedContinuation<R?, Never>?
-        var timer: OneShotTimer?
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<R?, Never>, OneShotTimer?)
+        case done(R?)
     }
-    private let state: Mutex<State>
-
-    /// - Parameter limit: After it the continuation gets nothing.
-    init(_ continuation: CheckedContinuation<R?, Never>, within limit: Duration) {
-        state = Mutex(State(continuation: continuation))
-        // The timer holds this until one of both is done, so that nobody waits for ever.
-        let timer = OneShotTimer(after: limit) { self.resume(nil) }
-        state.withLock { if $0.continuation != nil { $0.timer = timer } }
-    }
+    private let state = Mutex(State.open)
 
     /// - Returns: False where it was resumed before.
     @discardableResult
     func resume(_ value: R?) -> Bool {
-        let (waiting, timer) = state.withLock { state in
-            defer { state = State() }
-            return (state.continuation, state.timer)
+        let before = state.withLock { state in
+            if case .done = state { return state }
+            let before = state
+            state = .done(value)
+            return before
         }
-        timer?.cancel()
-        waiting?.resume(returning: value)
-        return waiting != nil
+        switch before {
+        case .done: return false
+        case .open: return true
+        case .awaited(let continuation, let timer):
+            timer?.cancel()
+            continuation.resume(returning: value)
+            return true
+        }
+    }
+
+    /// Suspends until the value is there. Called once.
+    ///
+    /// - Parameters:
+    ///   - limit: After it there is none; `nil` for no limit.
+    ///   - isCancellable: Whether there is none either once the task is cancelled.
+    func value(
+        within limit: Duration?, isCancellable: Bool = false,
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> R? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // The timer holds this until one of both is done, so that nobody waits for ever.
+                let timer = limit.map { OneShotTimer(after: $0) { self.resume(nil) } }
+                let early = state.withLock { state -> State in
+                    if case .open = state { state = .awaited(continuation, timer) }
+                    return state
+                }
+                guard case .done(let value) = early else { return }
+                timer?.cancel()
+                continuation.resume(returning: value)
+            }
+        } onCancel: {
+            if isCancellable { resume(nil) }
+        }
     }
 }
 
 /// Runs `body` and waits for it, but not longer than `limit`.
 ///
-/// - Parameter late: Gets what came after the limit.
+/// - Parameters:
+///   - joining: By which the waiting is abandoned. Then, when the limit is over, and when the task is
+///     cancelled, `body` is cancelled too; `nil` for what must be done.
+///   - late: Gets what came after that.
 /// - Returns: What it returned or threw; `nil` where it was not done in time. It goes on by itself then.
 func outcome<R: Sendable>(
-    within limit: Duration, _ body: @escaping @Sendable () async throws(EngineError) -> R,
+    within limit: Duration, abandonedBy joining: Joining? = nil,
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: @escaping @Sendable () async throws(EngineError) -> R,
     late: @escaping @Sendable (R) async -> Void = { _ in }
 ) async -> Result<R, EngineError>? {
-    await withCheckedContinuation { continuation in
-        let once = Once(continuation, within: limit)
-        ControlTask.start {
-            do throws(EngineError) {
-                let value = try await body()
-                if !once.resume(.success(value)) { await late(value) }
-            } catch {
-                once.resume(.failure(error))
-            }
+    let once = Once<Result<R, EngineError>>()
+    let task = ControlTask.start {
+        do throws(EngineError) {
+            let value = try await body()
+            if !once.resume(.success(value)) { await late(value) }
+        } catch {
+            once.resume(.failure(error))
         }
     }
+    joining?.onAbandon { once.resume(nil) }
+    let result = await once.value(within: limit, isCancellable: joining != nil)
+    if result == nil, joining != nil { task.cancel() }
+    return result
 }
 
-extension DispatchQueue {
+extension SerialQueue {
     /// Runs `body` here and waits for it, but not longer than `limit`.
     ///
     /// - Returns: What it returned; `nil` where it was not done in time. It goes on by itself then.
     func outcome<R: Sendable>(
-        within limit: Duration, _ body: @escaping @Sendable () -> R
+        within limit: Duration, isolation: isolated (any Actor)? = #isolation,
+        _ body: @escaping @Sendable () -> R
     ) async -> R? {
-        await withCheckedContinuation { continuation in
-            let once = Once(continuation, within: limit)
-            async { once.resume(body()) }
-        }
+        let once = Once<R>()
+        async { once.resume(body()) }
+        return await once.value(within: limit)
     }
 }

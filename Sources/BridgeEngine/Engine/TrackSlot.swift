@@ -1,3 +1,6 @@
+internal import MediaBasics
+internal import MediaCore
+
 /// A track and the source it listens to.
 struct TrackSlot {
     let track: LocalTrack
@@ -23,16 +26,17 @@ struct TrackSlot {
         var timer: OneShotTimer?
         /// Tells one timer from another.
         var number = 0
-        /// Attempts since a frame came.
+        /// Attempts since the source last delivered for a while.
         var attempts = 0
-        /// Frames that the source had delivered at the latest attempt.
-        var framesBefore = 0
+        /// When the latest attempt succeeded, and how many frames the source had delivered before it.
+        var resumed: (at: MediaTime, frames: Int)?
 
         mutating func cancel() {
             timer?.cancel()
             timer = nil
             number += 1
             attempts = 0
+            resumed = nil
         }
     }
 }

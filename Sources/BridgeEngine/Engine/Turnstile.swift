@@ -1,25 +1,46 @@
+internal import Synchronization
+
 /// Lets the operations of an actor through one after the other, in the order they came, although each
-/// of them suspends.
-struct Turnstile {
-    private var isTaken = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+/// of them suspends. Thread: any.
+final class Turnstile: Sendable {
+    private struct State {
+        var isTaken = false
+        var waiting: [Once<Bool>] = []
+    }
+    private let state = Mutex(State())
 
-    /// Whether nobody is inside; then the caller is.
-    mutating func tryEnter() -> Bool {
-        guard !isTaken else { return false }
-        isTaken = true
-        return true
+    /// Suspends until nobody else is inside; then the caller is.
+    ///
+    /// - Parameter isCancellable: Whether a task that is cancelled gives its place up.
+    /// - Returns: False where it did.
+    func enter(
+        isCancellable: Bool = false, isolation: isolated (any Actor)? = #isolation
+    ) async -> Bool {
+        let turn = state.withLock { state -> Once<Bool>? in
+            guard state.isTaken else {
+                state.isTaken = true
+                return nil
+            }
+            let turn = Once<Bool>()
+            state.waiting.append(turn)
+            return turn
+        }
+        guard let turn else { return true }
+        return await turn.value(within: nil, isCancellable: isCancellable) == true
     }
 
-    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) {
-        waiting.append(continuation)
+    func leave() {
+        while let next = nextOrFree() {
+            // Whoever was cancelled is not there any more.
+            if next.resume(true) { return }
+        }
     }
 
-    mutating func leave() {
-        if waiting.isEmpty {
-            isTaken = false
-        } else {
-            waiting.removeFirst().resume()
+    private func nextOrFree() -> Once<Bool>? {
+        state.withLock { state in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.isTaken = false
+            return nil
         }
     }
 }

@@ -42,7 +42,14 @@ public final class FanOut: VideoFrameConsumer {
     }
 
     /// Takes a receiver off, from the next frame on.
-    public func remove(_ link: Link) { links.withLock { $0.removeAll { $0 === link } } }
+    public func remove(_ link: Link) {
+        // The list it was in is let go of outside of the lock: a receiver's end is its program's code.
+        _ = links.withLock { links in
+            let before = links
+            links.removeAll { $0 === link }
+            return before
+        }
+    }
 
     /// Hands the frame to every receiver in turn; the last gets it for good.
     ///

@@ -5,24 +5,29 @@ extension LocalTrack: SourcePort.Receiver {
     func receive(_ frame: consuming VideoFrame, from port: SourcePort) -> FrameDisposition {
         let (now, timing) = (clock.now, port.timing)
         let frame = frame
-        let (verdict, isNew) = state.withLock { state -> (SourceTimeline.Verdict, Bool) in
-            let isNew = state.warming === port
-            guard isNew || state.active === port else { return (.refused(.notStarted), false) }
-            var timeline = state.timeline
-            if isNew { timeline.begin() }
-            let verdict = timeline.judge(
-                frame, timing.pacing, timing.base, now: now, origin: clock.origin)
-            if case .refused = verdict, isNew { return (verdict, false) }
+        let (verdict, isNew) = state.withLock { state -> (SourceClock.Verdict, Bool) in
+            let moment = SourceClock.Moment(
+                now: now, origin: clock.origin, last: state.timeline.last,
+                interval: state.timeline.interval)
+            if state.active === port {
+                let verdict = state.sourceClock.judge(
+                    frame, timing.pacing, timing.base, at: moment)
+                return (verdict, false)
+            }
+            guard state.warming === port else { return (.refused(.notStarted), false) }
+            let verdict = state.warmingClock.judge(
+                frame, timing.pacing, timing.base, at: moment)
             // It takes over with a frame that is shown, and with no other.
-            state.timeline = timeline
-            state.active = port
-            if isNew { state.warming = nil }
-            return (verdict, isNew)
+            if case .refused = verdict { return (verdict, false) }
+            (state.active, state.sourceClock) = (port, state.warmingClock)
+            state.warming = nil
+            return (verdict, true)
         }
         switch verdict {
         case .refused(let cause): return .dropped(cause)
         case .due(let due, let latency, let waits):
             lastArrival.store(now.nanoseconds, ordering: .relaxed)
+            arrivals.add(1, ordering: .relaxed)
             if isNew {
                 // What the source before holds back is overtaken.
                 pacer.release()
@@ -34,41 +39,63 @@ extension LocalTrack: SourcePort.Receiver {
                 }
                 guard isDue else { return .notStarted }
             }
-            return pass(frame, due: due, latency: latency, from: port, isFallback: false)
+            return pass(frame, due: due, latency: latency, from: port)
         }
     }
 
     func ended(_ port: SourcePort) { onSource(self, .ended(port)) }
 
+    /// Hands a frame on.
+    ///
+    /// - Parameter arrivals: Of a frame that stands in for a silent source: how many of the source's had
+    ///   come.
     func pass(
         _ frame: consuming VideoFrame, due: MediaTime, latency: MediaTime?, from port: SourcePort,
-        isFallback: Bool
+        insteadAfter arrivals: Int? = nil
     ) -> FrameDisposition {
         var frame = frame
         frame.liveTiming = latency.map {
             LiveTiming(clockOrigin: clock.origin, latency: max($0, clock.latency))
         }
-        return way.withLock { _ -> FrameDisposition in
-            let committed = state.withLock { state -> (MediaTime, isFirst: Bool)? in
-                // It was overtaken by another source while it waited for its time.
-                guard state.active === port else { return nil }
-                defer { if !isFallback { state.isFirst = false } }
-                return (state.timeline.commit(due), state.isFirst)
+        let delivery = Delivery(frame: frame, due: due, port: port, insteadAfter: arrivals)
+        return turn.take(delivery) { self.handOn($0) }
+    }
+
+    /// A frame that is ready to be handed on.
+    struct Delivery: Sendable {
+        var frame: VideoFrame?
+        let due: MediaTime
+        let port: SourcePort
+        let insteadAfter: Int?
+    }
+
+    private func handOn(_ delivery: consuming Delivery) -> FrameDisposition {
+        let (due, port, arrivals) = (delivery.due, delivery.port, delivery.insteadAfter)
+        guard var frame = delivery.frame.take() else { return .notStarted }
+        let committed = state.withLock { state -> (MediaTime, isFirst: Bool)? in
+            // It was overtaken by another source while it waited for its time.
+            guard state.active === port else { return nil }
+            if let arrivals {
+                // The source came back, and its own frames come after its own frames.
+                guard self.arrivals.load(ordering: .relaxed) == arrivals else { return nil }
+                return (state.timeline.commit(due), false)
             }
-            guard let (time, isFirst) = committed else { return .notStarted }
-            frame.runningTime = time
-            if isFallback {
-                fallbacks.note(frame.format)
-            } else {
-                note(frame, isFirst: isFirst, of: port)
-            }
-            return processing.consume(frame)
+            defer { state.isFirst = false }
+            return (state.timeline.commit(due), state.isFirst)
         }
+        guard let (time, isFirst) = committed else { return .notStarted }
+        frame.runningTime = time
+        if arrivals != nil {
+            fallbacks.note(frame.format)
+        } else {
+            note(frame, isFirst: isFirst, of: port)
+        }
+        return processing.consume(frame)
     }
 
     private func note(_ frame: VideoFrame, isFirst: Bool, of port: SourcePort) {
         passed.note(frame.format)
-        if keepsLast { lastFrame.withLock { $0 = frame } }
+        if keepsLast { keep(frame) }
         // Sources change seldom, and one word is cheap to write.
         local.setMirror(port.captureType == .camera)
         guard isFirst else { return }

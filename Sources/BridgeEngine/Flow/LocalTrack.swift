@@ -24,14 +24,17 @@ final class LocalTrack: Sendable {
         var active: SourcePort?
         /// Runs already; takes over with its first frame.
         var warming: SourcePort?
-        var timeline: SourceTimeline
+        var timeline = SourceTimeline()
+        var sourceClock: SourceClock
+        /// Of the source that is to take over.
+        var warmingClock: SourceClock
         var isFirst = true
     }
     let state: Mutex<State>
-    /// Held while a frame is handed on, so that two sources' frames keep the order of their times.
+    /// Frames are handed on one at a time, so that those of two sources keep the order of their times.
     /// Behind it are queues and the transport's `send`, which does not block; where a queue waits for a
     /// slow renderer, the source is to wait too.
-    let way = Mutex(())
+    let turn: DeliveryTurn<Delivery>
     let pacer = Pacer()
     let processing: ProcessingStages
     /// Frames of sources that went out.
@@ -39,6 +42,8 @@ final class LocalTrack: Sendable {
     /// Frames that were made because none came.
     let fallbacks = FrameMeter()
     let lastArrival = Atomic<Int64>(0)
+    /// Frames of sources that came in time.
+    let arrivals = Atomic<Int>(0)
     /// The frame that went out last, where it is kept for when none comes.
     let lastFrame = Mutex<VideoFrame?>(nil)
     let keepsLast: Bool
@@ -62,7 +67,9 @@ final class LocalTrack: Sendable {
         processing = ProcessingStages(
             clock: clock, events: events, patience: configuration.stallLimit, local: local,
             outgoing: outgoing)
-        state = Mutex(State(timeline: SourceTimeline(isOffline: clock.isOffline)))
+        turn = DeliveryTurn(patience: configuration.stallLimit)
+        let fresh = SourceClock(isOffline: clock.isOffline)
+        state = Mutex(State(sourceClock: fresh, warmingClock: fresh))
     }
 
     // MARK: Sources
@@ -73,14 +80,14 @@ final class LocalTrack: Sendable {
             let before = state.active
             state.active = port
             state.warming = nil
-            state.timeline.begin()
+            state.sourceClock = SourceClock(isOffline: clock.isOffline)
             state.isFirst = true
             return before
         }
         lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
         if before !== port { letGo() }
         setPatient(port != nil)
-        if port == nil { lastFrame.withLock { $0 = nil } }
+        if port == nil { keep(nil) }
     }
 
     /// Goes over to this source with its first frame.
@@ -89,6 +96,7 @@ final class LocalTrack: Sendable {
     func expect(_ port: SourcePort) -> SourcePort? {
         state.withLock { state in
             defer { state.warming = port }
+            state.warmingClock = SourceClock(isOffline: clock.isOffline)
             return state.warming
         }
     }
@@ -100,7 +108,10 @@ final class LocalTrack: Sendable {
     @discardableResult
     func forget(_ port: SourcePort, for other: SourcePort? = nil) -> Bool {
         state.withLock { state in
-            if state.warming === port { state.warming = other }
+            if state.warming === port {
+                state.warming = other
+                state.warmingClock = SourceClock(isOffline: clock.isOffline)
+            }
             return state.active !== port
         }
     }
@@ -125,7 +136,15 @@ final class LocalTrack: Sendable {
     func close() {
         hurry()
         processing.close()
-        lastFrame.withLock { $0 = nil }
+        keep(nil)
+    }
+
+    /// Keeps the frame that went out last. What it replaces is let go of outside of the lock.
+    func keep(_ frame: VideoFrame?) {
+        _ = lastFrame.withLock { last in
+            defer { last = frame }
+            return last
+        }
     }
 
     // MARK: When nothing comes
@@ -141,12 +160,14 @@ final class LocalTrack: Sendable {
 
     /// Sends the still picture, or the last one, once more.
     ///
-    /// - Parameter port: The silent source; nothing is sent where it is not listened to any more.
-    func sendFallback(_ still: PixelBuffer?, insteadOf port: SourcePort) {
+    /// - Parameters:
+    ///   - port: The silent source; nothing is sent where it is not listened to any more.
+    ///   - arrivals: How many frames had come when it fell silent; nothing is sent after the next.
+    func sendFallback(_ still: PixelBuffer?, insteadOf port: SourcePort, after arrivals: Int) {
         let last = lastFrame.withLock { $0 }
         guard let storage = still?.storage ?? last?.storage else { return }
         let rotation = still == nil ? last?.rotation ?? .none : .none
         let frame = VideoFrame(storage, runningTime: nil, rotation: rotation)
-        _ = pass(frame, due: clock.now, latency: .zero, from: port, isFallback: true)
+        _ = pass(frame, due: clock.now, latency: .zero, from: port, insteadAfter: arrivals)
     }
 }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// A bounded queue in front of one receiver, with a thread's turn of its own: what is slow behind it
@@ -86,14 +87,14 @@ final class Mailbox<Item: Sendable>: Sendable {
         }
     }
     private let state = Mutex(State())
-    private let queue: DispatchQueue
+    private let queue: SerialQueue
     let depth: Int
     private let take: @Sendable (Item) -> Void
 
     /// - Parameters:
     ///   - depth: Items that wait at most; at least one.
     ///   - take: Called on `queue`. May block, and delays nothing but the items behind it.
-    init(depth: Int, on queue: DispatchQueue, take: @escaping @Sendable (Item) -> Void) {
+    init(depth: Int, on queue: SerialQueue, take: @escaping @Sendable (Item) -> Void) {
         self.depth = max(1, depth)
         self.queue = queue
         self.take = take

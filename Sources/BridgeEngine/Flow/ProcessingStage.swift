@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -10,9 +10,9 @@ internal import Synchronization
 final class ProcessingStage: VideoFrameConsumer {
     /// One run of the chain; another begins when a processor hangs.
     private final class Line: Sendable {
-        let queue: DispatchQueue
+        let queue: SerialQueue
         let mailbox: Mailbox<VideoFrame>
-        init(_ queue: DispatchQueue, _ mailbox: Mailbox<VideoFrame>) {
+        init(_ queue: SerialQueue, _ mailbox: Mailbox<VideoFrame>) {
             self.queue = queue
             self.mailbox = mailbox
         }
@@ -103,7 +103,7 @@ final class ProcessingStage: VideoFrameConsumer {
     // MARK: Lines
 
     private func makeLine() -> Line {
-        let queue = DispatchQueue(label: "mediabridge.\(point.rawValue)")
+        let queue = SerialQueue(label: "mediabridge.\(point.rawValue)")
         let box = Box()
         let mailbox = Mailbox<VideoFrame>(depth: Self.depth, on: queue) { [weak self] frame in
             guard let self, let line = box.line else { return }

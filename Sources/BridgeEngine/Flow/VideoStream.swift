@@ -24,9 +24,12 @@ final class VideoStream: VideoFrameConsumer {
             groups.first { $0.feeds.contains { $0 === feed } }?.request
         }
 
-        mutating func remove(_ feed: SinkFeed) {
+        /// - Returns: What is to be let go of outside of the lock: converters are the backend's.
+        mutating func remove(_ feed: SinkFeed) -> [Group] {
+            let before = groups
             for place in groups.indices { groups[place].feeds.removeAll { $0 === feed } }
             groups.removeAll { $0.feeds.isEmpty }
+            return before
         }
     }
     private let state = Mutex(State())
@@ -43,10 +46,10 @@ final class VideoStream: VideoFrameConsumer {
     func attach(_ feed: SinkFeed, for request: RenderRequest, insteadOf tap: Int? = nil) {
         // Made outside of the lock: it is the backend's code.
         let converter = request.isNothing ? nil : backend.makeConverter()
-        state.withLock { state in
-            if let tap { state.taps[tap] = nil }
-            guard state.request(of: feed) != request else { return }
-            state.remove(feed)
+        _ = state.withLock { state -> ([Group], (any VideoFrameConsumer)?) in
+            let tapped = tap.flatMap { state.taps.removeValue(forKey: $0) }
+            guard state.request(of: feed) != request else { return ([], tapped) }
+            let before = state.remove(feed)
             feed.setPatient(state.isPatient)
             if let place = state.groups.firstIndex(where: { $0.request == request }) {
                 state.groups[place].feeds.append(feed)
@@ -54,10 +57,11 @@ final class VideoStream: VideoFrameConsumer {
                 state.groups.append(
                     Group(request: request, converter: converter, feeds: [feed]))
             }
+            return (before, tapped)
         }
     }
 
-    func detach(_ feed: SinkFeed) { state.withLock { $0.remove(feed) } }
+    func detach(_ feed: SinkFeed) { _ = state.withLock { $0.remove(feed) } }
 
     /// Adds somebody who gets every frame as it is, and returns at once.
     func tap(_ consumer: any VideoFrameConsumer) -> Int {
@@ -68,7 +72,10 @@ final class VideoStream: VideoFrameConsumer {
         }
     }
 
-    func untap(_ number: Int) { state.withLock { _ = $0.taps.removeValue(forKey: number) } }
+    func untap(_ number: Int) {
+        // What it holds is let go of outside of the lock.
+        _ = state.withLock { $0.taps.removeValue(forKey: number) }
+    }
 
     /// Whether nobody receives it.
     var isIdle: Bool { state.withLock { $0.groups.isEmpty && $0.taps.isEmpty } }

@@ -18,6 +18,9 @@ public enum EngineEvent: Sendable {
     case sourceResumed
     /// The source is started again; the attempt's number, from 1.
     case sourceRestarting(attempt: Int)
+    /// An encoded unit that was pushed to this track was refused, and so is every one that builds on it:
+    /// let the encoder make a key frame.
+    case keyFrameNeeded(TrackID)
 
     /// A renderer failed. It gets no more frames where it could not start, and goes on where one frame
     /// failed.

@@ -51,7 +51,8 @@ final class EventHub: Sendable {
         }
         if let number {
             continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+                // What it holds is let go of outside of the lock.
+                _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
             }
         } else {
             continuation.finish()

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import MediaCore
 internal import Synchronization
 
@@ -6,6 +7,13 @@ internal import Synchronization
 final class SharedConversion: Sendable {
     private enum State {
         case pending(VideoFrame)
+        /// One converts it; the others wait.
+        case underway([DispatchSemaphore])
+        case done(Result<VideoFrame, any Error>)
+    }
+    private enum Turn {
+        case converts(VideoFrame)
+        case waits(DispatchSemaphore)
         case done(Result<VideoFrame, any Error>)
     }
     private let state: Mutex<State>
@@ -25,16 +33,44 @@ final class SharedConversion: Sendable {
 
     /// The converted frame. Blocks while another thread converts it.
     func frame() throws -> VideoFrame {
-        try state.withLock { state in
-            if case .done(let result) = state { return try result.get() }
-            guard case .pending(let frame) = state else { throw CancellationError() }
-            let result = Result {
-                var converted = try converter.convert(frame, to: conversion)
-                if becomesUpright { converted.rotation = .none }
-                return converted
+        while true {
+            switch takeTurn() {
+            case .done(let result): return try result.get()
+            case .waits(let end): end.wait()
+            case .converts(let frame):
+                // The converter is the backend's code: it runs under no lock.
+                let result = Result {
+                    var converted = try converter.convert(frame, to: conversion)
+                    if becomesUpright { converted.rotation = .none }
+                    return converted
+                }
+                finish(result)
+                return try result.get()
             }
-            state = .done(result)
-            return try result.get()
         }
+    }
+
+    private func takeTurn() -> Turn {
+        state.withLock { state in
+            switch state {
+            case .done(let result): return .done(result)
+            case .pending(let frame):
+                state = .underway([])
+                return .converts(frame)
+            case .underway(let waiting):
+                let end = DispatchSemaphore(value: 0)
+                state = .underway(waiting + [end])
+                return .waits(end)
+            }
+        }
+    }
+
+    private func finish(_ result: Result<VideoFrame, any Error>) {
+        let waiting = state.withLock { state -> [DispatchSemaphore] in
+            defer { state = .done(result) }
+            guard case .underway(let waiting) = state else { return [] }
+            return waiting
+        }
+        waiting.forEach { $0.signal() }
     }
 }

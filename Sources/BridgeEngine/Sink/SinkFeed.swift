@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -25,13 +25,13 @@ final class SinkFeed: Sendable {
     let latency = LatencyHistogram()
     let freezes = FreezeMeter()
     private let patience: Duration
-    private let queue: DispatchQueue
+    private let queue: SerialQueue
 
     /// - Parameters:
     ///   - patience: How long a source waits for room at most, where it does.
     ///   - render: Called on `queue`; says whether the frame was rendered.
     init(
-        _ options: RendererOptions, isOffline: Bool, patience: Duration, on queue: DispatchQueue,
+        _ options: RendererOptions, isOffline: Bool, patience: Duration, on queue: SerialQueue,
         clock: @escaping @Sendable () -> MediaTime,
         render: @escaping @Sendable (Item) -> FrameDisposition
     ) {

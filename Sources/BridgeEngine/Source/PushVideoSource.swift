@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -17,12 +17,35 @@ final class PushVideoSource: VideoSource, Sendable {
         var isRunning = false
         /// No decoder could be made: told once, and not tried again before the next start.
         var isHopeless = false
+        /// Of units as they are pushed, and as they come to the decoder.
+        var pushed = ReferenceChain()
+        var decoded = ReferenceChain()
+    }
+    /// Whether the units that come build on units that are there. After one that is not, pictures would be
+    /// wrong and look right, until a key frame comes.
+    private struct ReferenceChain {
+        private var isBroken = true
+        private var isTold = false
+
+        /// Whether a unit may go on.
+        mutating func admits(_ references: EncodedVideoFrameReferences) -> Bool {
+            if references == .none { (isBroken, isTold) = (false, false) }
+            return !isBroken || references == .noPicture
+        }
+
+        /// A unit is missing from here on.
+        ///
+        /// - Returns: Whether that is to be told.
+        mutating func lose() -> Bool {
+            defer { (isBroken, isTold) = (true, true) }
+            return !isTold
+        }
     }
     private let state = Mutex(State())
     private let kind: Kind
     private let backend: any MediaBackend
     private let clock: EngineClock
-    private let queue = DispatchQueue(label: "mediabridge.push.decode")
+    private let queue = SerialQueue(label: "mediabridge.push.decode")
     /// Units that wait for the decoder to be made, or to take them.
     private let units: Mailbox<Unit>
     private let encodedBytes = Atomic<Int>(0)
@@ -38,12 +61,19 @@ final class PushVideoSource: VideoSource, Sendable {
     }
 
     private let refused: DropMeter
+    private let onKeyFrameNeeded: @Sendable () -> Void
     /// Units that no picture came of, in decoders that are gone.
     private let lostBefore = Atomic<Int>(0)
 
-    /// - Parameter refused: Counts what does not get as far as the consumer.
-    init(_ kind: Kind, backend: any MediaBackend, clock: EngineClock, refused: DropMeter) {
+    /// - Parameters:
+    ///   - refused: Counts what does not get as far as the consumer.
+    ///   - onKeyFrameNeeded: Called where units are refused until the next key frame, once for each time.
+    init(
+        _ kind: Kind, backend: any MediaBackend, clock: EngineClock, refused: DropMeter,
+        onKeyFrameNeeded: @escaping @Sendable () -> Void
+    ) {
         self.refused = refused
+        self.onKeyFrameNeeded = onKeyFrameNeeded
         self.kind = kind
         self.backend = backend
         self.clock = clock
@@ -90,10 +120,17 @@ final class PushVideoSource: VideoSource, Sendable {
         let (isRunning, isHopeless) = state.withLock { ($0.isRunning, $0.isHopeless) }
         guard isRunning else { return refuse(.notStarted) }
         guard !isHopeless else { return refuse(.undecodable) }
+        let references = unit.references
+        guard state.withLock({ $0.pushed.admits(references) }) else {
+            if state.withLock({ $0.pushed.lose() }) { onKeyFrameNeeded() }
+            return refuse(.needsKeyFrame)
+        }
         var unit = unit
         if unit.time == nil { unit.time = clock.now }
         switch units.post(Unit(source: Weak(self), frame: unit), whenFull: .wait(atMost: .zero)) {
-        case .full: return refuse(.queueFull)
+        case .full:
+            if state.withLock({ $0.pushed.lose() }) { onKeyFrameNeeded() }
+            return refuse(.queueFull)
         case .closed: return refuse(.notStarted)
         case .taken, .takenForOldest:
             encodedBytes.add(unit.bytes.count, ordering: .relaxed)
@@ -107,7 +144,14 @@ final class PushVideoSource: VideoSource, Sendable {
             (state.isRunning && !state.isHopeless, state.consumer, state.decoder)
         }
         guard isRunning, let consumer else { return lose(.notStarted) }
-        let isFit = state.withLock { $0.codec == unit.codec }
+        let references = unit.references
+        let (isFit, isAdmitted) = state.withLock { state in
+            let isFit = state.codec == unit.codec
+            // Another decoder knows nothing of the units before.
+            if !isFit { state.decoded = ReferenceChain() }
+            return (isFit, state.decoded.admits(references))
+        }
+        guard isAdmitted else { return take(.dropped(.needsKeyFrame)) }
         if let present, isFit { return take(present.decode(unit)) }
         // Pictures of the codec before come out before those of the next.
         present?.drain()
@@ -124,7 +168,9 @@ final class PushVideoSource: VideoSource, Sendable {
     }
 
     private func take(_ disposition: FrameDisposition) {
-        if case .dropped(let cause) = disposition { lose(cause) }
+        guard case .dropped(let cause) = disposition else { return }
+        lose(cause)
+        if state.withLock({ $0.decoded.lose() }) { onKeyFrameNeeded() }
     }
 
     private func lose(_ cause: DropCause) { refused.note(cause) }
@@ -145,7 +191,13 @@ final class PushVideoSource: VideoSource, Sendable {
 
     var consumer: (any VideoFrameConsumer)? {
         get { state.withLock { $0.consumer } }
-        set { state.withLock { $0.consumer = newValue } }
+        set {
+            // What it replaces is let go of outside of the lock.
+            _ = state.withLock { state in
+                defer { state.consumer = newValue }
+                return state.consumer
+            }
+        }
     }
 
     func bufferType() -> VideoBufferType { .pixelBuffer }
@@ -153,7 +205,10 @@ final class PushVideoSource: VideoSource, Sendable {
 
     func shouldStart() {
         units.open()
-        state.withLock { ($0.isRunning, $0.isHopeless) = (true, false) }
+        state.withLock { state in
+            (state.isRunning, state.isHopeless) = (true, false)
+            (state.pushed, state.decoded) = (ReferenceChain(), ReferenceChain())
+        }
     }
 
     func shouldStop() {
@@ -180,6 +235,12 @@ final class PushTable: Sendable {
 
     subscript(track: TrackID) -> PushVideoSource? {
         get { sources.withLock { $0[track] } }
-        set { sources.withLock { $0[track] = newValue } }
+        set {
+            // What it replaces is let go of outside of the lock.
+            _ = sources.withLock { sources in
+                defer { sources[track] = newValue }
+                return sources[track]
+            }
+        }
     }
 }

@@ -32,7 +32,7 @@ final class SourceGate<Frame: Sendable>: Sendable {
     private let isOpenNow = Atomic<Bool>(false)
     private let lane: Lane
     /// Where held frames go on, so that a start does not wait until they are due.
-    private let outlet = DispatchQueue(label: "mediabridge.gate")
+    private let outlet = SerialQueue(label: "mediabridge.gate")
     private static var patientFrames: Int { 4 }
     private static var patience: Duration { .seconds(2).asDefaultDeadline }
 

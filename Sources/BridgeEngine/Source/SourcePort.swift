@@ -45,7 +45,7 @@ final class SourcePort: VideoFrameConsumer {
 
     /// Frames may come from here on, and wait until ``open()`` or ``close()``.
     func expectStart() {
-        end.withLock { $0 = nil }
+        _ = takeEnding()
         gate.expectStart()
     }
 
@@ -68,7 +68,11 @@ final class SourcePort: VideoFrameConsumer {
     private func end(_ ending: Ending) {
         // What a source says after it was stopped is of no interest any more.
         guard isAdmitting else { return }
-        end.withLock { $0 = ending }
+        // An error of before is let go of outside of the lock.
+        _ = end.withLock { end in
+            defer { end = ending }
+            return end
+        }
         receiver?.ended(self)
     }
 

@@ -31,10 +31,13 @@ extension BufferWrapper {
         let pieces = memory.pieces(of: frame.samples)
         guard pieces.count <= Buffer.mostMemories else { return try wrap(frame.dense()) }
         // The closures hold the storage, so the memory stays until GStreamer lets go of the buffer.
-        var buffer = Buffer.wrapping(unsafe: pieces[0], readOnly: true) { [memory] in _ = memory }
+        func wrap(_ piece: UnsafeMutableRawBufferPointer) -> Buffer {
+            let wrapped = WrappedMemory(memory)
+            return Buffer.wrapping(unsafe: piece, readOnly: true) { wrapped.giveBack() }
+        }
+        var buffer = wrap(pieces[0])
         for piece in pieces.dropFirst() {
-            buffer = buffer.appending(
-                Buffer.wrapping(unsafe: piece, readOnly: true) { [memory] in _ = memory })
+            buffer = buffer.appending(wrap(piece))
         }
         if frame.format.layout == .planar {
             let plane = frame.sampleCount * frame.format.sampleStride

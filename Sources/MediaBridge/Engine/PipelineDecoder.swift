@@ -22,7 +22,7 @@ final class PipelineDecoder: VideoDecoder {
     }
     private let state = Mutex(State())
     /// Where the pipeline is started anew.
-    private let control = DispatchQueue(label: "mediabridge.decoder")
+    private let control = SerialQueue(label: "mediabridge.decoder")
     /// Units that wait at most: half a second of most streams.
     static let depth = 16
     private static let patience = Duration.seconds(3).asDefaultDeadline
@@ -149,6 +149,8 @@ final class PipelineDecoder: VideoDecoder {
         }
         guard !isStopped else { return }
         // Not here: whoever hears it may call stop, which waits for this queue.
-        DispatchQueue.global().async { [pictures] in pictures.consumer.sourceDidFail(error) }
+        SerialQueue(label: "mediabridge.failure").async { [pictures] in
+            pictures.consumer.sourceDidFail(error)
+        }
     }
 }

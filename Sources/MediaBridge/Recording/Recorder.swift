@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// Records frames into files that can be played whatever happens.
@@ -29,7 +29,7 @@ public final class Recorder: Sendable {
     private let timeline: RecordingTimeline
     let inbox: RecordingInbox
     private let writer: RecordingWriter
-    private let queue: DispatchQueue
+    private let queue: SerialQueue
     let progressState: RecordingProgress
     let listeners: RecorderListeners
     let pictures: RecordedPictures?
@@ -65,7 +65,7 @@ public final class Recorder: Sendable {
                 advice: "set Configuration.video or Configuration.audio")
         }
         try DiskSpace.check(path)
-        let queue = DispatchQueue(label: "mediabridge.recorder")
+        let queue = SerialQueue(label: "mediabridge.recorder")
         let progress = RecordingProgress()
         let listeners = RecorderListeners()
         let inbox = RecordingInbox(queue: queue)

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// The bounded way from encoders to the writer of the file: whoever brings a unit waits where the writer
@@ -26,11 +26,11 @@ final class RecordingInbox: Sendable {
     private let generations = Atomic<Int>(0)
     private let lost = Mutex<[RecordingKind: Int]>([:])
     private let isDrainScheduled = Atomic<Bool>(false)
-    private let queue: DispatchQueue
+    private let queue: SerialQueue
     private let outlet = Mutex(Outlet())
 
     /// - Parameter queue: Where the writer lives.
-    init(queue: DispatchQueue) { self.queue = queue }
+    init(queue: SerialQueue) { self.queue = queue }
 
     /// Calls `body` on the writer's queue when there are items.
     func onItems(_ body: @escaping @Sendable () -> Void) { outlet.withLock { $0.body = body } }

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// Looks twice a second how fast a recording is written, and tells when something waits and nothing is.
@@ -21,7 +21,7 @@ final class RecordingWatch: Sendable {
     private let progress: RecordingProgress
     private let inbox: RecordingInbox
     private let tell: @Sendable (Duration) -> Void
-    private static let queue = DispatchQueue(label: "mediabridge.stalls")
+    private static let queue = SerialQueue(label: "mediabridge.stalls")
     private static let limit = Duration.seconds(2)
     private static let looks = 5
     /// Units that may wait in a file's queue for those of another stream.

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// From encoded units to files: keeps the pre-roll, begins and ends files, watches the disk.
@@ -9,7 +9,7 @@ final class RecordingWriter: @unchecked Sendable {
     private let container: RecordingContainer
     private let kinds: [RecordingKind]
     private let names: SegmentNames
-    let queue: DispatchQueue
+    let queue: SerialQueue
     let progress: RecordingProgress
     let tell: @Sendable (RecorderEvent) -> Void
     /// Nothing more is to be recorded: takes the streams off.
@@ -38,7 +38,7 @@ final class RecordingWriter: @unchecked Sendable {
 
     init(
         path: String, container: RecordingContainer, kinds: [RecordingKind],
-        configuration: Recorder.Configuration, queue: DispatchQueue,
+        configuration: Recorder.Configuration, queue: SerialQueue,
         progress: RecordingProgress,
         tell: @escaping @Sendable (RecorderEvent) -> Void,
         onEnding: @escaping @Sendable () -> Void

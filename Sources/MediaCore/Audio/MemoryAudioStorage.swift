@@ -9,6 +9,8 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     public let planeOffsets: [Int]
     private let memory: Memory
     private let release: @Sendable () -> Void
+    /// Whether the memory is the program's, and its end runs the program's code.
+    package let isOfProgram: Bool
 
     /// Plain numbers, so that the class is Sendable without an unchecked promise.
     private struct Memory: Sendable {
@@ -26,10 +28,20 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     ///   - writable: Whether ``AudioFrame/withMutableBytes(plane:_:)`` may write here, rather than copy.
     ///   - release: Called once, on any thread, when nothing reads the memory any more. Not called
     ///     where this throws: the memory is the caller's still.
-    public init(
+    public convenience init(
         unsafeNoCopy memory: UnsafeMutableRawBufferPointer, format: AudioFormat, sampleCount: Int,
         planeOffsets: [Int]? = nil, writable: Bool = false,
         release: @escaping @Sendable () -> Void
+    ) throws(FrameError) {
+        try self.init(
+            memory, format, sampleCount: sampleCount, planeOffsets: planeOffsets,
+            writable: writable, isOfProgram: true, release)
+    }
+
+    private init(
+        _ memory: UnsafeMutableRawBufferPointer, _ format: AudioFormat, sampleCount: Int,
+        planeOffsets: [Int]?, writable: Bool, isOfProgram: Bool,
+        _ release: @escaping @Sendable () -> Void
     ) throws(FrameError) {
         let plane = try Self.planeSize(format, sampleCount)
         let offsets = planeOffsets ?? (0..<format.planes).map { $0 * plane }
@@ -46,6 +58,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         self.memory = Memory(
             address: UInt(bitPattern: memory.baseAddress), count: memory.count, writable: writable)
         self.release = release
+        self.isOfProgram = isOfProgram
     }
 
     /// Silence, in memory of its own.
@@ -128,7 +141,8 @@ public final class MemoryAudioStorage: AudioFrameStorage {
             })
         let address = UInt(bitPattern: start)
         try self.init(
-            unsafeNoCopy: memory, format: format, sampleCount: sampleCount, writable: true
+            memory, format, sampleCount: sampleCount, planeOffsets: nil, writable: true,
+            isOfProgram: false
         ) {
             free(UnsafeMutableRawPointer(bitPattern: address))
         }

@@ -17,8 +17,9 @@ struct EncodedPushTests {
         return engine
     }
 
-    private func unit(_ codec: EncodedVideoFrame.Codec, _ byte: UInt8 = 1) -> EncodedVideoFrame {
-        EncodedVideoFrame(codec, bytes: [byte, 1, 2, 3], time: nil)
+    /// A key frame, marked for the decoder by its last byte.
+    private func unit(_ codec: EncodedVideoFrame.Codec, _ mark: UInt8 = 1) -> EncodedVideoFrame {
+        codec.unit(isKey: true, mark: mark)
     }
 
     @Test func unitsBecomeFramesAndCodecsMayChange() async throws {

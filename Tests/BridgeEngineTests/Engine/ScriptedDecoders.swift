@@ -1,3 +1,4 @@
+import Dispatch
 import MediaCore
 import Synchronization
 
@@ -19,10 +20,20 @@ final class ScriptedDecoders: Sendable {
         return Decoder(codec, consumer, self)
     }
 
+    /// Blocks every decoder before its next picture, until the semaphore is signalled.
+    func block() -> DispatchSemaphore {
+        let semaphore = DispatchSemaphore(value: 0)
+        gate.withLock { $0 = semaphore }
+        return semaphore
+    }
+
+    private func hold() { gate.withLock { $0.take() }?.wait() }
+    private let gate = Mutex<DispatchSemaphore?>(nil)
+
     private func note(_ call: String) { state.withLock { $0.calls.append(call) } }
 
-    /// A unit whose first byte is zero is damaged: it is taken, and nothing comes of it. One whose first
-    /// byte is 255 is no unit at all.
+    /// A unit whose last byte is zero is damaged: it is taken, and nothing comes of it. One whose last byte
+    /// is 255 is no unit at all, and 254 finds no room.
     private final class Decoder: VideoDecoder {
         private let codec: EncodedVideoFrame.Codec
         private let consumer: any VideoFrameConsumer
@@ -37,13 +48,16 @@ final class ScriptedDecoders: Sendable {
         }
 
         func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
-            switch unit.bytes.first {
+            switch unit.bytes.last {
             case 255: return .dropped(.undecodable)
+            case 254: return .queueFull
             case 0: lost.add(1, ordering: .relaxed)
             default:
                 guard var picture = try? frame(0) else { return .badFormat }
                 picture.runningTime = unit.time
                 picture.metadata["from"] = codec.rawValue
+                picture.metadata["unit"] = unit.bytes.map(String.init).joined(separator: " ")
+                owner.hold()
                 consumer.consume(picture)
             }
             return .accepted
@@ -51,5 +65,20 @@ final class ScriptedDecoders: Sendable {
         var lostUnits: Int { lost.load(ordering: .relaxed) }
         func drain() { owner.note("drain \(codec.rawValue)") }
         func stop() { owner.note("stop \(codec.rawValue)") }
+    }
+}
+
+extension EncodedVideoFrame.Codec {
+    /// A unit that looks like one of the codec's.
+    ///
+    /// - Parameter mark: Its last byte.
+    func unit(isKey: Bool, mark: UInt8 = 1) -> EncodedVideoFrame {
+        let head: [UInt8] =
+            switch self {
+            case .h264: [0, 0, 0, 1, isKey ? 0x65 : 0x41]
+            case .vp8: [isKey ? 0x10 : 0x11, 1, 0]
+            case .mjpeg: [0xff, 0xd8]
+            }
+        return EncodedVideoFrame(self, bytes: head + [7, mark], time: nil)
     }
 }

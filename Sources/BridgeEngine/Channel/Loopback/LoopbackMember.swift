@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// Somebody in a loopback channel, as the others see him: a mailbox with a receiver behind it.
@@ -6,7 +6,7 @@ final class LoopbackMember: Sendable {
     let user: UserID
     let mailbox: Mailbox<LoopbackItem>
     private let hearing: Hearing
-    private let queue: DispatchQueue
+    private let queue: SerialQueue
     /// Sums over everybody who was ever there.
     let outgoing = FrameTally()
     let incoming = FrameTally()
@@ -20,7 +20,7 @@ final class LoopbackMember: Sendable {
         let hearing = Hearing(receiver)
         self.hearing = hearing
         // A queue of his own: a receiver that blocks blocks no other.
-        queue = DispatchQueue(label: "mediabridge.loopback.\(user)")
+        queue = SerialQueue(label: "mediabridge.loopback.\(user)")
         mailbox = Mailbox(depth: depth, on: queue) { hearing.hear($0) }
     }
 

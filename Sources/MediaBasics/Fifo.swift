@@ -1,23 +1,25 @@
 /// First in, first out; both ends in constant time on average.
-struct Fifo<Element> {
+package struct Fifo<Element> {
     private var places: [Element?] = []
     /// Where the oldest is; the places before it are empty.
     private var head = 0
 
-    var count: Int { places.count - head }
-    var isEmpty: Bool { head == places.count }
-    var first: Element? { isEmpty ? nil : places[head] }
+    package init() {}
 
-    mutating func append(_ element: Element) { places.append(element) }
+    package var count: Int { places.count - head }
+    package var isEmpty: Bool { head == places.count }
+    package var first: Element? { isEmpty ? nil : places[head] }
 
-    mutating func popFirst() -> Element? {
+    package mutating func append(_ element: Element) { places.append(element) }
+
+    package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         defer { closeGap() }
         return places[head].take()
     }
 
     /// - Returns: The rest, the oldest first.
-    mutating func removeAll() -> [Element] {
+    package mutating func removeAll() -> [Element] {
         let rest = places[head...].compactMap { $0 }
         self = Fifo()
         return rest
