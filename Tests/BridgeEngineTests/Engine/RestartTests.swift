@@ -100,6 +100,55 @@ struct RestartTests {
         #expect(await events.rest().count("sourceRestarting") == 3)
     }
 
+    @Test func aSourceThatFailsAfterAFewFramesRunsOutOfAttempts() async throws {
+        // Ten frames, and gone again: that is no recovery, however often it happens.
+        source.whenStarted { consumer in
+            for number in 0..<4 { if let frame = try? frame(number) { consumer.consume(frame) } }
+            consumer.sourceDidFail(Refusal(reason: "no signal"))
+        }
+        let engine = try await running(2)
+        let (events, news) = (engine.events, engine.events)
+        for _ in 0..<2 {
+            await news.first(named: "sourceRestarting")
+            await news.first(named: "sourceFailed")
+        }
+        await aWhile(news)
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 3)
+        await engine.shutDown()
+        #expect(await events.rest().count("sourceRestarting") == 2)
+    }
+
+    @Test func aSourceThatDeliveredForAWhileHasAllItsAttemptsAgain() async throws {
+        let backend = ManualBackend()
+        var configuration = MediaEngine.Configuration()
+        var restart = MediaEngine.Configuration.Restart()
+        (restart.delay, restart.attempts) = (.milliseconds(1), 2)
+        restart.recoveryTime = .seconds(10)
+        configuration.restart = restart
+        let engine = MediaEngine(
+            configuration: configuration, backend: backend, transport: NoTransport())
+        try await engine.setVideoSource(ScriptedSource(source))
+        let events = engine.events
+        try await engine.startPreview()
+        var attempts: [Int] = []
+        for round in 0..<6 {
+            // Every second time it ran for long enough.
+            let time = MediaTime(seconds: 1000 + Double(round / 2) * 20 + Double(round % 2))
+            backend.clock.set(time)
+            try source.deliver(round)
+            fail()
+            let attempt = await events.first { event -> Int? in
+                if case .sourceRestarting(let attempt) = event { attempt } else { nil }
+            }
+            attempts.append(try #require(attempt))
+            _ = await events.first { event -> Bool? in
+                if case .localVideoState(.capturing) = event { true } else { nil }
+            }
+        }
+        await engine.shutDown()
+        #expect(attempts == [1, 2, 1, 2, 1, 2])
+    }
+
     @Test func nothingIsRestartedAfterAStop() async throws {
         let engine = try await running(.some(nil), delay: .milliseconds(300))
         let (events, news) = (engine.events, engine.events)
