@@ -63,7 +63,7 @@ final class TimerThread: Sendable {
             defer { state.isRunning = true }
             return (number, isFirst, !state.isRunning)
         }
-        if needsThread, !startThread({ self.run() }) {
+        if needsThread, !startThread("mediabridge.tmr", { self.run() }) {
             // The next one tries again.
             state.withLock { $0.isRunning = false }
         }

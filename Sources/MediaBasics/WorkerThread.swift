@@ -34,7 +34,7 @@ final class WorkerThread: Sendable {
     }
 
     private func start() -> Bool {
-        startThread { self.run() }
+        startThread("mediabridge") { self.run() }
     }
 
     private func run() {
@@ -60,7 +60,7 @@ final class WorkerThread: Sendable {
 /// Starts a thread. Signals go to other threads, except those that say that its own code is wrong.
 ///
 /// - Returns: False where the system gives none.
-func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     final class Body: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -72,7 +72,11 @@ func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     }
     pthread_sigmask(SIG_SETMASK, &blocked, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let context = Unmanaged.passRetained(Body(body))
+    let context = Unmanaged.passRetained(
+        Body {
+            nameCurrentThread(name)
+            body()
+        })
     var thread = pthread_t()
     let result = pthread_create(
         &thread, nil,
@@ -87,4 +91,12 @@ func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     }
     pthread_detach(thread)
     return true
+}
+
+/// For debuggers and `top -H`. At most fifteen characters count.
+private func nameCurrentThread(_ name: String) {
+    let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    _ = write(file, name, name.utf8.count)
+    close(file)
 }
