@@ -121,7 +121,7 @@ public actor MediaEngine {
         audioTrack.hurry()
         for entry in audio.sinks.values { entry.seat.retire() }
         session?.end()
-        if let membership { Task { await membership.leave() } }
+        if let membership { ControlTask.start { await membership.leave() } }
         hub.finish()
     }
 

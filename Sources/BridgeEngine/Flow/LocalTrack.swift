@@ -67,7 +67,8 @@ final class LocalTrack: Sendable {
         processing = ProcessingStages(
             clock: clock, events: events, patience: configuration.stallLimit, local: local,
             outgoing: outgoing)
-        turn = DeliveryTurn(patience: configuration.stallLimit)
+        // Where nothing may be lost, the one before may have to wait for several renderers.
+        turn = DeliveryTurn(patience: configuration.stallLimit * (clock.isOffline ? 10 : 1))
         let fresh = SourceClock(isOffline: clock.isOffline)
         state = Mutex(State(sourceClock: fresh, warmingClock: fresh))
     }
