@@ -7,6 +7,7 @@ internal import CMediaBridge
 public final class AppSource: Sendable {
     /// The element, for its properties and pads.
     public let element: Element
+    let keyFrameWish = KeyFrameWish()
     private var pointer: UnsafeMutablePointer<GstAppSrc> {
         UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSrc.self)
     }

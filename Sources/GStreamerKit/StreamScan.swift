@@ -39,17 +39,18 @@ public final class StreamScan: Sendable {
     ///   - demuxer: Its factory's name.
     ///   - parsers: By media type, where units are not whole as they come: transport streams.
     ///   - fragments: How to read MPEG-4 in fragments; `nil` for any other file.
+    ///   - limit: Ends once each stream has given so many units; `nil`: at the end of the file.
     /// - Throws: ``PipelineError`` where an element is missing.
     public init(
         of path: String, demuxer: String, parsers: [String: String] = [:],
-        fragments: FragmentReading? = nil
+        fragments: FragmentReading? = nil, unitsOfEach limit: Int? = nil
     ) throws(PipelineError) {
         let pipeline = try Pipeline(parsing: "filesrc name=file ! \(demuxer) name=streams")
         pipeline.element(named: "file")?.set(literally: "location", path)
         if let fragments {
             pipeline.element(named: "file")?.pad("src")?.overwrite(fragments.patches)
         }
-        let tally = Tally(parsers: parsers, fragments: fragments)
+        let tally = Tally(parsers: parsers, fragments: fragments, limit: limit)
         self.pipeline = pipeline
         self.tally = tally
         guard let element = pipeline.element(named: "streams") else { return }
@@ -82,8 +83,10 @@ public final class StreamScan: Sendable {
         private let parsers: [String: String]
 
         private let fragments: FragmentReading?
+        private let limit: Int?
 
-        init(parsers: [String: String], fragments: FragmentReading?) {
+        init(parsers: [String: String], fragments: FragmentReading?, limit: Int?) {
+            self.limit = limit
             self.parsers = parsers
             self.fragments = fragments
         }
@@ -99,7 +102,8 @@ public final class StreamScan: Sendable {
             var error: UnsafeMutablePointer<GError>?
             guard
                 let end = gst_parse_bin_from_description(
-                    "\(parser)fakesink name=end sync=false async=false", 1, &error)
+                    "\(parser)fakesink name=end sync=false async=false "
+                        + "num-buffers=\(limit ?? -1)", 1, &error)
             else {
                 if let error { g_error_free(error) }
                 return

@@ -36,7 +36,8 @@ public struct BridgePlan: Sendable {
         /// As it goes by in reports, among the outputs.
         public var name: String
         public var path: String
-        /// ``Recorder/Configuration/audio`` is for a stream `audio`; without that, no sound is recorded.
+        /// ``Recorder/Configuration/audio`` is for a stream `audio`; without that, no sound is recorded,
+        /// and a configuration that names its codec is an error.
         public var configuration: Recorder.Configuration
 
         public init(

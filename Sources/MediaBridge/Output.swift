@@ -97,7 +97,7 @@ final class Output: Sendable {
         } catch {
             verdict = verdict ?? error
         }
-        if let problem = failure ?? formatFailure ?? verdict {
+        if let problem = failure ?? formatFailure ?? verdict ?? (hasFrames ? missingFile : nil) {
             hasFailed.store(true, ordering: .relaxed)
             throw problem
         }
@@ -148,6 +148,24 @@ final class Output: Sendable {
             }
             return sum + (element.sinkStatistics?.dropped ?? 0)
         }
+    }
+
+    /// An end without the file is no success: it was to be written, and is not there, or is empty though
+    /// something was muxed into it.
+    private var missingFile: PipelineError? {
+        let elements = pipeline.elements
+        let isMuxed = elements.contains { $0.klass.contains("Muxer") }
+        for element in elements where element.factoryName == "filesink" {
+            guard let path = element.string("location"), let problem = FileSize.missing(path) else {
+                continue
+            }
+            if problem == .empty, !isMuxed { continue }
+            return PipelineError(
+                .resourceFailed, element: element.path,
+                message: "\"\(path)\" was written, and \(problem.rawValue)",
+                advice: "look at the disk, and at who else writes to it")
+        }
+        return nil
     }
 
     /// Bytes in the files of this output, as far as its file sinks tell their names.

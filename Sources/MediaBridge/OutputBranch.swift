@@ -28,6 +28,8 @@ final class OutputBranch: VideoFrameConsumer {
         var offset: MediaTime?
         var last: MediaTime?
         var dropsOldest: Bool?
+        /// Whether the oldest ever gave way.
+        var hasEvicted = false
         var drops = DropCounts()
     }
     /// Held through a push, so that two writers' buffers enter the queue in the order of their times.
@@ -80,6 +82,9 @@ final class OutputBranch: VideoFrameConsumer {
     /// Has the encoder behind it give a picture that builds on none at least so often.
     func forceKeyFrames(every interval: ClockTime) { source.forceKeyFrames(every: interval) }
 
+    /// Has the first picture from a time on build on none, too.
+    func forceKeyFrame(from time: ClockTime) { source.forceKeyFrame(from: time) }
+
     // MARK: Counts
 
     /// Buffers taken.
@@ -96,7 +101,7 @@ final class OutputBranch: VideoFrameConsumer {
     /// Buffers not taken, and those that gave way in the queue: exact once the queue stands still.
     var drops: DropCounts {
         var drops = stream.withLock { $0.drops }
-        if stream.withLock({ $0.dropsOldest }) == true {
+        if stream.withLock({ $0.hasEvicted }) {
             let waiting = source.queuedBuffers
             drops[.evicted] += max(0, acceptedBuffers - room.departedElements - waiting)
         }
@@ -171,18 +176,23 @@ final class OutputBranch: VideoFrameConsumer {
         room.waitOnThread(level: { source.queuedBuffers })
     }
 
+    /// Whether a buffer finds room without anybody waiting or giving way.
+    var hasRoom: Bool { room.hasRoom { source.queuedBuffers } }
+
     /// Hands a buffer over. From a live capture it never blocks: the oldest in the queue gives way.
     /// Otherwise it blocks the calling thread while the queue is full.
+    ///
+    /// - Parameter evicts: Which of both, for this buffer; `nil`: by the configuration.
     func push(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
-        live: LiveTiming?
+        live: LiveTiming?, evicts wish: Bool? = nil
     ) -> FrameDisposition {
-        let evicts: Bool
-        switch whenFull {
-        case .automatic: evicts = live != nil
-        case .evictOldest: evicts = true
-        case .wait: evicts = false
-        }
+        let evicts =
+            switch whenFull {
+            case .automatic: wish ?? (live != nil)
+            case .evictOldest: true
+            case .wait: false
+            }
         if !evicts, !room.isAmple, !waitForRoom() { return refuse(.closed) }
         return enqueue(
             buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts)
@@ -295,6 +305,7 @@ final class OutputBranch: VideoFrameConsumer {
         room.setDepth(depth)
         source.configure(depth: depth, dropsOldest: evicts)
         stream.dropsOldest = evicts
+        if evicts { stream.hasEvicted = true }
     }
 
     private func change(_ stream: inout Stream, to caps: Caps) {

@@ -162,7 +162,10 @@ final class Room: Sendable {
             < depth.load(ordering: .relaxed)
     }
 
-    private func hasRoom(_ level: () -> Int) -> Bool {
+    /// Whether there is room now.
+    ///
+    /// - Parameter level: How many elements are in the queue now.
+    func hasRoom(_ level: () -> Int) -> Bool {
         isAmple || level() < depth.load(ordering: .relaxed)
     }
 

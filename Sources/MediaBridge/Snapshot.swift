@@ -1,3 +1,5 @@
+internal import Glibc
+
 extension VideoFrame {
     /// Writes the frame as a picture, PNG or JPEG by the path's ending, turned upright.
     ///
@@ -27,5 +29,25 @@ extension VideoFrame {
             throw error
         }
         try await sink.finish()
+        try PictureFile.check(path, isPNG: lowercase.hasSuffix(".png"))
+    }
+}
+
+/// Whether a picture that was written is there, to its end.
+private enum PictureFile {
+    static func check(_ path: String, isPNG: Bool) throws(PipelineError) {
+        // A pipe or a device cannot be read back.
+        guard let size = FileSize.of(path) else { return }
+        let end: [UInt8] = isPNG ? Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82] : [0xff, 0xd9]
+        var bytes = [UInt8](repeating: 0, count: end.count)
+        let file = fopen(path, "r")
+        defer { if let file { fclose(file) } }
+        guard size > end.count, let file, fseek(file, -end.count, SEEK_END) == 0,
+            fread(&bytes, 1, bytes.count, file) == bytes.count, bytes == end
+        else {
+            throw PipelineError(
+                .resourceFailed, message: "\"\(path)\" was written, and is no whole picture",
+                advice: "look at the disk, and at who else writes to it")
+        }
     }
 }

@@ -17,8 +17,18 @@ struct BridgeRecording: Sendable {
         if names.contains(RecordingKind.audio.name), configuration.audio != nil {
             streams[RecordingKind.audio.name] = .audio
         }
-        if !streams.values.contains(.video) { configuration.video = nil }
-        if !streams.values.contains(.audio) { configuration.audio = nil }
+        if !streams.values.contains(.video) {
+            if let asked = configuration.video?.codec {
+                throw Self.missing(.video, asked.rawValue, recording, names)
+            }
+            configuration.video = nil
+        }
+        if !streams.values.contains(.audio) {
+            if let asked = configuration.audio?.codec {
+                throw Self.missing(.audio, asked.rawValue, recording, names)
+            }
+            configuration.audio = nil
+        }
         guard !streams.isEmpty else {
             throw PipelineError(
                 .wrongEnds,
@@ -29,6 +39,18 @@ struct BridgeRecording: Sendable {
         name = recording.name
         recorder = try Recorder(recording.path, configuration: configuration)
         self.streams = streams
+    }
+
+    /// Whoever names a codec wants the stream.
+    private static func missing(
+        _ kind: RecordingKind, _ codec: String, _ recording: BridgePlan.Recording,
+        _ names: [String]
+    ) -> PipelineError {
+        PipelineError(
+            .wrongEnds,
+            message: "the recording \"\(recording.path)\" is to have \(kind.name) in \(codec), and "
+                + "the capture has no such stream: only \(names.joined(separator: ", "))",
+            advice: "name the appsink of it: appsink name=\(kind.name); or ask for no codec")
     }
 
     /// What takes the stream of a name; `nil` where the recording does not.

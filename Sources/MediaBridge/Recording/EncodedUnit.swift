@@ -29,6 +29,9 @@ final class EncodedUnit: Sendable {
         self.buffer = buffer
     }
 
+    /// Bytes of memory that it takes while it is held: small units are mostly what is around them.
+    var cost: Int { byteCount + 1_000 }
+
     /// Where it ends, as far as it says.
     var end: MediaTime { time + (duration ?? .zero) }
 }

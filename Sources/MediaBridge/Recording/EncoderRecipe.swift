@@ -14,7 +14,22 @@ struct EncoderRecipe: Sendable {
     }
     private let container: RecordingContainer
 
+    /// Bits in a second that encoders can be asked for.
+    private static let bitrates = 1_000...2_000_000_000
+    /// What they are given of themselves at most.
+    private static let mostBits = 200_000_000.0
+    /// Pictures in a second that are believed: some sources announce the ticks of their clock.
+    private static let rates = 1.0...120.0
+
+    private static func check(_ bitrate: Int?) throws(PipelineError) {
+        guard let bitrate, !bitrates.contains(bitrate) else { return }
+        throw PipelineError(
+            .badValue, message: "no encoder makes \(bitrate) bits a second",
+            advice: "\(bitrates.lowerBound) to \(bitrates.upperBound)")
+    }
+
     init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
+        try Self.check(encoding.bitrate)
         let (codec, element) = try Self.choose(
             asked: encoding.codec, among: container.videoCodecs, container,
             elements: \.encoders)
@@ -25,6 +40,7 @@ struct EncoderRecipe: Sendable {
     }
 
     init(_ encoding: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
+        try Self.check(encoding.bitrate)
         let (codec, element) = try Self.choose(
             asked: encoding.codec, among: container.audioCodecs, container,
             elements: \.encoders)
@@ -121,11 +137,12 @@ struct EncoderRecipe: Sendable {
     private func encoder(
         _ codec: VideoCodec, _ encoding: VideoEncoding, _ info: VideoInfo?
     ) -> String {
-        let rate = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
+        let said = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
+        let rate = min(max(said ?? 30, Self.rates.lowerBound), Self.rates.upperBound)
         // The recorder asks for key frames in time; this is for an encoder that does not listen.
-        let frames = max(1, Int((2 * keyFrameInterval.seconds * (rate ?? 30)).rounded(.up)))
+        let frames = Int(min(max(1, 2 * keyFrameInterval.seconds * rate), 1e9).rounded(.up))
         let pixels = Double((info?.width ?? 1280) * (info?.height ?? 720))
-        let bits = encoding.bitrate ?? max(250_000, Int(pixels * (rate ?? 30) / 10))
+        let bits = encoding.bitrate ?? Int(min(max(250_000, pixels * rate / 10), Self.mostBits))
         switch element {
         case "x264enc":
             let quality =

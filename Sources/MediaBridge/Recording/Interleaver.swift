@@ -43,7 +43,7 @@ struct Interleaver {
         guard let place = place(unit.kind, generation) else { return }
         tracks[unit.kind]?.generations[place].units.append(unit)
         tracks[unit.kind]?.newest = unit.time
-        heldBytes += unit.byteCount
+        heldBytes += unit.cost
     }
 
     mutating func end(_ kind: RecordingKind, generation: Int) {
@@ -72,6 +72,17 @@ struct Interleaver {
     /// The next unit of a stream, without taking it.
     func peek(_ kind: RecordingKind) -> EncodedUnit? {
         tracks[kind]?.generations.first { !$0.units.isEmpty || !$0.isEnded }?.units.first
+    }
+
+    /// The time of the last unit that came.
+    func newest(_ kind: RecordingKind) -> MediaTime? { tracks[kind]?.newest }
+
+    /// The next unit that lies before a stream's time in `times`, whatever is to be waited for.
+    mutating func next(before times: [RecordingKind: MediaTime]) -> Released? {
+        for kind in tracks.keys { dropDone(kind) }
+        let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
+            .filter { kind, unit in times[kind].map { unit.time < $0 } ?? false }
+        return heads.min { $0.1.time < $1.1.time }.flatMap { take($0.0) }
     }
 
     /// The next unit; `nil` where it must be waited for.
@@ -105,7 +116,7 @@ struct Interleaver {
         guard let generation = tracks[kind]?.generations.first, let unit = generation.units.first
         else { return nil }
         tracks[kind]?.generations[0].units.removeFirst()
-        heldBytes -= unit.byteCount
+        heldBytes -= unit.cost
         tracks[kind]?.reached = unit.end
         return Released(unit: unit, generation: generation.number)
     }

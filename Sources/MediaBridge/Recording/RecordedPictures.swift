@@ -12,6 +12,8 @@ final class RecordedPictures: Sendable {
         /// Of a live stream.
         var last: VideoFrame?
         var repeated = 0
+        /// Frames that are being handed over: they may wait for room, and nothing takes their place.
+        var underWay = 0
 
         mutating func keep(_ frame: VideoFrame, _ placed: MediaTime) {
             last = frame
@@ -42,19 +44,21 @@ final class RecordedPictures: Sendable {
         case .drop(let cause): return .dropped(cause)
         case .at(let placed):
             onPlaced(placed)
-            guard frame.liveTiming != nil else { return push(frame, placed, isLive: false) }
-            // What takes this frame's place must not overtake it; nobody waits for room here.
-            return state.withLock { state in
-                state.keep(frame, placed)
-                return push(frame, placed, isLive: true)
-            }
+            begin(frame, placed)
+            defer { finish() }
+            return push(frame, placed, isLive: frame.liveTiming != nil)
         }
     }
 
-    private func keep(_ frame: VideoFrame, _ placed: MediaTime) {
-        guard frame.liveTiming != nil else { return }
-        state.withLock { $0.keep(frame, placed) }
+    /// A frame is on its way: what would take its place must not overtake it.
+    private func begin(_ frame: VideoFrame, _ placed: MediaTime) {
+        state.withLock { state in
+            state.underWay += 1
+            if frame.liveTiming != nil { state.keep(frame, placed) }
+        }
     }
+
+    private func finish() { state.withLock { $0.underWay -= 1 } }
 
     /// The same for a task, which is suspended while the encoder is slow.
     func write(
@@ -64,7 +68,8 @@ final class RecordedPictures: Sendable {
         case .drop(let cause): return .dropped(cause)
         case .at(let placed):
             onPlaced(placed)
-            keep(frame, placed)
+            begin(frame, placed)
+            defer { finish() }
             let wrapped = try wrapper.wrap(frame)
             let caps = wrapped.caps
             return try await track.write(frame, caps: caps, placed: placed)
@@ -73,18 +78,22 @@ final class RecordedPictures: Sendable {
 
     /// Sound has come so far: a live picture that does not change is still there.
     func reach(_ time: MediaTime) {
-        state.withLock { state in
-            guard var frame = state.last, let last = frame.runningTime,
+        let frame = state.withLock { state -> VideoFrame? in
+            // One that is on its way is there, and is not to be overtaken.
+            guard state.underWay == 0, var frame = state.last, let last = frame.runningTime,
                 time - last > Self.patience
-            else { return }
+            else { return nil }
             // Where sound has jumped, pictures go with it.
-            let place = time - last > Self.longestGap ? time : last + Self.patience
-            frame.runningTime = place
+            frame.runningTime = time - last > Self.longestGap ? time : last + Self.patience
             frame.duration = nil
             state.last = frame
             state.repeated += 1
-            _ = push(frame, place, isLive: true)
+            state.underWay += 1
+            return frame
         }
+        guard let frame, let place = frame.runningTime else { return }
+        defer { finish() }
+        _ = push(frame, place, isLive: true)
     }
 
     private func push(

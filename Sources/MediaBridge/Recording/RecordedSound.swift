@@ -11,6 +11,8 @@ final class RecordedSound: Sendable {
     private struct State {
         var continuity: AudioContinuity
         var isLive = false
+        /// Frames that are being handed over: they may wait for room, and silence must not overtake them.
+        var underWay = 0
     }
 
     /// Beyond this a gap stays one.
@@ -31,6 +33,9 @@ final class RecordedSound: Sendable {
     /// What was inserted and cut.
     var counts: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
 
+    /// What comes next follows nothing: there is no gap to fill.
+    func restart() { state.withLock { $0.continuity.reset() } }
+
     /// Hands a frame over.
     ///
     /// - Parameter onPlaced: Gets its end in the recorder's time.
@@ -43,29 +48,29 @@ final class RecordedSound: Sendable {
         onPlaced(placed + frame.duration)
         var own = frame
         own.runningTime = placed
-        let (frames, isLive) = state.withLock { state in
+        let frames = state.withLock { state in
             state.isLive = frame.liveTiming != nil
-            let frames = state.continuity.feed(own).frames
-            // Silence that takes this frame's place must not overtake it; nobody waits for room here.
-            if state.isLive { push(frames, isLive: true) }
-            return (frames, state.isLive)
+            state.underWay += 1
+            return state.continuity.feed(own).frames
         }
-        if !isLive { return push(frames, isLive: false) }
-        return .accepted
+        defer { state.withLock { $0.underWay -= 1 } }
+        return push(frames, isLive: frame.liveTiming != nil)
     }
 
     /// Pictures have come so far: live sound that does not come is silence.
     ///
     /// Where they have jumped further than silence is worth, sound goes on with them, and the gap stays.
     func reach(_ time: MediaTime) {
+        guard track.hasRoom else { return }
+        // There is room, and the oldest would give way: no push below waits for anybody.
         state.withLock { state in
-            guard state.isLive, let end = state.continuity.expectedTime,
+            guard state.isLive, state.underWay == 0, let end = state.continuity.expectedTime,
                 time - end > Self.patience + Self.step
             else { return }
             if time - end > Self.longestGap + Self.patience {
-                push(jump(&state, to: time), isLive: true)
+                push(jump(&state, to: time), mayWait: false)
             } else if let silence = state.continuity.fill(upTo: time - Self.patience) {
-                push([silence], isLive: true)
+                push([silence], mayWait: false)
             }
         }
     }
@@ -81,7 +86,9 @@ final class RecordedSound: Sendable {
     }
 
     @discardableResult
-    private func push(_ frames: [AudioFrame], isLive: Bool) -> FrameDisposition {
+    private func push(
+        _ frames: [AudioFrame], isLive: Bool = true, mayWait: Bool = true
+    ) -> FrameDisposition {
         var result = FrameDisposition.accepted
         for frame in frames {
             guard let wrapped = try? wrapper.wrap(frame), let time = frame.runningTime else {
@@ -90,7 +97,8 @@ final class RecordedSound: Sendable {
             }
             let caps = wrapped.caps
             result = track.push(
-                wrapped.buffer, caps: caps, placed: time, duration: frame.duration, isLive: isLive)
+                wrapped.buffer, caps: caps, placed: time, duration: frame.duration, isLive: isLive,
+                mayWait: mayWait)
         }
         return result
     }

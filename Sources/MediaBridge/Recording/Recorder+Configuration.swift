@@ -8,8 +8,10 @@ extension Recorder {
         /// `nil`: no sound is recorded. A file waits with its beginning for the first sound, two seconds
         /// at most where the streams are live.
         public var audio: AudioEncoding?
-        /// Keeps so much in memory, encoded, from the first frame on, and begins the file with it. `nil`:
-        /// the file begins with the first frame after ``Recorder/start()``.
+        /// Keeps so much in memory, encoded, from the first frame on, and begins the file with it. A minimum:
+        /// a file begins with a key frame, so that up to ``VideoEncoding/keyFrameInterval`` more comes with
+        /// it; less only where less was handed over. `nil`: the file begins with the first frame after
+        /// ``Recorder/start()``.
         public var preRoll: Duration?
         /// `nil`: one file, and a new one only where the pictures' size or format changes.
         public var segments: Segments?

@@ -18,25 +18,25 @@ internal import Synchronization
 /// Killed, a process loses one frame of an mkv and 0.6 s of an mp4 at most: what the encoder gave is with the
 /// kernel at once. ``RecordingRepair`` gives such a file its duration and index back.
 ///
-/// One recording for each recorder. Thread: any but a streaming thread, except for the two ``consume(_:)``,
+/// One recording for each recorder, or several one after the other (``stopAndRearm()``). Thread: any but a streaming thread, except for the two ``consume(_:)``,
 /// which any thread may call.
 public final class Recorder: Sendable {
     /// The file, or what the names of several are made from.
     public let path: String
-    private let configuration: Configuration
+    let configuration: Configuration
     let recipes: [RecordingKind: EncoderRecipe]
     let tracks: [RecordingKind: RecordingTrack]
     private let timeline: RecordingTimeline
     let inbox: RecordingInbox
-    private let writer: RecordingWriter
-    private let queue: SerialQueue
+    let writer: RecordingWriter
+    let queue: SerialQueue
     let progressState: RecordingProgress
     let listeners: RecorderListeners
     let pictures: RecordedPictures?
     let sound: RecordedSound?
     let watch: RecordingWatch
 
-    enum Phase { case idle, recording, stopping }
+    enum Phase { case idle, recording, rearming, stopping }
     let phase = Mutex(Phase.idle)
     private let result = Latch()
 
@@ -80,10 +80,11 @@ public final class Recorder: Sendable {
             $0[$1.key] = RecordingTrack(
                 $1.key, recipe: $1.value, timeline: timeline, waits: waits, inbox: inbox)
         }
+        let ending = RecordingEnd(of: tracks)
         let writer = RecordingWriter(
             path: path, container: container, kinds: kinds, configuration: configuration,
             queue: queue, progress: progress, tell: { listeners.tell($0) },
-            onEnding: { tracks.values.forEach { $0.close() } })
+            onEnding: { ending.begin() })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
         self.path = path
         self.configuration = configuration
@@ -99,6 +100,11 @@ public final class Recorder: Sendable {
         self.listeners = listeners
         watch = RecordingWatch(progress: progress, inbox: inbox) { listeners.tell(.stalled($0)) }
         if configuration.preRoll != nil { tracks.values.forEach { $0.open() } }
+        // What ends by itself is completed by itself, and says so.
+        ending.onBegin { [weak self] in
+            guard let self else { return }
+            ControlTask.start { await self.complete() }
+        }
     }
 
     /// A recording that nobody stops is completed nevertheless, in the background.
@@ -126,9 +132,10 @@ public final class Recorder: Sendable {
             return true
         }
         guard isFirst else {
-            throw PipelineError(
-                .invalidState, message: "this recording was started before",
-                advice: "make a recorder for each recording")
+            throw progressState.update { $0.failure }
+                ?? PipelineError(
+                    .invalidState, message: "this recording was started before",
+                    advice: "make a recorder for each recording, or end one with stopAndRearm()")
         }
         try DiskSpace.check(path)
         tracks.values.forEach { $0.open() }
@@ -181,12 +188,12 @@ public final class Recorder: Sendable {
         ControlTask.start { [self] in await complete() }
     }
 
-    private func complete() async {
-        let isFirst = phase.withLock { phase in
+    func complete() async {
+        let before = phase.withLock { phase in
             defer { phase = .stopping }
-            return phase != .stopping
+            return phase
         }
-        guard isFirst else {
+        guard before != .stopping else {
             _ = await result.wait()
             return
         }
@@ -211,8 +218,19 @@ public final class Recorder: Sendable {
         }
         watch.end()
         inbox.close()
+        if before == .recording { noteNothing() }
         listeners.finish(with: report)
         result.open()
+    }
+
+    /// An end without a file is no success.
+    private func noteNothing() {
+        guard progressState.update({ $0.failure == nil && $0.hasNoFile }) else { return }
+        let report = self.report
+        let offered = max(report.video?.offered ?? 0, report.audio?.offered ?? 0)
+        let failure = PipelineError.nothingRecorded(
+            path, offered: offered, dropped: report.video?.dropped ?? report.audio?.dropped)
+        if progressState.fail(failure) { listeners.tell(.failed(failure)) }
     }
 
     /// - Parameter patience: How long it may take without anything being written.
@@ -227,7 +245,7 @@ public final class Recorder: Sendable {
     }
 
     /// The disk does not answer: whoever waits for it is let go of.
-    private func giveUp() {
+    func giveUp() {
         let error = PipelineError(
             .deadlineExceeded,
             message: "the recording is stuck: nothing could be written to \"\(path)\" for "
@@ -239,17 +257,5 @@ public final class Recorder: Sendable {
         inbox.abandon()
         tracks.values.forEach { $0.abandon() }
         queue.async { [writer] in writer.flush() }
-    }
-}
-
-extension PipelineError {
-    /// A recording that ended because the disk would have been full.
-    static func nearlyFull(_ free: Int) -> PipelineError {
-        PipelineError(
-            .noSpaceLeft,
-            message:
-                "the disk is nearly full (\(free) bytes left): the recording was ended, and its "
-                + "file is complete",
-            advice: "free some space, or record with a ring of segments")
     }
 }

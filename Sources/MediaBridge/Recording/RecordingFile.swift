@@ -9,6 +9,7 @@ final class RecordingFile: Sendable {
     /// What is zero in the file.
     let zero: MediaTime
     let index: Int
+    let container: RecordingContainer
     private let output: Output
     private let reached = Atomic<Int64>(0)
     /// What the muxer is told of each stream, once: the header cannot change.
@@ -29,6 +30,7 @@ final class RecordingFile: Sendable {
         zero = streams.values.map(\.time).min() ?? .zero
         self.path = path
         self.index = index
+        self.container = container
         kinds = RecordingKind.allCases.filter { streams[$0] != nil }
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .wait

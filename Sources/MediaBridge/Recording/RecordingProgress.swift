@@ -7,6 +7,10 @@ final class RecordingProgress: Sendable {
         var files: [RecorderReport.File] { numbered.map(\.file) }
         private var numbered: [(index: Int, file: RecorderReport.File)] = []
         var current: RecordingFile?
+        /// Whether none was completed, and none is being written.
+        var hasNoFile: Bool {
+            numbered.isEmpty && current == nil && removedBytes == 0
+        }
         /// Of files that are not in `files` any more.
         var removedDuration = Duration.zero
         var removedBytes = 0
@@ -14,6 +18,15 @@ final class RecordingProgress: Sendable {
         var drops: [RecordingKind: DropCounts] = [:]
         var failure: PipelineError?
         var ended: RecorderReport.End?
+        /// Files that were begun since the last recording ended.
+        var begun = 0
+
+        /// - Returns: How many files the recording began.
+        mutating func endRecording() -> Int {
+            defer { begun = 0 }
+            return begun
+        }
+
         /// Units that went to a muxer, for who watches whether anything moves.
         var moved = 0
 

@@ -5,7 +5,8 @@ internal import Synchronization
 /// its own; one of another frame rate does not. Sound is brought to the rate and channels that it had at
 /// first.
 ///
-/// Thread: any, one writer at a time; blocks where the encoder is slow and nothing may be lost.
+/// Thread: any, one writer at a time; blocks where the encoder is slow and nothing may be lost, which is
+/// decided for each frame and not for the encoder: a file may follow a camera. Never with a lock held.
 final class RecordingTrack: Sendable {
     let kind: RecordingKind
     private let recipe: EncoderRecipe
@@ -27,6 +28,10 @@ final class RecordingTrack: Sendable {
         var interval = MediaTime(nanoseconds: 40_000_000)
         /// What is added to times, once they began anew further back.
         var shift = MediaTime.zero
+        /// Whether any frame was live, so that streams do not wait for each other for ever.
+        var isLive = false
+        /// No encoder can be made.
+        var hasFailed = false
         var offered = 0
         var drops = DropCounts()
     }
@@ -49,6 +54,20 @@ final class RecordingTrack: Sendable {
 
     /// Takes frames from here on.
     func open() { state.withLock { if $0.phase == .idle { $0.phase = .open } } }
+
+    /// The recording ends here, and the stream goes on: what comes next begins with a picture that builds
+    /// on none.
+    ///
+    /// - Parameter goesOn: Whether frames are taken at once again, rather than after the next ``open()``.
+    /// - Returns: The time of the last frame that was taken, and when the next is due.
+    func cut(goesOn: Bool) -> (last: MediaTime, next: MediaTime)? {
+        state.withLock { state in
+            if !goesOn, state.phase == .open { state.phase = .idle }
+            guard let last = state.last else { return nil }
+            state.encoder?.forceKeyFrame(from: last + RecordingCut.instant)
+            return (last, last + state.interval)
+        }
+    }
 
     /// Takes no more, and ends the encoder behind those that were taken.
     ///
@@ -98,19 +117,27 @@ final class RecordingTrack: Sendable {
     /// Counts a frame that cannot be taken.
     func refuse(_ cause: DropCause) -> FrameDisposition { .dropped(count(cause)) }
 
-    /// Hands a raw buffer over: where the stream is live, the oldest that waits may give way to it;
+    /// Hands a raw buffer over: where the frame is live, the oldest that waits may give way to it;
     /// otherwise this blocks while the encoder is slow.
+    ///
+    /// - Parameter mayWait: False: the oldest gives way, whatever was asked for.
     func push(
         _ buffer: consuming Buffer, caps: Caps, placed: MediaTime, duration: MediaTime?,
-        rotation: VideoRotation = .none, isLive: Bool
+        rotation: VideoRotation = .none, isLive: Bool, mayWait: Bool = true
     ) -> FrameDisposition {
         switch admit(caps: caps, placed: placed, rotation: rotation, isLive: isLive) {
         case .refused(let cause): return .dropped(cause)
         case .admitted(let encoder):
             // Not under the lock: it may wait for room.
-            return encoder.push(buffer, caps: caps, time: placed, duration: duration)
+            return encoder.push(
+                buffer, caps: caps, time: placed, duration: duration,
+                evicts: !mayWait || !(waits ?? !isLive))
         }
     }
+
+    /// Whether the encoder takes a buffer without anybody waiting or giving way: one that stands in for
+    /// what does not come is not worth more than that.
+    var hasRoom: Bool { state.withLock { $0.encoder }?.hasRoom ?? false }
 
     /// Hands a frame over, suspended while the encoder is slow.
     func write(_ frame: VideoFrame, caps: Caps, placed: MediaTime) async throws -> FrameDisposition
@@ -142,15 +169,20 @@ final class RecordingTrack: Sendable {
                 return .refused(cause)
             }
             if let last = state.last, placed < last { return refuse(.backwards) }
+            if state.hasFailed { return refuse(.failed) }
             if needsEncoder(caps, rotation, state) {
                 do throws(PipelineError) {
-                    try change(&state, to: caps, rotation, isLive: isLive)
+                    try change(&state, to: caps, rotation)
                 } catch {
                     inbox.fail(error)
                     return refuse(.badFormat)
                 }
             }
             guard let encoder = state.encoder else { return refuse(.failed) }
+            if isLive, !state.isLive {
+                state.isLive = true
+                inbox.isLive()
+            }
             if let last = state.last, placed - last < Self.restart {
                 state.interval = placed - last
             }
@@ -184,18 +216,25 @@ final class RecordingTrack: Sendable {
     }
 
     private func change(
-        _ state: inout State, to caps: Caps, _ rotation: VideoRotation, isLive: Bool
+        _ state: inout State, to caps: Caps, _ rotation: VideoRotation
     ) throws(PipelineError) {
         guard caps.mediaType == "\(kind.name)/x-raw" else { throw .notRaw(caps, kind) }
-        let encoder = try TrackEncoder(
-            kind, recipe: recipe, caps: caps, rotation: rotation, evicts: !(waits ?? !isLive),
-            receiver: inbox.receiver(for: kind))
+        let receiver = inbox.receiver(for: kind)
+        let encoder: TrackEncoder
+        do throws(PipelineError) {
+            encoder = try TrackEncoder(
+                kind, recipe: recipe, caps: caps, rotation: rotation, receiver: receiver)
+        } catch {
+            // Nobody waits for the units of an encoder that there is not.
+            receiver.end(error)
+            state.hasFailed = true
+            throw error
+        }
         if let old = state.encoder { retire(old) }
         state.encoder = encoder
         state.encoders.append(encoder)
         state.caps = caps
         state.rotation = rotation
-        if isLive { inbox.isLive() }
         encoder.start()
     }
 

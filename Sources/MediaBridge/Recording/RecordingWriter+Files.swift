@@ -12,6 +12,7 @@ extension RecordingWriter {
         ControlTask.start { [self] in
             do throws(PipelineError) {
                 try await file.finish(patience: patience, deadline: .seconds(2))
+                try await file.readBack(within: patience)
                 queue.async { [self] in closed(file, nil) }
             } catch {
                 queue.async { [self] in closed(file, error) }
@@ -31,12 +32,16 @@ extension RecordingWriter {
         if let failure { fail(failure) }
         tell(.fileFinished(report))
         closing -= 1
+        guardian.complete(file.index)
         trimRing()
         finishIfDone()
     }
 
     func finishIfDone() {
-        if phase == .done, closing == 0 { done.open() }
+        guard closing == 0 else { return }
+        completing?.open()
+        completing = nil
+        if phase == .done { done.open() }
     }
 
     /// Suspends until every file is complete. Any thread.

@@ -17,24 +17,31 @@ final class RecordingWriter: @unchecked Sendable {
 
     enum Phase { case keeping, recording, failed, done }
     var phase: Phase
-    private var interleaver: Interleaver
+    var interleaver: Interleaver
     private var preRoll: PreRoll
     var file: RecordingFile?
     private var fileGeneration = 0
     private var fileIndex = 0
     private var segment = SegmentLimit()
     private var wantsNewFile: RecorderEvent.Reason?
-    /// Sound that came before the first picture.
+    /// Sound that came before the first picture, and what it takes in memory.
     private var lead: [EncodedUnit] = []
+    private var leadCost = 0
     /// What was kept and is on its way into the file.
     private var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<RecordingKind> = []
     var guardian: DiskGuard
     var closing = 0
     let done = Latch()
+    /// Where the recording is to end, and the streams go on.
+    var cut: RecordingCut?
+    /// Opened when the files that are being completed are complete.
+    var completing: Latch?
 
     /// How long a file waits for a stream that does not come.
     private static let startPatience = MediaTime(nanoseconds: 2_000_000_000)
+    /// Bytes of sound that are held for pictures that do not come.
+    private static let leadLimit = 32_000_000
 
     init(
         path: String, container: RecordingContainer, kinds: [RecordingKind],
@@ -52,12 +59,10 @@ final class RecordingWriter: @unchecked Sendable {
         self.onEnding = onEnding
         names = SegmentNames(path, isNumbered: configuration.segments != nil)
         interleaver = Interleaver(kinds)
-        guardian = DiskGuard(path: path, reserve: configuration.reserve)
+        guardian = DiskGuard(path: path, container: container, reserve: configuration.reserve)
         phase = .keeping
-        let leader = kinds[0]
-        preRoll = PreRoll(length: configuration.preRoll.map { MediaTime($0) } ?? .zero) {
-            $0.kind == leader && $0.isKey
-        }
+        preRoll = PreRoll(
+            length: configuration.preRoll.map { MediaTime($0) } ?? .zero, leader: kinds[0])
     }
 
     // MARK: On the queue
@@ -94,16 +99,28 @@ final class RecordingWriter: @unchecked Sendable {
         pump()
     }
 
-    private func pump() {
+    func pump() {
         while let released = interleaver.next() {
             switch phase {
-            case .keeping:
-                for old in preRoll.keep(released) { progress.drop(old, .early) }
+            case .recording where cut?.isBehind(released.unit) == true: keep(released)
+            case .keeping: keep(released)
             case .recording: route(released)
             case .failed, .done: progress.drop(released.unit, .unwritten)
             }
         }
+        if let cut, cut.isReached(by: interleaver) { endCut() }
         if interleaver.isOver { complete() }
+    }
+
+    private func keep(_ released: Interleaver.Released) {
+        for old in preRoll.keep(released) { progress.drop(old, .early) }
+    }
+
+    /// Lets go of sound that waits for a picture to begin with.
+    func dropLead() {
+        for unit in lead { progress.drop(unit, .early) }
+        lead = []
+        leadCost = 0
     }
 
     private func complete() {
@@ -116,13 +133,14 @@ final class RecordingWriter: @unchecked Sendable {
             begin(with: Interleaver.Released(unit: first, generation: 0), .started)
         }
         phase = .done
+        completing = completing ?? cut?.done
         closeFile()
         finishIfDone()
     }
 
     // MARK: Files
 
-    private func route(_ released: Interleaver.Released) {
+    func route(_ released: Interleaver.Released) {
         let unit = released.unit
         guard phase == .recording else { return progress.drop(unit, .unwritten) }
         guard file != nil else {
@@ -155,12 +173,15 @@ final class RecordingWriter: @unchecked Sendable {
         let leads = interleaver.isOver(kinds[0])
         let since = lead.first.map { unit.time - $0.time } ?? .zero
         return leads || (interleaver.patience != nil && since > Self.startPatience)
+            || leadCost > Self.leadLimit
     }
 
-    /// Keeps sound that comes before the first picture: of a file all, of a live capture none.
+    /// Keeps sound that comes before the first picture: of a file all, as far as memory goes, of a live
+    /// capture none.
     private func wait(with unit: EncodedUnit) {
         guard unit.kind == .audio else { return progress.drop(unit, .early) }
         lead.append(unit)
+        leadCost += unit.cost
     }
 
     private func reasonForNewFile(at released: Interleaver.Released) -> RecorderEvent.Reason? {
@@ -181,6 +202,7 @@ final class RecordingWriter: @unchecked Sendable {
         wantsNewFile = nil
         var first: [EncodedUnit] = lead
         lead = []
+        leadCost = 0
         if interleaver.patience != nil {
             // Live: nothing is heard before the first picture is seen.
             for early in first where unit.kind == .video && early.end <= unit.time {
@@ -202,7 +224,10 @@ final class RecordingWriter: @unchecked Sendable {
         if unit.kind == .video { fileGeneration = released.generation }
         let path = names.path(at: fileIndex)
         do throws(PipelineError) {
-            if guardian.isShort(of: 0) { return end(guardian.free) }
+            while guardian.isShort(of: 0) {
+                if removeOldest() { continue }
+                return giveUp(first + [unit], path)
+            }
             let file = try RecordingFile(
                 path, index: fileIndex, container: container, streams: streams)
             file.onFailure { [weak self, progress] error in
@@ -214,19 +239,37 @@ final class RecordingWriter: @unchecked Sendable {
             }
             try file.open()
             self.file = file
+            guardian.begin(fileIndex, hasPictures: streams[.video] != nil)
             fileIndex += 1
             segment.begin(at: unit.time, configuration.segments)
-            progress.update { $0.current = file }
+            progress.update {
+                $0.current = file
+                $0.begun += 1
+            }
             tell(.fileStarted(path: path, reason))
         } catch {
             fail(error)
-            phase = .failed
-            for lost in first + [unit] { progress.drop(lost, .unwritten) }
+            drop(first + [unit])
             return
         }
         for early in first where streams[early.kind] != nil { write(early) }
         // In `first` already, where sound alone begins the file.
         if !first.contains(where: { $0 === unit }) { write(unit) }
+    }
+
+    /// The disk is too full for another file.
+    private func giveUp(_ units: [EncodedUnit], _ path: String) {
+        if fileIndex == 0 { fail(.tooFull(guardian.free, path)) } else { end(guardian.free) }
+        drop(units)
+    }
+
+    /// No file takes these, nor what follows. The last may be among the others, where sound alone begins.
+    private func drop(_ units: [EncodedUnit]) {
+        phase = .failed
+        for (index, unit) in units.enumerated()
+        where !units[..<index].contains(where: { $0 === unit }) {
+            progress.drop(unit, .unwritten)
+        }
     }
 
     private func write(_ unit: EncodedUnit) {
@@ -237,6 +280,7 @@ final class RecordingWriter: @unchecked Sendable {
             return
         }
         segment.add(unit)
+        guardian.add(unit)
         progress.update { $0.moved += 1 }
         if guardian.isShort(of: unit.byteCount) {
             if !removeOldest() { end(guardian.free) }

@@ -19,14 +19,11 @@ final class TrackEncoder: Sendable {
     private let units: AppSink
     private let end: Ending
 
-    /// - Parameter evicts: Whether the oldest raw buffer gives way where the encoder is slow.
     init(
         _ kind: RecordingKind, recipe: EncoderRecipe, caps: Caps, rotation: VideoRotation,
-        evicts: Bool,
         receiver: Receiver
     ) throws(PipelineError) {
         var configuration = PipelineVideoSink.Configuration()
-        configuration.whenFull = evicts ? .evictOldest : .wait
         configuration.depth = QueueDepth(asked: nil).of(caps, isLive: false)
         let output = try Output(
             recipe.text(for: caps, rotation: rotation), configuration: configuration)
@@ -79,17 +76,29 @@ final class TrackEncoder: Sendable {
 
     /// Hands a raw buffer over.
     ///
-    /// - Parameter time: In the recorder's own time.
+    /// - Parameters:
+    ///   - time: In the recorder's own time.
+    ///   - evicts: Whether the oldest that waits gives way to it where the encoder is slow; otherwise this
+    ///     blocks.
     func push(
-        _ buffer: consuming Buffer, caps: Caps, time: MediaTime, duration: MediaTime?
+        _ buffer: consuming Buffer, caps: Caps, time: MediaTime, duration: MediaTime?, evicts: Bool
     ) -> FrameDisposition {
         // What live timing would add is in the time already.
-        branch.push(buffer, caps: caps, time: time, duration: duration, live: nil)
+        branch.push(
+            buffer, caps: caps, time: time, duration: duration, live: nil, evicts: evicts)
     }
+
+    /// Whether a buffer finds room without anybody waiting or giving way.
+    var hasRoom: Bool { branch.hasRoom }
 
     /// Hands a frame with the recorder's own time over, suspended while the queue is full.
     func write(_ frame: VideoFrame) async throws -> FrameDisposition {
         try await branch.write(frame)
+    }
+
+    /// Has the first picture from a time on build on none.
+    func forceKeyFrame(from time: MediaTime) {
+        if let time = ClockTime(time) { branch.forceKeyFrame(from: time) }
     }
 
     /// Says that no buffer follows; what is inside still comes.

@@ -1,0 +1,56 @@
+internal import Synchronization
+
+/// What happens when a recording ends by itself: its streams take no more, and it is completed.
+///
+/// Made before the recorder that it ends. Thread: any; waits for nothing.
+final class RecordingEnd: Sendable {
+    /// A structure of its own: a mutex of a bare closure makes it slower to call at every look.
+    private struct Completion { var body: (@Sendable () -> Void)? }
+
+    private let tracks: [RecordingKind: RecordingTrack]
+    private let completion = Mutex(Completion())
+
+    init(of tracks: [RecordingKind: RecordingTrack]) { self.tracks = tracks }
+
+    func onBegin(_ body: @escaping @Sendable () -> Void) {
+        completion.withLock { $0.body = body }
+    }
+
+    func begin() {
+        tracks.values.forEach { $0.close() }
+        completion.withLock { $0.body }?()
+    }
+}
+
+extension PipelineError {
+    /// A recording that ended because the disk would have been full.
+    static func nearlyFull(_ free: Int) -> PipelineError {
+        PipelineError(
+            .noSpaceLeft,
+            message: "the disk is nearly full (\(free) bytes left): the recording was ended",
+            advice: "free some space, or record with a ring of segments")
+    }
+
+    /// A recording that did not begin because the disk would have been full.
+    static func tooFull(_ free: Int, _ path: String) -> PipelineError {
+        PipelineError(
+            .noSpaceLeft,
+            message: "the disk of \"\(path)\" is too full to begin (\(free) bytes left): "
+                + "nothing was recorded",
+            advice: "free some space, or keep less of it in reserve")
+    }
+
+    /// A recording that ended without a file.
+    static func nothingRecorded(
+        _ path: String, offered: Int, dropped: DropCounts?
+    ) -> PipelineError {
+        return PipelineError(
+            .noFrames,
+            message: offered == 0
+                ? "nothing was recorded, and there is no \"\(path)\": not one frame came"
+                : "nothing was recorded, and there is no \"\(path)\": of \(offered) frames none got "
+                    + "into a file (\(dropped ?? DropCounts()))",
+            advice: offered == 0
+                ? "hand frames over between start and stop" : "look at the counts of the report")
+    }
+}

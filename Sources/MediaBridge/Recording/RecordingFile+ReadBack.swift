@@ -1,0 +1,52 @@
+internal import Glibc
+internal import Synchronization
+
+/// Whether a file that was written is there.
+extension RecordingFile {
+    /// Reads the complete file so far that each of its streams and a unit of it were seen. A pipe or a
+    /// device cannot be read back, and is taken as it is.
+    ///
+    /// - Throws: ``PipelineError``: the file is not there, or is not what was written.
+    func readBack(within limit: Duration) async throws(PipelineError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw bad("it is not there: \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { return }
+        let scan = try StreamScan(
+            of: path, demuxer: container.demuxer, parsers: container.parsers, unitsOfEach: 1)
+        let outcome = Outcome()
+        let task = Task {
+            do throws(PipelineError) {
+                let streams = try await scan.run()
+                outcome.streams.withLock { $0 = streams }
+            } catch {
+                outcome.failure.withLock { $0 = error }
+            }
+            outcome.isThere.open()
+        }
+        guard await outcome.isThere.wait(for: limit) else {
+            task.cancel()
+            throw bad("it could not be read within \(limit)")
+        }
+        if let failure = outcome.failure.withLock({ $0 }) { throw bad(failure.message) }
+        let found = outcome.streams.withLock { $0 }.filter { !$0.times.isEmpty }
+        for kind in kinds where written(kind) > 0 {
+            guard found.contains(where: { ($0.mediaType.hasPrefix("audio/")) == (kind == .audio) })
+            else { throw bad("it has no \(kind == .video ? "pictures" : "sound")") }
+        }
+    }
+
+    private final class Outcome: Sendable {
+        let streams = Mutex<[StreamScan.Stream]>([])
+        let failure = Mutex<PipelineError?>(nil)
+        let isThere = Latch()
+    }
+
+    private func bad(_ what: String) -> PipelineError {
+        PipelineError(
+            .resourceFailed,
+            message: "the recording \"\(path)\" was written, and reading it back failed: \(what)",
+            advice: "look at the disk, and at who else writes to it")
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import MediaBridge
+import TestSupport
+import Testing
+
+/// Recordings whose disk does not answer, and whose writers come and go: nothing waits that must not.
+@Suite(.timeLimit(.minutes(2))) struct StuckRecordingTests {
+    private static let live = LiveTiming(
+        clockOrigin: MediaTime(seconds: 100), latency: MediaTime(seconds: 0.04))
+
+    /// A FIFO whose reader stands still.
+    private func withStuckFile(
+        _ ending: String, _ body: (String) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(ending)")
+            try #require(mkfifo(path, 0o600) == 0)
+            let reader = open(path, O_RDONLY | O_NONBLOCK)
+            defer { close(reader) }
+            try await body(path)
+        }
+    }
+
+    private func configuration(_ whenFull: PipelineVideoSink.WhenFull) -> Recorder.Configuration {
+        var configuration = Recorder.Configuration()
+        configuration.audio = AudioEncoding()
+        configuration.whenFull = whenFull
+        configuration.patience = .seconds(1)
+        return configuration
+    }
+
+    /// Hands pictures and sound over on a thread of its own until the recorder takes no more.
+    private func feed(
+        _ recorder: Recorder, _ frames: RecordedFrames, isFileFirst: Bool = false
+    ) -> Happening {
+        let done = Happening()
+        Thread.detachNewThread {
+            defer { done.happen() }
+            for index in 0..<100_000 {
+                var frames = frames
+                if isFileFirst, index == 0 { frames.liveTiming = nil }
+                guard let picture = try? frames.picture(index),
+                    let sound = try? frames.sound(from: index * 1920, samples: 1920)
+                else { return }
+                if recorder.consume(picture) == .dropped(.closed) { return }
+                if recorder.consume(sound) == .dropped(.closed) { return }
+            }
+        }
+        return done
+    }
+
+    @Test(arguments: ["mkv", "mp4", "webm", "ts"], [true, false])
+    func stopEndsAndLetsGoOfWritersThatWait(ending: String, isLive: Bool) async throws {
+        try await withStuckFile(ending) { path in
+            let recorder = try Recorder(path, configuration: configuration(.wait))
+            let events = recorder.events
+            try recorder.start()
+            let frames = RecordedFrames(liveTiming: isLive ? Self.live : nil)
+            let fed = feed(recorder, frames)
+            // Two seconds without a unit that moved: whoever writes waits by now.
+            for await event in events { if case .stalled = event { break } }
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(error?.code == .deadlineExceeded)
+            await fed.wait()
+            let track = try #require(recorder.report.video)
+            #expect(track.offered + track.repeated == track.written + track.dropped.total)
+        }
+    }
+
+    @Test func aLiveSourceAfterAFilesFrameWaitsForNothing() async throws {
+        try await withStuckFile("mkv") { path in
+            let recorder = try Recorder(path, configuration: configuration(.automatic))
+            try recorder.start()
+            // It ends by itself: every live frame finds room, because the oldest gives way.
+            for index in 0..<2_000 {
+                let frames = RecordedFrames(liveTiming: index == 0 ? nil : Self.live)
+                recorder.consume(try frames.picture(index))
+            }
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(error?.code == .deadlineExceeded)
+            let track = try #require(recorder.report.video)
+            #expect(track.offered == 2_000 && track.dropped[.evicted] > 0)
+            #expect(track.offered + track.repeated == track.written + track.dropped.total)
+        }
+    }
+
+    @Test func aFileAfterACameraLosesNoFrame() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            var configuration = Recorder.Configuration()
+            configuration.video = VideoEncoding(.vp9)
+            let recorder = try Recorder(path, configuration: configuration)
+            try recorder.start()
+            var frames = RecordedFrames(width: 640, height: 480, liveTiming: Self.live)
+            recorder.consume(try frames.picture(0))
+            frames.liveTiming = nil
+            for index in 1..<100 { recorder.consume(try frames.picture(index)) }
+            let report = try await recorder.stop()
+            #expect(report.video?.written == 100 && report.video?.dropped.total == 0)
+            #expect(try await MediaProbe(of: path).video?.frames == 100)
+        }
+    }
+}
