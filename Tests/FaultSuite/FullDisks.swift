@@ -22,6 +22,14 @@ enum FullDisks {
                 text: "a typed error; what was written plays; the preview goes on"
             ) { try await full("mkv", $0, reserve: -1, fillAfter: 40, megabytes: 20) },
             Promise(
+                name: "disk-too-full", fault: "A disk too full to begin, each container",
+                text: "a typed error that says so, and no file"
+            ) { try await tooFull($0) },
+            Promise(
+                name: "disk-ring", fault: "A ring of files on a small disk, 40,000 pictures",
+                text: "goes on for ever: the disk is never called full"
+            ) { try await ring($0) },
+            Promise(
                 name: "size-limit", fault: "File size limit (RLIMIT_FSIZE), each container",
                 text: "a typed error; what was written plays; the preview goes on"
             ) { try await sizeLimit($0) },
@@ -73,6 +81,53 @@ enum FullDisks {
             order.fillAfter = fillAfter
             let report = try await run(order)
             return try await failed(report, path.outside, options, codes: ["noSpaceLeft"])
+        }
+    }
+
+    private static func tooFull(_ options: Options) async throws -> Finding {
+        let findings = try await inTurns(options.containers, width: 1) { container in
+            try await onSmallDisk(container, megabytes: 2) { path, run in
+                var order = VictimOrder(path: path.inside)
+                order.capture = VictimOrder.cameraAndMicrophone(frames: 20)
+                let report = try await run(order)
+                var complaints = Complaints()
+                complaints.expect(
+                    report.failure?.code == "noSpaceLeft"
+                        && report.failure?.message.contains("nothing was recorded") == true,
+                    "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
+                complaints.expect(
+                    report.hasThrown && report.ended == "error", "the end was called a success")
+                complaints.expect(
+                    report.files.isEmpty && report.events.last == "finished",
+                    "files: \(report.files.map(\.path)), events: \(report.events)")
+                complaints.expect(
+                    !FileManager.default.fileExists(atPath: path.outside), "there is a file")
+                complaints.expect(report.addsUp, "the report does not add up: \(report)")
+                return Finding(report.failure?.code ?? "", complaints: complaints.all)
+            }
+        }
+        return findings.first { $0.verdict != .kept }
+            ?? Finding("noSpaceLeft in each, no file")
+    }
+
+    private static func ring(_ options: Options) async throws -> Finding {
+        try await onSmallDisk("mkv", megabytes: 6) { path, run in
+            var order = VictimOrder(path: path.inside)
+            order.fast = 40_000
+            order.hasSound = false
+            order.segment = 10
+            order.keep = 2
+            let report = try await run(order)
+            var complaints = Complaints()
+            complaints.expect(
+                report.ended == "stop" && !report.hasThrown,
+                "ended by \(report.ended ?? "nothing"): \(report.failure?.message ?? "")")
+            complaints.expect(
+                report.written == 40_000 && report.files.count == 2,
+                "\(report.written) frames written, \(report.files.count) files")
+            return Finding(
+                "\(report.written) frames written, the last \(report.files.count) files kept",
+                complaints: complaints.all)
         }
     }
 

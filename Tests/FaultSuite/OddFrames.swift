@@ -25,6 +25,10 @@ enum OddFrames {
             text: "a new file each time, no frame lost, all play"
         ) { try await formatChange($0) },
         Promise(
+            name: "rate-change", fault: "The frame rate alone changes, each container",
+            text: "one file, every frame at its time"
+        ) { try await rateChange($0) },
+        Promise(
             name: "encoder-fails",
             fault: "The encoder refuses a picture in the middle, each container",
             text: "a typed error; what was written is a complete file"
@@ -38,6 +42,35 @@ enum OddFrames {
             text: "the file plays and goes on where it was, no frame lost"
         ) { try await clock($0, jumpsBy: -600) },
     ]
+
+    private static func rateChange(_ options: Options) async throws -> Finding {
+        let findings = try await inTurns(options.containers, width: 2) { container in
+            try await withTemporaryDirectory { directory in
+                var order = VictimOrder(path: directory.file("out.\(container)"))
+                func pictures(_ rate: Int) -> String {
+                    "videotestsrc num-buffers=\(rate) ! video/x-raw,format=I420,width=320,height=240,"
+                        + "framerate=\(rate)/1 ! c."
+                }
+                order.capture =
+                    "concat name=c ! appsink name=video \(pictures(30)) \(pictures(25))"
+                order.hasSound = false
+                let report = try await Recording.run(order)
+                let found = try await Judgement(of: order.path)
+                var complaints = Complaints()
+                let length = found.lastPicture - (found.firstPicture ?? 0)
+                complaints.expect(
+                    found.frames == 55 && report.files.count == 1,
+                    "\(found.frames) frames of 55 in \(report.files.count) files")
+                complaints.expect(
+                    abs(length - 1.96) < 0.002, "the last is at \(length.text) s of 1.96 s")
+                complaints.expect(!report.hasThrown, "\(report.failure?.message ?? "it threw")")
+                complaints.expect(
+                    found.complaints.isEmpty, "ffprobe: \(found.complaints.first ?? "")")
+                return complaints.all.map { "\(container): \($0)" }
+            }
+        }
+        return Finding("55 of 55 frames in one file", complaints: findings.flatMap { $0 })
+    }
 
     private static func counted(
         _ pictures: [VictimOrder.Picture], cause: String, frames: Int

@@ -8,8 +8,32 @@ enum Sources {
         Promise(
             name: "pool", fault: "A camera with four buffers, a disk that does not answer",
             text: "the camera never finds its pool empty"
-        ) { _ in try await pool() }
+        ) { _ in try await pool() },
+        Promise(
+            name: "pre-roll-alone", fault: "A pre-roll of 2 s whose pictures never come, for 6 s",
+            text: "no more is kept than was asked for"
+        ) { _ in try await soundAlone() },
     ]
+
+    private static func soundAlone() async throws -> Finding {
+        try await withTemporaryDirectory { directory in
+            var order = VictimOrder(path: directory.file("out.mkv"))
+            order.pictures = VictimOrder.steady(240)
+            order.hasPictures = false
+            order.preRoll = 2
+            order.startBefore = 180
+            let report = try await Recording.run(order)
+            let found = try await Judgement(of: order.path)
+            var complaints = Complaints()
+            let length = found.soundEnd ?? 0
+            // Two seconds of it wait for pictures beside those that are kept.
+            complaints.expect(
+                length > 3.9 && length < 6.8, "\(length.text) s of sound in the file")
+            complaints.expect(!report.hasThrown, "\(report.failure?.message ?? "it threw")")
+            return Finding(
+                "8 s came, the file has the last \(length.text) s", complaints: complaints.all)
+        }
+    }
 
     private static func pool() async throws -> Finding {
         guard CameraPool.isBuilt else { return .skipped("a debug build has it") }

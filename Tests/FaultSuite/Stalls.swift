@@ -14,6 +14,10 @@ enum Stalls {
             text: "told as stalled; stop ends in time and says *stuck*; the preview goes on"
         ) { try await stalled($0, opensReader: true) },
         Promise(
+            name: "fifo-waiting", fault: "The same, and whoever hands frames over waits",
+            text: "stop ends in time and says *stuck*, and lets go of who waits"
+        ) { try await waiting($0) },
+        Promise(
             name: "closed-pipe", fault: "A pipe whose reader goes away",
             text: "a typed error; the process and its preview go on"
         ) { try await closedPipe($0) },
@@ -66,6 +70,38 @@ enum Stalls {
             "stop took \((findings.map(\.1).max() ?? 0).text) s at most with a patience of "
                 + "\(patience.text) s; all of the preview's frames",
             complaints: findings.flatMap(\.2))
+    }
+
+    private static func waiting(_ options: Options) async throws -> Finding {
+        let findings = try await inTurns(options.containers, width: 2) { container in
+            try await withTemporaryDirectory { directory in
+                var order = try fifo(in: directory, container, options)
+                order.waits = true
+                order.hasPreview = false
+                let reader = open(order.path, O_RDONLY | O_NONBLOCK)
+                defer { if reader >= 0 { close(reader) } }
+                let recording = try Recording(order)
+                defer { recording.child.send(signal: SIGKILL) }
+                // The processor that counts to the stop waits with everybody else: the signal does not.
+                try await recording.child.waitForOutput("event stalled")
+                recording.child.send(signal: SIGTERM)
+                let report = try await recording.report()
+                var complaints = Complaints()
+                complaints.expect(
+                    report.failure?.code == "deadlineExceeded",
+                    "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
+                complaints.expect(
+                    report.hasThrown && report.ended == "error", "the end was called a success")
+                complaints.expect(
+                    report.stopSeconds < patience + grace,
+                    "stop took \(report.stopSeconds.text) s with a patience of \(patience.text) s")
+                complaints.expect(report.addsUp, "the report does not add up: \(report)")
+                return (report.stopSeconds, complaints.all.map { "\(container): \($0)" })
+            }
+        }
+        return Finding(
+            "stop took \((findings.map(\.0).max() ?? 0).text) s at most with a patience of "
+                + "\(patience.text) s", complaints: findings.flatMap(\.1))
     }
 
     private static func closedPipe(_ options: Options) async throws -> Finding {

@@ -8,7 +8,8 @@ import Testing
 struct FaultTests {
     @Test(arguments: [
         "kill-mkv", "kill-mp4", "kill-webm", "kill-ts", "disk-nearly-full-mkv", "size-limit",
-        "fifo-stalled", "format-change",
+        "fifo-stalled", "fifo-waiting", "format-change", "rate-change", "disk-too-full",
+        "pre-roll-alone", "disk-ring",
     ])
     func whatARecordingPromisesIsKept(promise: String) async throws {
         let result = try await Tool.run(

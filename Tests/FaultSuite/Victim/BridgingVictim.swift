@@ -16,6 +16,11 @@ struct BridgingVictim {
         plan.processors = [Witness(order: order, diary: diary, wish: wish)]
         let bridge = try Bridge(plan)
         wish.onStop { bridge.stop() }
+        signal(SIGTERM, SIG_IGN)
+        let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
+        terminated.setEventHandler { wish.stop() }
+        terminated.resume()
+        defer { terminated.cancel() }
         let recorder = bridge.recorders[0]
         let listening = diary.listen(to: recorder)
         let result = await bridge.run()

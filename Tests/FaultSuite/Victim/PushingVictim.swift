@@ -10,12 +10,13 @@ struct PushingVictim {
     func run(_ report: inout VictimReport) async throws {
         let recorder = try Recorder(order.path, configuration: configuration)
         let listening = diary.listen(to: recorder)
-        try recorder.start()
+        if order.startBefore == 0 { try recorder.start() }
         let wish = Wish()
         let pool = order.poolSize > 0 ? try CameraPool(size: order.poolSize) : nil
         let start = ContinuousClock.now
         for (index, picture) in order.pictures.enumerated() {
             try await Task.sleep(until: start + .seconds(1) * index / 30)
+            if index > 0, index == order.startBefore { try recorder.start() }
             var frame: VideoFrame
             if let pool {
                 guard let next = try await pool.next(at: picture.time ?? 0) else {
@@ -29,8 +30,13 @@ struct PushingVictim {
             // As of a live capture: whoever is slow loses frames, and nobody waits.
             frame.liveTiming = Self.timing
             _ = diary.frame()
-            recorder.consume(frame)
+            if order.hasPictures { recorder.consume(frame) }
             if order.hasSound { recorder.consume(try Self.sound(picture, index)) }
+        }
+        let fast = VideoFormat(.i420, width: 16, height: 16, frameRate: .init(1_000, 1))
+        for index in 0..<order.fast {
+            let time = MediaTime(value: Int64(index), timescale: 1_000)
+            recorder.consume(try VideoFrame(fast, runningTime: time, duration: nil))
         }
         wish.note()
         do {

@@ -37,6 +37,12 @@ struct Victim: Sendable {
         configuration.video = VideoEncoding(bitrate: order.bitrate > 0 ? order.bitrate : nil)
         configuration.audio = order.hasSound ? AudioEncoding() : nil
         configuration.patience = .seconds(order.patience)
+        if order.waits { configuration.whenFull = .wait }
+        if order.preRoll > 0 { configuration.preRoll = .seconds(order.preRoll) }
+        if order.segment > 0 {
+            configuration.segments = Recorder.Segments(
+                length: .seconds(order.segment), keep: Recorder.Ring(files: order.keep))
+        }
         if order.reserve >= 0 { configuration.reserve = order.reserve }
         return configuration
     }

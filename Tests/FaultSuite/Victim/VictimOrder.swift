@@ -17,7 +17,20 @@ struct VictimOrder: Codable, Sendable {
     /// The frame after which another writer fills the disk; 0: none.
     var fillAfter = 0
 
+    /// Pictures of 16×16 at 1000 fps that are pushed as fast as they are taken, none of them lost; 0: none.
+    var fast = 0
+    /// The index of the pushed picture before which the recording starts.
+    var startBefore = 0
+
+    var hasPictures = true
     var hasSound = true
+    /// Whether whoever hands a frame over waits for room, rather than the oldest giving way.
+    var waits = false
+    /// Seconds that are kept before the start; 0: none.
+    var preRoll = 0.0
+    /// Seconds of one file, and how many are kept; 0: one file.
+    var segment = 0.0
+    var keep = 0
     /// Bits in a second; 0: the encoder's quality.
     var bitrate = 0
     var patience = 10.0
