@@ -68,13 +68,16 @@ static const uint32_t mb_missing_calls[] = {__NR_openat2, __NR_clone3};
 typedef struct {
     uint32_t call;
     uint32_t who;
-    uint32_t zero;  // whether zero stands for the caller; of kill() it is the whole group
+    uint32_t zero;     // whether zero stands for the caller; of kill() it is the whole group
+    uint32_t ignored;  // whether others are left as they are without a word, in place of EACCES
 } MBOwnCall;
 static const MBOwnCall mb_own_calls[] = {
-    {__NR_kill, 0, 0}, {__NR_tgkill, 0, 0}, {__NR_rt_sigqueueinfo, 0, 0}, {__NR_rt_tgsigqueueinfo, 0, 0},
-    {__NR_prlimit64, 0, 1}, {__NR_sched_setaffinity, 0, 1}, {__NR_sched_setscheduler, 0, 1},
-    {__NR_sched_setparam, 0, 1}, {__NR_sched_setattr, 0, 1}, {__NR_setpriority, 1, 1},
-    {__NR_ioprio_set, 1, 1},
+    {__NR_kill, 0, 0, 0}, {__NR_tgkill, 0, 0, 0}, {__NR_rt_sigqueueinfo, 0, 0, 0},
+    {__NR_rt_tgsigqueueinfo, 0, 0, 0}, {__NR_prlimit64, 0, 1, 0},
+    // Of a thread these take its number, which no filter knows from another process's; libdispatch ends the
+    // process where they fail.
+    {__NR_sched_setaffinity, 0, 1, 1}, {__NR_sched_setscheduler, 0, 1, 1}, {__NR_sched_setparam, 0, 1, 1},
+    {__NR_sched_setattr, 0, 1, 1}, {__NR_setpriority, 1, 1, 1}, {__NR_ioprio_set, 1, 1, 1},
 };
 
 // The requests of ioctl() that are left: what is asked of a terminal's size and of how much waits. Others
@@ -114,6 +117,10 @@ static inline void mb_deny(MBFilter *filter) {
 static inline void mb_miss(MBFilter *filter) {
     mb_put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
 }
+// As if it had been done.
+static inline void mb_ignore(MBFilter *filter) {
+    mb_put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 0));
+}
 static inline void mb_permit(MBFilter *filter) {
     mb_put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
 }
@@ -127,7 +134,7 @@ static inline void mb_own_call(MBFilter *filter, const MBOwnCall *own, uint32_t 
     }
     mb_unless(filter, process, 1);
     mb_permit(filter);
-    mb_deny(filter);
+    if (own->ignored) mb_ignore(filter); else mb_deny(filter);
 }
 
 // No file is emptied that may not be written (Linux empties one that is opened to be read, or for neither,

@@ -18,6 +18,10 @@ final class FrameLayout: Sendable {
     /// and would read on behind them.
     func check(_ planes: [VideoPlaneLayout]) throws(FrameError) {
         try VideoPlaneLayout.check(planes, against: self.planes, of: format)
+        // GStreamer counts strides in 32 bits.
+        guard planes.allSatisfy({ $0.stride <= Int(Int32.max) }) else {
+            throw FrameError(.badLayout, "no row of \(format) is as long as its stride")
+        }
         guard !info.isTiled || planes.map(\.stride) == self.planes.map(\.stride) else {
             throw FrameError(.badLayout, "tiles of \(format) lie as GStreamer lays them out")
         }

@@ -115,7 +115,7 @@ final class OutputBranch: VideoFrameConsumer {
 
     @discardableResult
     func consume(_ frame: VideoFrame) -> FrameDisposition {
-        guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
+        guard let wrapped = noting({ try wrapper.wrap(frame) }) else { return refuse(.badFormat) }
         let caps = wrapped.caps
         return push(
             wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
@@ -125,11 +125,20 @@ final class OutputBranch: VideoFrameConsumer {
     @discardableResult
     func consume(_ frame: AudioFrame) -> FrameDisposition {
         guard frame.sampleCount > 0 else { return refuse(.badSize) }
-        guard let wrapped = try? wrapper.wrap(frame) else { return refuse(.badFormat) }
+        guard let wrapped = noting({ try wrapper.wrap(frame) }) else { return refuse(.badFormat) }
         let caps = wrapped.caps
         return push(
             wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
             live: frame.liveTiming)
+    }
+
+    /// `nil` for what cannot be wrapped; the first reason is told when the output ends.
+    private func noting(_ body: () throws -> ElementChain.Output) -> ElementChain.Output? {
+        do { return try body() } catch {
+            let reason = (error as? FrameError)?.message ?? "\(error)"
+            note((error as? PipelineError) ?? PipelineError(.streamFailed, message: reason))
+            return nil
+        }
     }
 
     /// Counts what cannot be wrapped, and throws why.

@@ -178,10 +178,6 @@ public final class MemoryFrameStorage: VideoFrameStorage {
             else {
                 throw FrameError(.badLayout, "plane \(index): a size that is not positive")
             }
-            guard plane.stride <= Self.longestStride else {
-                throw FrameError(
-                    .badLayout, "plane \(index): no row is \(plane.stride) bytes long")
-            }
             guard plane.pixelStride == 0 || plane.stride / plane.pixelStride >= plane.width else {
                 throw FrameError(
                     .badLayout,
@@ -199,9 +195,6 @@ public final class MemoryFrameStorage: VideoFrameStorage {
             }
         }
     }
-
-    /// GStreamer counts strides in 32 bits.
-    private static let longestStride = Int(Int32.max)
 
     public var isWritable: Bool { memory.writable }
 

@@ -82,6 +82,7 @@ struct SandboxProbe {
             case "attack-keys": attack_keys()
             case "attack-signal": attack_signal(number)
             case "attack-pipe": attack_signal_by_pipe(number)
+            case "attack-priority": attack_priority(number)
             case "attack-limits": attack_limits(number)
             default: attack_new_world()
             }

@@ -94,6 +94,10 @@ extension CommandTests {
                 let pid = ProcessInfo.processInfo.processIdentifier
                 try await expectGuarded(
                     box, ["attack-signal=\(pid)", "attack-pipe=\(pid)", "attack-limits=\(pid)"])
+                let child = try ChildProcess("sleep", ["60"])
+                try await expectGuarded(box, ["attack-priority=\(child.pid)"])
+                child.send(signal: SIGKILL)
+                _ = try await child.end()
                 try await expectGuarded(box, ["attack-world=0"], control: false)
             }
         }

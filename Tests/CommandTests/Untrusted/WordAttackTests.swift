@@ -78,8 +78,8 @@ extension CommandTests {
         @Test(
             arguments: [
                 "fakesrc!shmsink", "videotestsrc!udpsink", "a.!shmsink", "fakesrc ! (shmsink)",
-                "(((shmsink", "shmsink.(", "shmsink .  (", "fakesrc:shmsink",
-                "fakesrc name=\"a\"!shmsink",
+                "(((shmsink", "shmsink.(", "shmsink .  (", "fakesrc :shmsink",
+                "fakesrc name=a !shmsink",
                 "fakesrc !video/x-raw,a=!shmsink", "shmsink\u{b}", "fakesrc !\u{c}shmsink",
                 "t.shmsink shmsink", "}shmsink", ";shmsink", ",shmsink", "[shmsink", "é shmsink",
             ])

@@ -87,4 +87,11 @@ int attack_limits(int process) {
     return verdict(prlimit(process, RLIMIT_CPU, NULL, &limit));
 }
 
+// Whether another process is worse off afterwards, whatever the call says.
+int attack_priority(int process) {
+    int before = getpriority(PRIO_PROCESS, process);
+    setpriority(PRIO_PROCESS, process, before + 1);
+    return getpriority(PRIO_PROCESS, process) > before ? 0 : -EACCES;
+}
+
 int attack_new_world(void) { return verdict(unshare(CLONE_NEWUSER)); }

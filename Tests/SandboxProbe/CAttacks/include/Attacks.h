@@ -18,6 +18,7 @@ int attack_keys(void);
 int attack_signal(int process);
 int attack_signal_by_pipe(int process);
 int attack_limits(int process);
+int attack_priority(int process);
 int attack_new_world(void);
 
 #endif
