@@ -1,24 +1,28 @@
 internal import MediaCore
 internal import Synchronization
 
-/// How many blocks of 10 ms are due, whenever it is asked: a late timer makes up for it. Thread: any.
+/// Which blocks of 10 ms are due, by their numbers since the clock's zero, whenever it is asked: a late
+/// timer makes up for it. Thread: any.
 final class PlaybackPace: Sendable {
     private let clock: EngineClock
     private let made: Mutex<Int64>
-    private static let length: Int64 = 10_000_000
+    private static let length = PlaybackMixer.length.nanoseconds
     /// A machine that slept does not catch up on all of it.
-    private static let most: Int64 = 20
+    private static let most: Int64 = 100
 
     init(_ clock: EngineClock) {
         self.clock = clock
         made = Mutex(clock.now.nanoseconds / Self.length)
     }
 
-    func dueBlocks() -> Int {
+    /// The next block's.
+    var next: Int64 { made.withLock { $0 } }
+
+    func dueBlocks() -> Range<Int64> {
         let now = clock.now.nanoseconds / Self.length
         return made.withLock { made in
             defer { made = max(made, now) }
-            return Int(max(0, min(now - made, Self.most)))
+            return max(made, now - Self.most)..<max(made, now)
         }
     }
 }

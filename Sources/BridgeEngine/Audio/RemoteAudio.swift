@@ -20,10 +20,13 @@ final class RemoteAudio: Sendable {
     private let events: EventHub
     let mixer: PlaybackMixer
 
-    init(clock: EngineClock, backend: any MediaBackend, events: EventHub) {
+    init(
+        clock: EngineClock, backend: any MediaBackend, events: EventHub,
+        jitterBuffer: JitterBuffer.Configuration
+    ) {
         self.clock = clock
         self.events = events
-        mixer = PlaybackMixer(backend, events)
+        mixer = PlaybackMixer(backend, events, jitterBuffer)
     }
 
     private func line(of user: UserID) -> Line {
@@ -97,12 +100,15 @@ final class RemoteAudio: Sendable {
     }
 
     var statistics: [UserID: EngineStatistics.RemoteAudio] {
-        state.withLock { $0.lines }.compactMapValues { line in
+        var all: [UserID: EngineStatistics.RemoteAudio] = [:]
+        for (user, line) in state.withLock({ $0.lines }) {
             let reading = line.meter.now
-            guard reading.frames > 0 else { return nil }
-            return EngineStatistics.RemoteAudio(
+            guard reading.frames > 0 else { continue }
+            let played = mixer.statistics(of: user)
+            all[user] = EngineStatistics.RemoteAudio(
                 received: reading.frames, samples: reading.samples, format: reading.format,
-                level: line.level.take())
+                level: line.level.take(), jitterBuffer: played?.counts, wait: played?.wait.duration)
         }
+        return all
     }
 }

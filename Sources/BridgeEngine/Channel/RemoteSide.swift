@@ -32,11 +32,15 @@ final class RemoteSide: Sendable {
     private let backend: any MediaBackend
     private let events: EventHub
 
-    init(clock: EngineClock, backend: any MediaBackend, events: EventHub) {
+    init(
+        clock: EngineClock, backend: any MediaBackend, events: EventHub,
+        jitterBuffer: JitterBuffer.Configuration
+    ) {
         self.clock = clock
         self.backend = backend
         self.events = events
-        audio = RemoteAudio(clock: clock, backend: backend, events: events)
+        audio = RemoteAudio(
+            clock: clock, backend: backend, events: events, jitterBuffer: jitterBuffer)
     }
 
     /// Those who are in the channel.

@@ -51,6 +51,8 @@ extension MediaEngine {
         public var hasVideo = true
         /// How gaps and overlaps in the engine's own sound are corrected.
         public var audioContinuity = AudioContinuity.Configuration()
+        /// How long the sound of others waits before it is mixed.
+        public var jitterBuffer = JitterBuffer.Configuration()
         /// Whether, and how, a source that failed is started again. Default: not.
         public var restart: Restart?
         /// How often an event tells the statistics. Default 2 s; `nil` for never.

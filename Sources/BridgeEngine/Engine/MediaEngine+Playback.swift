@@ -35,8 +35,10 @@ extension MediaEngine {
     /// The next sound of all users, mixed: signed 16-bit samples, interleaved. Silence where nothing came,
     /// which is counted (``EngineStatistics/Playback``).
     ///
-    /// What comes unevenly is smoothed: the mix is made in steps of 10 ms, and runs 30 ms behind. Pull as
-    /// much as is played, as often as it is played: what is not pulled for half a second is thrown away.
+    /// What comes unevenly is smoothed by a ``JitterBuffer`` for each user
+    /// (``Configuration/jitterBuffer``); the mix is made in steps of 10 ms. Pull as much as is played, as
+    /// often as it is played: where more comes than that for longer than
+    /// ``JitterBuffer/Configuration/maximumDelay``, the oldest is dropped.
     ///
     /// - Parameter length: Bytes: rate / 1000 × 2 × channels × milliseconds. Rounded down to whole samples.
     /// - Returns: So many bytes; `nil` unless ``enableExternalAudioSink(sampleRate:channels:)`` was called.
@@ -78,12 +80,18 @@ extension MediaEngine {
         guard isWanted else { return stopPlayback() }
         guard audio.playback == nil else { return }
         let (mixer, mixed, clock) = (remote.audio.mixer, self.mixed, self.clock)
-        mixer.begin(AudioFormat(.f32le, sampleRate: 48000, channels: 2))
-        let timing = LiveTiming(clockOrigin: clock.origin, latency: clock.latency)
+        let format = AudioFormat(.f32le, sampleRate: 48000, channels: 2)
+        let (length, delay) = (PlaybackMixer.length, mixer.delay)
+        let timing = LiveTiming(
+            clockOrigin: clock.origin, latency: max(clock.latency, delay + length))
         let pace = PlaybackPace(clock)
+        let time = { @Sendable (block: Int64) in
+            MediaTime(nanoseconds: block * length.nanoseconds) - delay
+        }
+        mixer.begin(format, from: format.samples(in: time(pace.next)))
         audio.playback = Heartbeat(every: .milliseconds(10), on: playbackQueue) {
-            for _ in 0..<pace.dueBlocks() {
-                guard let frame = mixer.frame(now: clock.now, timing: timing) else { continue }
+            for block in pace.dueBlocks() where time(block) >= .zero {
+                guard let frame = mixer.frame(at: time(block), timing: timing) else { continue }
                 mixed.consume(frame)
             }
         }

@@ -95,7 +95,8 @@ public actor MediaEngine {
             backend, isOffline: configuration.pace == .asFastAsPossible,
             latency: MediaTime(configuration.latency))
         self.clock = clock
-        remote = RemoteSide(clock: clock, backend: backend, events: hub)
+        remote = RemoteSide(
+            clock: clock, backend: backend, events: hub, jitterBuffer: configuration.jitterBuffer)
         let desk = NewsDesk(lane)
         self.desk = desk
         mainTrack = LocalTrack(

@@ -25,6 +25,11 @@ extension EngineStatistics {
         public var format: AudioFormat?
         /// As of ``LocalAudio/level``.
         public var level: Double?
+        /// What became of it on its way into the mix, at the playback's rate; `nil` while nothing is
+        /// mixed, and once the user is gone: ``Playback/jitterBuffer`` keeps what was counted.
+        public var jitterBuffer: JitterBuffer.Counts?
+        /// How long its latest piece waits, or waited, before it is mixed; below zero where it was late.
+        public var wait: Duration?
     }
     /// One sink of sound; frames are pieces of sound, not samples.
     public struct AudioOutput: Sendable {
@@ -37,11 +42,13 @@ extension EngineStatistics {
         public var mixedSamples = 0
         /// Of those, samples at which nobody was heard.
         public var silentSamples = 0
-        /// Times that a user's sound came too late to be played without a break, and how much was missing.
-        public var underruns = 0
-        public var missingSamples = 0
-        /// Old samples that were thrown away because more came than was played.
-        public var discardedSamples = 0
+        /// What became of the sound of all users together, those who are gone included.
+        public var jitterBuffer = JitterBuffer.Counts()
+        /// Times that nothing was left to play of a user's sound, and how much was missing.
+        public var underruns: Int { jitterBuffer.underruns }
+        public var missingSamples: Int { jitterBuffer.missing }
+        /// Samples that were not played, of all causes.
+        public var discardedSamples: Int { jitterBuffer.dropped.total }
         /// Frames that could not be converted for the mix.
         public var failedFrames = 0
     }

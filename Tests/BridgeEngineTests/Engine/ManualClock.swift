@@ -13,6 +13,16 @@ struct ManualBackend: MediaBackend {
     func makeDecoder(
         _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder { try inner.makeDecoder(codec, to: consumer) }
+
+    func advance(_ step: MediaTime) { clock.set(clock.now + step) }
+
+    /// An engine of sound alone that keeps this time.
+    func makeEngine(transport: any ChannelTransport = NoTransport()) -> MediaEngine {
+        var configuration = MediaEngine.Configuration()
+        configuration.statisticsInterval = nil
+        configuration.hasVideo = false
+        return MediaEngine(configuration: configuration, backend: self, transport: transport)
+    }
 }
 
 /// Time that passes when a test says so.

@@ -1,0 +1,54 @@
+import Foundation
+import MediaCore
+import Testing
+
+@Suite struct PeakLimiterTests {
+    private func sine(_ amplitude: Float, block: Int) -> [Float] {
+        let step = 2 * Double.pi * 1000 / 48000
+        return (0..<480).map { amplitude * Float(sin(step * Double(block * 480 + $0))) }
+    }
+
+    @Test func whatIsNotTooLoudPassesAsItIs() {
+        var limiter = PeakLimiter(sampleRate: 48000, channels: 1)
+        for block in 0..<10 {
+            let before = sine(1, block: block)
+            var after = before
+            limiter.limit(&after)
+            #expect(after == before)
+        }
+    }
+
+    @Test func whatIsTooLoudIsTurnedDownAndNotCutOff() {
+        var limiter = PeakLimiter(sampleRate: 48000, channels: 1)
+        for block in 0..<100 {
+            let before = sine(2.5, block: block)
+            var after = before
+            limiter.limit(&after)
+            #expect(after.allSatisfy { abs($0) <= 1 })
+            guard block > 0 else { continue }
+            // The same sine at another level, which clamping does not leave.
+            for (a, b) in zip(before, after) { #expect(abs(a / 2.5 - b) < 0.001) }
+        }
+    }
+
+    @Test func itTurnsUpAgainWithinASecond() {
+        var limiter = PeakLimiter(sampleRate: 48000, channels: 2)
+        var loud = [Float](repeating: 4, count: 960)
+        limiter.limit(&loud)
+        #expect(limiter.currentGain == 0.25)
+        var quiet = [Float](repeating: 0.1, count: 960)
+        for _ in 0..<100 {
+            quiet = [Float](repeating: 0.1, count: 960)
+            limiter.limit(&quiet)
+        }
+        #expect(limiter.currentGain == 1)
+        #expect(quiet.allSatisfy { $0 == 0.1 })
+    }
+
+    @Test func noNumberIsNotHeard() {
+        var limiter = PeakLimiter(sampleRate: 48000, channels: 1)
+        var samples: [Float] = [.nan, .infinity, 0.5, -.infinity]
+        limiter.limit(&samples)
+        #expect(samples == [0, 0, 0.5, 0])
+    }
+}
