@@ -9,6 +9,7 @@ final class AudioFeed: Sendable {
     private let mailbox: Mailbox<AudioFrame>
     private let isOffline: Bool
     private let patience: Duration
+    private let busy: BusyMeter
     let offered = AudioMeter()
     let rendered = AudioMeter()
     let drops = DropMeter()
@@ -17,17 +18,21 @@ final class AudioFeed: Sendable {
     private static let depth = 64
 
     /// - Parameters:
-    ///   - patience: How long a source waits for room at most, where nothing may be lost.
+    ///   - patience: How long a source waits for room at most, where nothing may be lost. A sink for
+    ///     which it waited in vain is not waited for again before it takes a frame.
     ///   - render: Called on `queue`; says whether the frame was rendered.
     init(
         isOffline: Bool, patience: Duration, on queue: SerialQueue,
+        clock: @escaping @Sendable () -> MediaTime,
         render: @escaping @Sendable (AudioFrame) -> FrameDisposition
     ) {
         self.isOffline = isOffline
         self.patience = patience
         let (rendered, drops) = (self.rendered, self.drops)
+        let busy = BusyMeter(clock)
+        self.busy = busy
         mailbox = Mailbox(depth: Self.depth, on: queue) { frame in
-            switch render(frame) {
+            switch busy.during({ render(frame) }) {
             case .accepted: rendered.note(frame)
             case .dropped(let cause): drops.note(cause)
             }
@@ -37,12 +42,23 @@ final class AudioFeed: Sendable {
 
     func offer(_ frame: AudioFrame) {
         offered.note(frame)
-        switch mailbox.post(frame, whenFull: isOffline ? .wait(atMost: patience) : .evictOldest) {
+        switch mailbox.post(frame, whenFull: policy) {
         case .taken: break
         case .takenForOldest: drops.note(.evicted)
-        case .full: drops.note(.queueFull)
+        case .full:
+            busy.giveUp()
+            drops.note(.queueFull)
         case .closed: drops.note(.notStarted)
         }
+    }
+
+    private var policy: Mailbox<AudioFrame>.WhenFull {
+        isOffline && !busy.isGivenUp ? .wait(atMost: patience) : .evictOldest
+    }
+
+    /// Looks whether the sink hangs in a frame.
+    func check(now: MediaTime, limit: MediaTime) -> BusyMeter.Change? {
+        busy.check(now: now, limit: limit)
     }
 
     func open() { mailbox.open() }

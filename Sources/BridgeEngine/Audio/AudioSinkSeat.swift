@@ -24,7 +24,7 @@ actor AudioSinkSeat: Seat {
     ///   - patience: How long a source waits for room at most, where nothing may be lost.
     init(
         _ sink: sending any AudioSink, id: AudioSinkID, converter: any AudioConverter,
-        isOffline: Bool, patience: Duration, trace: TransitionTrace, events: EventHub
+        clock: EngineClock, patience: Duration, trace: TransitionTrace, events: EventHub
     ) {
         self.id = id
         self.converter = converter
@@ -35,7 +35,9 @@ actor AudioSinkSeat: Seat {
         let lane = Lane("\(id)")
         self.lane = lane
         let reach = Reach()
-        feed = AudioFeed(isOffline: isOffline, patience: patience, on: lane.queue) { frame in
+        feed = AudioFeed(
+            isOffline: clock.isOffline, patience: patience, on: lane.queue, clock: clock.clockTime
+        ) { frame in
             guard let seat = reach.seat else { return .notStarted }
             return seat.assumeIsolated { $0.render(frame) }
         }

@@ -16,10 +16,18 @@ final class AudioTrack: Sendable {
     private let onEnd: @Sendable () -> Void
     private struct State {
         var active: AudioPort?
+        /// Takes over with its first frame.
+        var next: AudioPort?
         var timeline: AudioTimeline
         var continuity: AudioContinuity
         var isFirst = true
         var told: MediaTime?
+
+        mutating func listen(to port: AudioPort?) {
+            (active, next, isFirst) = (port, nil, true)
+            timeline.begin()
+            if port == nil { continuity.reset() }
+        }
     }
     private let state: Mutex<State>
     /// Frames are handed on one at a time, so that those of two sources keep the order of their times.
@@ -58,15 +66,22 @@ final class AudioTrack: Sendable {
     /// What had to be corrected so far.
     var corrections: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
 
-    /// Listens to this source from here on, and to no other.
+    /// Listens to this source from here on, and to no other. Nothing changes where it does that already.
     func listen(to port: AudioPort?) {
-        state.withLock { state in
-            state.active = port
-            state.timeline.begin()
-            state.isFirst = true
-            if port == nil { state.continuity.reset() }
+        let isNew = state.withLock { state in
+            guard port == nil || state.active !== port else { return false }
+            state.listen(to: port)
+            return true
         }
+        if isNew { changed(to: port) }
+    }
+
+    /// This source takes over with its first frame; until then the one before goes on. `nil` for none.
+    func expect(_ port: AudioPort?) { state.withLock { $0.next = port } }
+
+    private func changed(to port: AudioPort?) {
         lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
+        // Whose frame was held is stopped.
         pacer.release()
         setPatient(port != nil)
     }
@@ -100,6 +115,12 @@ extension AudioTrack: AudioPort.Receiver {
 
     func receive(_ frame: consuming AudioFrame, from port: AudioPort) -> FrameDisposition {
         let (now, timing, frame) = (clock.now, port.timing, frame)
+        let takesOver = state.withLock { state in
+            guard state.next === port else { return false }
+            state.listen(to: port)
+            return true
+        }
+        if takesOver { changed(to: port) }
         let verdict = state.withLock { state -> AudioTimeline.Verdict in
             guard state.active === port else { return .refused(.notStarted) }
             return state.timeline.judge(

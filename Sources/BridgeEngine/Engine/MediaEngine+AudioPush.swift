@@ -44,7 +44,8 @@ extension MediaEngine {
     /// Pushes sound. Its samples are copied.
     ///
     /// Times that say a gap or an overlap are believed: silence is filled in, samples are cut off, both are
-    /// counted (``EngineStatistics/LocalAudio/corrections``).
+    /// counted (``EngineStatistics/LocalAudio/corrections``). Times that go forward unevenly say when a
+    /// push was made: then the samples count, and times correct them slowly (``AudioContinuity``).
     ///
     /// - Parameters:
     ///   - rawData: Signed 16-bit samples, interleaved; must reach over all of them.

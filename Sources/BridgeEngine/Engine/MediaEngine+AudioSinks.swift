@@ -58,7 +58,7 @@ extension MediaEngine {
         audio.sinkNumber += 1
         return AudioSinkSeat(
             sink, id: AudioSinkID(number: audio.sinkNumber),
-            converter: backend.makeAudioConverter(), isOffline: clock.isOffline,
+            converter: backend.makeAudioConverter(), clock: clock,
             patience: configuration.stallLimit, trace: transitions, events: hub)
     }
 

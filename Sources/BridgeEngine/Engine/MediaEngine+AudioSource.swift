@@ -142,11 +142,13 @@ extension MediaEngine {
     func changeAudio(to seat: AudioSourceSeat) async throws(EngineError) {
         let old = audio.running
         guard old !== seat else { return }
-        audioTrack.listen(to: seat.port)
+        // A file that nobody listens to would run to its end meanwhile.
+        audioTrack.expect(seat.port)
         do throws(EngineError) { try await bringUp(seat) } catch {
-            audioTrack.listen(to: old?.port)
+            audioTrack.expect(nil)
             throw error
         }
+        audioTrack.listen(to: seat.port)
         (audio.running, audio.hasEnded, audio.isStalled) = (seat, false, false)
         if let old { await takeDown(old) }
         hub.post(.localAudioState(.capturing))
@@ -200,6 +202,17 @@ extension MediaEngine {
         pulls.enable(nil)
         if audio.pulled != nil { remote.audio.mixer.end() }
         audio = AudioSide()
+    }
+
+    /// Looks whether sinks take sound.
+    func watchAudioSinks(_ now: MediaTime, _ limit: MediaTime) {
+        for entry in audio.sinks.values {
+            switch entry.seat.feed.check(now: now, limit: limit) {
+            case .stalled: hub.post(.audioSinkStalled(entry.seat.id))
+            case .resumed: hub.post(.audioSinkResumed(entry.seat.id))
+            case nil: break
+            }
+        }
     }
 
     /// Looks whether sound comes.

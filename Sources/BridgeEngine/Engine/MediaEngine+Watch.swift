@@ -23,6 +23,7 @@ extension MediaEngine {
         let limit = MediaTime(configuration.stallLimit)
         watchSource(limit)
         watchAudio(limit)
+        watchAudioSinks(now, limit)
         for slot in slots.values { slot.track.processing.check(now: now, limit: limit) }
         for entry in renderers.values {
             switch entry.seat.feed.check(now: now, limit: limit) {

@@ -63,6 +63,10 @@ public enum EngineEvent: Sendable {
     case audioProcessorFailed(EngineError)
     /// A sink of sound failed. It gets no more where it could not start, and goes on where one frame failed.
     case audioSinkFailed(AudioSinkID, EngineError)
+    /// A sink of sound has been busy with one frame for too long; others are not.
+    case audioSinkStalled(AudioSinkID)
+    /// A sink of sound takes frames again.
+    case audioSinkResumed(AudioSinkID)
     case audioPublished(by: UserID)
     case audioUnpublished(by: UserID)
     /// The first of a user's sound since it was published.

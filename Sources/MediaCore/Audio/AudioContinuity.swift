@@ -5,6 +5,10 @@
 /// none, and corrected as a gap or an overlap of that size. A gap is filled with silence, an overlap is cut
 /// off; both are counted. A gap too long to be filled stays, and is told.
 ///
+/// Times that go forward unevenly, as those of a program that stamps each piece when it is there, say
+/// when the sound was handed over and not when it was taken: then the samples count, and times correct
+/// them only where they are off by 200 ms, or for two seconds by more than they usually are.
+///
 /// ```swift
 /// var continuity = AudioContinuity()
 /// let result = continuity.feed(frame)
@@ -15,8 +19,9 @@
 public struct AudioContinuity: Sendable {
     /// How far times may be off.
     public struct Configuration: Hashable, Sendable {
-        /// A frame whose time is off by no more is where it belongs. Default `nil`: half of what the frame
-        /// lasts, from 2 to 8 ms: a missing frame is noticed, a late clock is not.
+        /// A frame whose time is off by no more is where it belongs, however evenly times go forward.
+        /// Default `nil`: three quarters of what the frame lasts, from 2 to 8 ms, so that a missing frame
+        /// is noticed, and a late clock is not; 200 ms where times go forward unevenly.
         public var jitter: MediaTime?
         /// The longest gap that is filled, and the longest way back that is cut off; 2 s by default.
         public var longestCorrection = MediaTime(seconds: 2)
@@ -66,6 +71,7 @@ public struct AudioContinuity: Sendable {
         var shift: MediaTime
         /// Since when all times were off to the same side, and by how much at least.
         var bias: (since: MediaTime, least: MediaTime)?
+        var evenness = TimeEvenness()
 
         /// When the next sample is due.
         var end: MediaTime { start + format.duration(samples: samples) }
@@ -100,8 +106,11 @@ public struct AudioContinuity: Sendable {
         }
         begin(frame, at: time)
         let format = frame.format
+        stream?.evenness.note(time, lasting: format.duration(samples: frame.sampleCount))
         let offset = time + (stream?.shift ?? .zero) - (stream?.end ?? time)
-        let correction = abs(offset) > jitter(of: frame) ? offset : persistent(offset)
+        let spread = configuration.jitter == nil ? stream?.evenness.spread : nil
+        let limit = spread == nil ? jitter(of: frame) : Self.unevenJitter
+        let correction = abs(offset) > limit ? offset : persistent(offset, spread)
         guard let correction else { return Result(frames: [placed(frame)]) }
         stream?.bias = nil
         if abs(correction) > configuration.longestCorrection { return jumped(correction, frame) }
@@ -146,9 +155,11 @@ public struct AudioContinuity: Sendable {
 
     /// What is off to one side for long enough is no jitter.
     ///
+    /// - Parameter spread: How unevenly times go forward; `nil` where they do not.
     /// - Returns: By how much it was off at least; `nil` while nobody knows.
-    private mutating func persistent(_ offset: MediaTime) -> MediaTime? {
-        guard let end = stream?.end, abs(offset) >= Self.notable else {
+    private mutating func persistent(_ offset: MediaTime, _ spread: MediaTime?) -> MediaTime? {
+        let notable = max(Self.notable, min(spread ?? .zero, Self.mostNotable))
+        guard let end = stream?.end, abs(offset) >= notable else {
             stream?.bias = nil
             return nil
         }
@@ -158,11 +169,15 @@ public struct AudioContinuity: Sendable {
         }
         let least = abs(offset) < abs(bias.least) ? offset : bias.least
         stream?.bias = (bias.since, least)
-        return end - bias.since >= Self.patience ? least : nil
+        let patience = spread == nil ? Self.patience : Self.unevenPatience
+        return end - bias.since >= patience ? least : nil
     }
 
     private static let notable = MediaTime(nanoseconds: 2_000_000)
+    private static let mostNotable = MediaTime(nanoseconds: 40_000_000)
     private static let patience = MediaTime(nanoseconds: 500_000_000)
+    private static let unevenPatience = MediaTime(seconds: 2)
+    private static let unevenJitter = MediaTime(nanoseconds: 200_000_000)
 
     /// Sees to it that the stream has the frame's format, from where it is.
     private mutating func begin(_ frame: AudioFrame, at time: MediaTime) {
@@ -194,8 +209,8 @@ public struct AudioContinuity: Sendable {
 
     private func jitter(of frame: AudioFrame) -> MediaTime {
         if let jitter = configuration.jitter { return jitter }
-        let half = frame.format.duration(samples: frame.sampleCount / 2)
-        return min(max(half, MediaTime(nanoseconds: 2_000_000)), MediaTime(nanoseconds: 8_000_000))
+        let most = frame.format.duration(samples: frame.sampleCount / 4 * 3)
+        return min(max(most, Self.notable), MediaTime(nanoseconds: 8_000_000))
     }
 
     private func abs(_ time: MediaTime) -> MediaTime { time < .zero ? .zero - time : time }
