@@ -16,8 +16,12 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             try #require(mkfifo(path, 0o600) == 0)
+            // Whoever still writes when the reader goes must not end the process.
+            signal(SIGPIPE, SIG_IGN)
             let reader = open(path, O_RDONLY | O_NONBLOCK)
             defer { close(reader) }
+            // F_SETPIPE_SZ: a page, so that it is full at once.
+            _ = fcntl(reader, 1_031, 4_096)
             try await body(path)
         }
     }
