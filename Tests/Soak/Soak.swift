@@ -96,8 +96,6 @@ enum Leak: String, ExpressibleByArgument, CaseIterable {
     /// 64 kB, used.
     case memory
     case descriptor, thread, object
-    /// One of Dispatch's, blocked for ever.
-    case worker
 
     func lose() {
         switch self {
@@ -105,8 +103,6 @@ enum Leak: String, ExpressibleByArgument, CaseIterable {
         case .descriptor: _ = open("/dev/null", O_RDONLY)
         case .thread: Thread.detachNewThread { Thread.sleep(until: .distantFuture) }
         case .object: LiveObjects.lose()
-        case .worker:
-            DispatchQueue(label: "lost").async { Thread.sleep(until: .distantFuture) }
         }
     }
 }

@@ -13,39 +13,48 @@ final class SoakHouse {
             + "video/x-raw,format=I420,width=320,height=240,framerate=30/1"
     }
 
-    /// An engine in a channel, whose pictures are recorded in segments, of which a few are kept.
+    private static func sound(_ number: Int) -> String {
+        "audiotestsrc is-live=true freq=\(220 + number % 20 * 20) ! audio/x-raw,rate=48000,channels=2"
+    }
+
+    /// An engine in a channel, whose pictures and sound are recorded in segments, of which a few are kept.
     init(directory: String) async throws {
         self.directory = directory
         host = MediaEngine(transport: network)
         var configuration = Recorder.Configuration()
         configuration.segments = Recorder.Segments(
             length: .seconds(1), keep: Recorder.Ring(files: 3))
+        configuration.audio = AudioEncoding()
         recorder = try Recorder("\(directory)/segment.mkv", configuration: configuration)
         try recorder.start()
         try await host.setVideoSource(PipelineVideoSource(Self.picture(0)))
-        try await host.setLocalVideoRenderer(recorder)
+        try await host.setAudioSource(PipelineAudioSource(Self.sound(0)))
+        try await host.addRecorder(recorder)
         try await host.startPreview()
         try await host.joinChannel("soak", userID: "host")
     }
 
     /// What a cycle consists of.
-    enum Part: String, CaseIterable, Sendable { case visit, swap, record, bridge }
+    enum Part: String, CaseIterable, Sendable { case visit, swap, sound, record, bridge }
 
     func cycle(_ number: Int, of parts: [Part]) async throws {
         for part in parts {
             switch part {
             case .visit: try await visit(number)
             case .swap: try await host.setVideoSource(PipelineVideoSource(Self.picture(number)))
+            case .sound: try await host.setAudioSource(PipelineAudioSource(Self.sound(number)))
             case .record: try await record(number)
             case .bridge: try await bridge()
             }
         }
     }
 
-    /// Somebody joins, sees the host, is seen, and leaves.
+    /// Somebody joins, sees and hears the host, is seen and heard, and leaves.
     private func visit(_ number: Int) async throws {
         let guest = MediaEngine(transport: network)
         try await guest.setVideoSource(PipelineVideoSource(Self.picture(number + 1)))
+        try await guest.setAudioSource(PipelineAudioSource(Self.sound(number + 1)))
+        try await guest.setPlaybackAudioSink(PipelineAudioSink("audioconvert ! fakesink"))
         try await guest.startPreview()
         try await guest.joinChannel("soak", userID: "guest")
         _ = try await guest.takeSnapshot(of: .remote("host"))
