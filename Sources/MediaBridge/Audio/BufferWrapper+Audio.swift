@@ -31,13 +31,13 @@ extension BufferWrapper {
         let pieces = memory.pieces(of: frame.samples)
         guard pieces.count <= Buffer.mostMemories else { return try wrap(frame.dense()) }
         // The closures hold the storage, so the memory stays until GStreamer lets go of the buffer.
-        func wrap(_ piece: UnsafeMutableRawBufferPointer) -> Buffer {
-            let wrapped = WrappedMemory(memory)
-            return Buffer.wrapping(unsafe: piece, readOnly: true) { wrapped.giveBack() }
+        func wrapped(_ piece: UnsafeMutableRawBufferPointer) -> Buffer {
+            let held = WrappedMemory(memory)
+            return Buffer.wrapping(unsafe: piece, readOnly: true) { held.giveBack() }
         }
-        var buffer = wrap(pieces[0])
+        var buffer = wrapped(pieces[0])
         for piece in pieces.dropFirst() {
-            buffer = buffer.appending(wrap(piece))
+            buffer = buffer.appending(wrapped(piece))
         }
         if frame.format.layout == .planar {
             let plane = frame.sampleCount * frame.format.sampleStride
