@@ -79,16 +79,24 @@ let package = Package(
         ),
         // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
         .target(
-            name: "TestSupport", dependencies: ["MediaBasics"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["BridgeEngine", "MediaBasics"],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(
             name: "MediaBridgeTests",
-            dependencies: ["MediaBridge", "CMediaBridge", "CycleProbe", "TestSupport"],
+            dependencies: [
+                "MediaBridge", "CMediaBridge", "CycleProbe", "ScriptProbe", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         // Starts and stops for the tests of what a process holds afterwards.
         .executableTarget(
             name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/CycleProbe",
+            swiftSettings: settings
+        ),
+        // A user's first script, with loops and an end by Ctrl-C at the top level.
+        .executableTarget(
+            name: "ScriptProbe", dependencies: ["MediaBridge"], path: "Tests/ScriptProbe",
             swiftSettings: settings
         ),
         // Runs for minutes or hours, and tells what grows.

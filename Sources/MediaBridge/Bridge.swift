@@ -23,25 +23,6 @@ public final class Bridge: Sendable {
     let run: BridgeRun
     let plan: BridgePlan
 
-    /// Runs a bridge to its end.
-    ///
-    /// - Parameters:
-    ///   - capture: A gst-launch string that gives frames.
-    ///   - outputs: gst-launch strings that take them.
-    ///   - eachFrame: Sees every frame of raw video before the outputs do. Called on one thread at a
-    ///     time: the capture's streaming thread where it is a file, a delivery queue where it is live.
-    ///     What it throws ends the bridge, with the files complete.
-    /// - Throws: ``PipelineError``; the files are as complete as they can be.
-    @discardableResult
-    public static func run(
-        capture: String, outputs: [String] = [],
-        eachFrame: (@Sendable (VideoFrame) throws -> Void)? = nil
-    ) async throws(PipelineError) -> BridgeReport {
-        var plan = BridgePlan(capture: capture, outputs: outputs)
-        if let eachFrame { plan.processors = [Observer(see: eachFrame)] }
-        return try await Bridge(plan).run().get()
-    }
-
     /// Parses every string; opens nothing yet.
     ///
     /// - Throws: ``PipelineError`` in GStreamer's words.
@@ -182,6 +163,7 @@ public final class Bridge: Sendable {
         noteMissingTails()
         streams.forEach { $0.close() }
         outputs.forEach { $0.output.close() }
+        streams.forEach { $0.branch.discardIfLive() }
         await stopCaptures()
         await finishOutputs()
         streams.forEach { $0.branch.disconnect() }
@@ -189,15 +171,6 @@ public final class Bridge: Sendable {
         report.failures = run.failures
         report.ended = run.failures.isEmpty ? run.ending : .error
         return report
-    }
-
-    private struct Observer: VideoProcessor {
-        let see: @Sendable (VideoFrame) throws -> Void
-
-        func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
-            try see(frame)
-            return frame
-        }
     }
 }
 
@@ -211,7 +184,11 @@ extension BridgeOutput {
         drops[.late] = output.lateFrames
         // Refused after the end, by the end itself: not lost.
         drops[.closed] = 0
+        var balance = reports.values.map(\.balance).reduce(FrameBalance(), +)
+        balance.offered -= balance.dropped[.closed]
+        balance.dropped[.closed] = 0
         return BridgeReport.Counts(
-            frames: reports[name]?.written ?? 0, dropped: drops, bytes: output.writtenBytes)
+            frames: reports[name]?.written ?? 0, dropped: drops, balance: balance,
+            bytes: output.writtenBytes)
     }
 }

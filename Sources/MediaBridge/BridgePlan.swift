@@ -54,7 +54,7 @@ public struct BridgePlan: Sendable {
     public var recordings: [Recording] = []
 
     /// What happens to each frame of raw video, in this order.
-    public var processors: [any VideoProcessor] = []
+    public var processors: [any VideoProcessor & Sendable] = []
 
     /// Ends the bridge after so many frames of the first video stream; `nil`: no limit.
     public var frameLimit: Int?

@@ -6,6 +6,9 @@ public struct BridgeReport: Hashable, Sendable {
         public var frames: Int
         /// Frames lost, by cause.
         public var dropped: DropCounts
+        /// What came, and what became of it. Of an output: of all its streams, up to its elements. Frames
+        /// that came after the end of the bridge are not wanted, and not in it.
+        public var balance: FrameBalance
         /// Bytes in the output's files; `nil` where it writes none.
         public var bytes: Int?
     }

@@ -15,11 +15,13 @@ final class BridgeStream: CaptureReceiver {
 
     private let passed = Tally()
     private let drops = Mutex(DropCounts())
+    /// Frames that came after a limit, after the stop, or after the end of every output.
+    private let unwanted = Atomic<Int>(0)
     private let end = Atomic<Int64>(0)
 
     init(
         name: String, branch: CaptureBranch, takers: [any StreamTaker],
-        processors: [any VideoProcessor],
+        processors: [any VideoProcessor & Sendable],
         limits: BridgeLimits, onEnd: @escaping @Sendable () -> Void,
         onLimit: @escaping @Sendable (BridgeReport.End) -> Void,
         onProblem: @escaping @Sendable (PipelineError) -> Void,
@@ -86,9 +88,16 @@ final class BridgeStream: CaptureReceiver {
 
     /// Frames that passed, and those that did not.
     var counts: BridgeReport.Counts {
+        let passed = self.passed.value
         var drops = self.drops.withLock { $0 }
-        drops[.evicted] += branch.evictedSamples
-        return BridgeReport.Counts(frames: passed.value, dropped: drops)
+        let unwanted = self.unwanted.load(ordering: .acquiring)
+        // After what was made of them: never too few.
+        let came = branch.balance
+        drops[.evicted] += came.dropped[.evicted]
+        let balance = FrameBalance(
+            offered: came.offered - came.dropped[.closed] - unwanted, delivered: passed,
+            dropped: drops)
+        return BridgeReport.Counts(frames: passed, dropped: drops, balance: balance)
     }
 
     // MARK: CaptureReceiver
@@ -97,7 +106,7 @@ final class BridgeStream: CaptureReceiver {
         guard let time = checked(frame.runningTime) else { return }
         let verdict = limits.admitFrame(at: time, for: frame.duration)
         if verdict.passes { reach(time, frame.duration) }
-        if verdict.passes { count(gate.consume(frame)) }
+        if verdict.passes { count(gate.consume(frame)) } else { refuse() }
         if let end = verdict.end { onLimit(end) }
     }
 
@@ -107,6 +116,8 @@ final class BridgeStream: CaptureReceiver {
         if verdict.passes, gate.isOpen {
             reach(time, sample.duration)
             pass(sample)
+        } else {
+            refuse()
         }
         if let end = verdict.end { onLimit(end) }
     }
@@ -152,12 +163,14 @@ final class BridgeStream: CaptureReceiver {
         return time
     }
 
+    private func refuse() { unwanted.add(1, ordering: .releasing) }
+
     private func count(_ disposition: FrameDisposition) {
         switch disposition {
         case .accepted: passed.add()
         case .dropped(.closed) where takers.isEmpty: passed.add()
         // After the stop, and after every output has ended: not lost, but not wanted.
-        case .dropped(.notStarted), .dropped(.closed): break
+        case .dropped(.notStarted), .dropped(.closed): refuse()
         case .dropped(let cause): drops.withLock { $0[cause] += 1 }
         }
     }

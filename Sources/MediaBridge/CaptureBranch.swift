@@ -9,6 +9,10 @@ final class CaptureBranch: Sendable {
     let sink: AppSink
 
     private let arrived = Tally()
+    /// Samples let go of because nobody took any more.
+    private let discarded = Atomic<Int>(0)
+    /// Samples that are known to have given way.
+    private let evicted = Atomic<Int>(0)
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let lost = Mutex<PipelineError?>(nil)
@@ -89,6 +93,8 @@ final class CaptureBranch: Sendable {
     func reset() {
         run.add(1, ordering: .releasing)
         arrived.reset()
+        discarded.store(0, ordering: .releasing)
+        evicted.store(0, ordering: .releasing)
         translation.reset()
         lost.withLock { $0 = nil }
         hasEnded.store(false, ordering: .releasing)
@@ -101,9 +107,41 @@ final class CaptureBranch: Sendable {
     /// Samples that the program has taken.
     var takenSamples: Int { translation.takenSamples }
 
-    /// Old samples that gave way to newer ones; exact once ``discard()`` was called, or the stream
-    /// has ended and was read to its end.
-    var evictedSamples: Int { max(0, arrivedSamples - takenSamples) }
+    /// Samples that were taken and let go of, because they came after the stop.
+    var discardedSamples: Int { discarded.load(ordering: .acquiring) }
+
+    /// Old samples that gave way to newer ones. Those that the queue may still hold are taken for waiting
+    /// until ``discard()`` was called, or the stream has ended and was read to its end.
+    var evictedSamples: Int {
+        guard translation.isLive else { return 0 }
+        let taken = takenSamples
+        let missing = arrivedSamples - taken
+        let known = isStanding ? missing : missing - sink.depth
+        return evicted.max(max(0, known), ordering: .acquiringAndReleasing).newValue
+    }
+
+    /// Whether nothing waits any more.
+    private var isStanding: Bool {
+        switch mode.withLock({ $0 }) {
+        case .discard, .idle: true
+        case .push, .pull, .hold: isFinished
+        }
+    }
+
+    /// Lets go of what waits and follows, where it is live. A file has handed over all it read.
+    func discardIfLive() { if translation.isLive { discard() } }
+
+    /// What came, and what became of it; delivered is what was taken to be delivered.
+    var balance: FrameBalance {
+        var drops = DropCounts()
+        drops[.evicted] = evictedSamples
+        let discarded = discardedSamples
+        drops[.closed] = discarded
+        let taken = takenSamples
+        // A sample may be taken in the moment before it is counted as there.
+        let offered = max(arrivedSamples, taken + drops[.evicted])
+        return FrameBalance(offered: offered, delivered: taken - discarded, dropped: drops)
+    }
 
     /// Whether the stream has ended and every sample has been taken.
     var isFinished: Bool {
@@ -122,7 +160,9 @@ final class CaptureBranch: Sendable {
         discardWaiting()
     }
 
-    private func discardWaiting() { while translation.pull() != nil {} }
+    private func discardWaiting() {
+        while translation.pull() != nil { discarded.add(1, ordering: .acquiringAndReleasing) }
+    }
 
     /// The stream will never come, and why.
     func end(losing error: PipelineError) {

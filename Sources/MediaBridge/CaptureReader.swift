@@ -6,7 +6,14 @@ final class CaptureReader: Sendable {
     let runs: CaptureRuns
     let branch: CaptureBranch
     let delivery = SourceDelivery()
-    private enum Claimant { case sequence, engine }
+    private enum Claimant {
+        case sequence(ObjectIdentifier, Reading)
+        case engine
+    }
+    /// Not held: a loop that nobody holds ends.
+    private struct Reading {
+        weak var run: SequenceRun?
+    }
     private let claimant = Mutex<Claimant?>(nil)
 
     init(_ runs: CaptureRuns, _ branch: CaptureBranch) {
@@ -26,12 +33,12 @@ final class CaptureReader: Sendable {
     // MARK: For an engine's control thread
 
     func initialize() throws(PipelineError) {
-        try claim(.engine)
+        try claim()
         do throws(PipelineError) {
             try runs.open(branch)
         } catch {
             runs.abandon(branch)
-            release(.engine)
+            release()
             throw error
         }
     }
@@ -63,41 +70,70 @@ final class CaptureReader: Sendable {
         delivery.stop()
         defer {
             delivery.consumer = nil
-            release(.engine)
+            release()
         }
         try runs.stop(branch, to: .null)
     }
 
     // MARK: For a sequence
 
-    func beginReading() throws(PipelineError) { try claim(.sequence) }
-
-    func endReading() { release(.sequence) }
-
-    /// One reader at a time: each frame exists once.
-    private func claim(_ next: Claimant) throws(PipelineError) {
+    /// The next loop takes the place of one that was left.
+    func beginReading(_ run: SequenceRun) throws(PipelineError) {
         let isFree = claimant.withLock { claimant in
-            // An engine may initialise what it has initialised.
-            guard claimant == nil || (claimant == .engine && next == .engine) else { return false }
-            claimant = next
+            switch claimant {
+            case .engine: return false
+            case .sequence(_, let reading):
+                guard reading.run?.supersede() ?? true else { return false }
+            case nil: break
+            }
+            claimant = .sequence(ObjectIdentifier(run), Reading(run: run))
             return true
         }
-        guard !isFree else { return }
-        throw PipelineError(
-            .invalidState, message: "these frames are being read already",
-            advice: "read them once, and share each frame")
+        if !isFree { throw Self.isBeingRead }
     }
 
-    private func release(_ last: Claimant) {
-        claimant.withLock { if $0 == last { $0 = nil } }
+    func endReading(_ last: ObjectIdentifier) {
+        claimant.withLock { claimant in
+            if case .sequence(last, _) = claimant { claimant = nil }
+        }
+    }
+
+    /// Ends the loop that reads, or was left.
+    func stopReading() async throws(PipelineError) {
+        let run = claimant.withLock { claimant -> SequenceRun? in
+            guard case .sequence(_, let reading) = claimant else { return nil }
+            return reading.run
+        }
+        try await run?.stop()
+    }
+
+    /// One reader at a time: each frame exists once.
+    private func claim() throws(PipelineError) {
+        let isFree = claimant.withLock { claimant in
+            // An engine may initialise what it has initialised.
+            if case .sequence = claimant { return false }
+            claimant = .engine
+            return true
+        }
+        if !isFree { throw Self.isBeingRead }
+    }
+
+    private static let isBeingRead = PipelineError(
+        .invalidState, message: "these frames are being read already",
+        advice: "read them once, and share each frame; stop() ends a loop that was left at the top "
+            + "level of a script")
+
+    private func release() {
+        claimant.withLock { if case .engine = $0 { $0 = nil } }
     }
 
     // MARK: Counts
 
     var statistics: PipelineVideoSource.Statistics {
-        var drops = DropCounts()
-        drops[.evicted] = branch.evictedSamples
-        return PipelineVideoSource.Statistics(
-            captured: branch.arrivedSamples, delivered: branch.takenSamples, dropped: drops)
+        let unwanted = delivery.unwantedFrames
+        var balance = branch.balance
+        balance.delivered -= unwanted
+        balance.dropped[.closed] += unwanted
+        return PipelineVideoSource.Statistics(balance: balance)
     }
 }

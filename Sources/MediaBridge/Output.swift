@@ -91,6 +91,7 @@ final class Output: Sendable {
         }
         let failure = pipeline.failure
         let late = countLateFrames()
+        branches.values.forEach { $0.settle() }
         finalLate.store(late, ordering: .relaxed)
         do {
             try await pipeline.setState(.null, deadline: deadline)
@@ -119,17 +120,41 @@ final class Output: Sendable {
 
     /// What became of a branch's buffers so far.
     func report(of branch: OutputBranch) -> PipelineVideoSink.Report {
-        let (accepted, written) = (branch.acceptedBuffers, branch.writtenBuffers)
-        var drops = branch.drops
-        let isVideo = branch.name == BridgedText.defaultBranch || branches.count == 1
-        let unshown = isVideo ? unshownFrames : 0
-        if isVideo { drops[.late] = lateFrames }
-        if hasFailed.load(ordering: .relaxed) {
-            drops[.unwritten] = max(0, accepted - drops[.evicted] - written)
-        }
+        let taken = balance(ofTakenBy: branch)
+        let refused = branch.refusals
+        let balance = FrameBalance(
+            offered: taken.offered + refused.total, delivered: taken.delivered,
+            dropped: taken.dropped + refused)
+        let unshown = showsLateFrames(branch) ? unshownFrames : 0
         return PipelineVideoSink.Report(
-            accepted: accepted, written: max(0, written - unshown), dropped: drops,
-            bytes: writtenBytes)
+            accepted: taken.offered, written: max(0, branch.writtenBuffers - unshown),
+            balance: balance, bytes: writtenBytes)
+    }
+
+    /// What became of the buffers that a branch took. Delivered are those that went on behind its queue and
+    /// were neither too late for their display nor lost in a failure.
+    func balance(ofTakenBy branch: OutputBranch) -> FrameBalance {
+        var drops = DropCounts()
+        let (evicted, departed) = (branch.evictedBuffers, branch.departedBuffers)
+        let (unshown, skipped) =
+            showsLateFrames(branch) ? (unshownFrames, pipeline.skippedBuffers) : (0, 0)
+        drops[.evicted] = evicted
+        drops[.late] = min(unshown + skipped, departed)
+        let accepted = max(branch.acceptedBuffers, departed + evicted)
+        if hasFailed.load(ordering: .relaxed) {
+            let written = min(branch.writtenBuffers + skipped, accepted - evicted)
+            drops[.unwritten] = accepted - evicted - max(written, drops[.late])
+        } else if finalLate.load(ordering: .relaxed) >= 0 {
+            // It ended by itself before these had their turn.
+            drops[.closed] = accepted - evicted - departed
+        }
+        let delivered =
+            drops[.unwritten] > 0 ? accepted - drops.total : departed - drops[.late]
+        return FrameBalance(offered: accepted, delivered: delivered, dropped: drops)
+    }
+
+    private func showsLateFrames(_ branch: OutputBranch) -> Bool {
+        branch.name == BridgedText.defaultBranch || branches.count == 1
     }
 
     /// Frames that displays, and converters in front of them, dropped because they came too late.

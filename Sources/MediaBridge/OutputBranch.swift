@@ -28,7 +28,7 @@ final class OutputBranch: VideoFrameConsumer {
         var offset: MediaTime?
         var last: MediaTime?
         var dropsOldest: Bool?
-        /// Whether the oldest ever gave way.
+        /// Whether any buffer may have given way in this run.
         var hasEvicted = false
         var drops = DropCounts()
     }
@@ -37,6 +37,8 @@ final class OutputBranch: VideoFrameConsumer {
     private let fitting: Fitting
     private let failure = Mutex<PipelineError?>(nil)
     private let wrapper = BufferWrapper()
+    /// Buffers that gave way in a run that is over; negative before.
+    private let finalEvictions = Atomic<Int>(-1)
 
     init(
         name: String, source: AppSource, timeline: OutputTimeline,
@@ -65,6 +67,7 @@ final class OutputBranch: VideoFrameConsumer {
     /// Begins to take buffers; forgets an earlier run.
     func open() {
         written.tally.reset()
+        finalEvictions.store(-1, ordering: .releasing)
         stream.withLock { $0 = Stream(isOpen: true) }
         room.reopen()
     }
@@ -98,14 +101,35 @@ final class OutputBranch: VideoFrameConsumer {
         farEnd == nil ? room.departedElements : written.tally.value
     }
 
+    /// Buffers that left the queue for the output's elements.
+    var departedBuffers: Int { room.departedElements }
+
+    /// Buffers that were not taken, by cause.
+    var refusals: DropCounts { stream.withLock { $0.drops } }
+
+    /// Old buffers that gave way in the queue. While it moves, the one that may be on its way out of it is
+    /// taken for waiting.
+    var evictedBuffers: Int {
+        let final = finalEvictions.load(ordering: .acquiring)
+        return final >= 0 ? final : max(0, missingBuffers - 1)
+    }
+
     /// Buffers not taken, and those that gave way in the queue: exact once the queue stands still.
     var drops: DropCounts {
-        var drops = stream.withLock { $0.drops }
-        if stream.withLock({ $0.hasEvicted }) {
-            let waiting = source.queuedBuffers
-            drops[.evicted] += max(0, acceptedBuffers - room.departedElements - waiting)
-        }
+        var drops = refusals
+        drops[.evicted] += max(0, missingBuffers)
         return drops
+    }
+
+    /// Takes down how many gave way, with the queue standing still: it is emptied after this.
+    func settle() { finalEvictions.store(max(0, missingBuffers), ordering: .releasing) }
+
+    /// Entered, and neither there nor gone on.
+    private var missingBuffers: Int {
+        guard stream.withLock({ $0.hasEvicted }) else { return 0 }
+        let entered = room.enteredElements
+        let queued = source.queuedBuffers
+        return entered - queued - room.departedElements
     }
 
     /// What the output takes; `nil` where it takes anything.
@@ -244,6 +268,7 @@ final class OutputBranch: VideoFrameConsumer {
             // A resampler has taken it, and gives it with the next.
             guard let fitted = fitted.take() else { return .accepted }
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
+            if evicts { stream.hasEvicted = true }
             // Muxers take the last picture of a stream for nothing where they know no duration.
             let interval = stream.last.map { MediaTime(due) - $0 }
             let stays = (duration ?? interval).flatMap { ClockTime($0) }

@@ -114,6 +114,8 @@ final class OutputWriter: Sendable {
     }
 
     var statistics: PipelineVideoSink.Report { output.report(of: branch) }
+
+    var takenFrames: FrameBalance { output.balance(ofTakenBy: branch) }
 }
 
 /// Who writes to the branches of an output. Thread: any.

@@ -13,7 +13,7 @@ internal import Synchronization
 /// late, an output of a live capture is in step with it.
 ///
 /// Thread: any but a GStreamer streaming thread, except for ``consume(_:)``, which any thread may call.
-public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
+public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanceReporting {
     /// What a writer meets when the queue is full.
     public enum WhenFull: Sendable {
         /// The oldest gives way to a frame of a live capture; any other writer waits.
@@ -56,8 +56,12 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
         /// Frames that reached the muxer, or the sink element where nothing is muxed, and were not too
         /// late there.
         public var written: Int
+        /// Frames that came, refused ones included; those that went on to the output's elements and were
+        /// not too late for its display; and what became of the others. An element of the string may drop
+        /// or repeat frames of its own accord (`videorate`), which ``written`` shows.
+        public var balance: FrameBalance
         /// Frames that were not delivered, by cause.
-        public var dropped: DropCounts
+        public var dropped: DropCounts { balance.dropped }
         /// Bytes in the files of the output; `nil` where it writes none.
         public var bytes: Int?
     }
@@ -133,6 +137,9 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer {
 
     /// The counts so far.
     public var statistics: Report { writer.statistics }
+
+    /// For the engine that feeds it.
+    public func takenFrames(_ kind: MediaKind) -> FrameBalance { writer.takenFrames }
 
     // MARK: VideoSink, for an engine's control thread
 

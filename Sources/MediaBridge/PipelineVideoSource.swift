@@ -25,13 +25,19 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     }
 
     /// What became of the frames of one run.
-    public struct Statistics: Hashable, Sendable {
+    public struct Statistics: Hashable, Sendable, CustomStringConvertible {
+        public var balance: FrameBalance
         /// Frames that came out of the pipeline.
-        public var captured: Int
+        public var captured: Int { balance.offered }
         /// Frames that the program has taken.
-        public var delivered: Int
-        /// Frames not delivered, by cause.
-        public var dropped: DropCounts
+        public var delivered: Int { balance.delivered }
+        /// Frames not delivered, by cause: ``DropCause/evicted``, and ``DropCause/closed`` for those that
+        /// came when nobody read any more.
+        public var dropped: DropCounts { balance.dropped }
+        /// Frames that wait for the reader.
+        public var waiting: Int { balance.waiting }
+
+        public var description: String { "\(balance)" }
     }
 
     let reader: CaptureReader

@@ -47,12 +47,12 @@ final class SampleTranslation: Sendable {
     var isLive: Bool { liveness.load(ordering: .acquiring) }
 
     /// Samples that were pulled in this run.
-    var takenSamples: Int { taken.load(ordering: .relaxed) }
+    var takenSamples: Int { taken.load(ordering: .acquiring) }
 
     /// The next sample if one waits; never blocks.
     func pull() -> Sample? {
         guard let sample = sink.tryPull() else { return nil }
-        taken.add(1, ordering: .relaxed)
+        taken.add(1, ordering: .releasing)
         return sample
     }
 

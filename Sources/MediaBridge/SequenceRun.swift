@@ -2,12 +2,22 @@ internal import MediaBasics
 internal import Synchronization
 
 /// One run of a capture that is read as a sequence. It begins with the first call, and ends with the
-/// stream, with an error, or when nobody holds it any more.
+/// stream, with an error, when nobody holds it any more, or when another loop begins to read.
+///
+/// The last is for loops that were left at the top level of a script: Swift keeps their iterators as long as
+/// the process lives.
 final class SequenceRun: Sendable {
-    private enum Phase { case idle, running, ended }
+    private enum Phase { case idle, running, ended, superseded }
+    private struct State {
+        var phase = Phase.idle
+        /// A call of ``next()`` is under way.
+        var isReading = false
+        /// The pipeline is on its way up; whoever started it ends it, where it was ended meanwhile.
+        var isStarting = false
+    }
 
     private let reader: CaptureReader
-    private let phase = Mutex(Phase.idle)
+    private let state = Mutex(State())
     private let arrival = Signal()
     /// Why the pipeline did not start.
     private let refusal = Mutex<PipelineError?>(nil)
@@ -17,20 +27,41 @@ final class SequenceRun: Sendable {
     init(_ reader: CaptureReader) { self.reader = reader }
 
     deinit {
-        guard phase.withLock({ $0 }) == .running else { return }
+        guard state.withLock({ $0.phase }) == .running else { return }
         reader.runs.abandon(reader.branch)
         reader.branch.discard()
-        reader.endReading()
+        reader.endReading(ObjectIdentifier(self))
+    }
+
+    /// Another loop begins. This one, which was left or is between two frames, reads no more.
+    ///
+    /// - Returns: False where it waits for a frame right now.
+    func supersede() -> Bool {
+        state.withLock { state in
+            guard !state.isReading else { return false }
+            if state.phase == .running { state.phase = .superseded }
+            return true
+        }
     }
 
     /// The next item; `nil` at the end, and in a task that was cancelled.
     func next() async throws(PipelineError) -> SampleTranslation.Item? {
-        switch phase.withLock({ $0 }) {
+        let phase = state.withLock { state in
+            state.isReading = true
+            return state.phase
+        }
+        defer { state.withLock { $0.isReading = false } }
+        switch phase {
         case .ended: return nil
+        case .superseded:
+            throw PipelineError(
+                .invalidState, message: "another loop has begun to read these frames",
+                advice: "read them in one loop at a time, and share each frame")
         case .idle: try await start()
         case .running: break
         }
         while !Task.isCancelled {
+            if state.withLock({ $0.phase }) == .ended { return nil }
             if let item = reader.branch.tryPull() { return item }
             if let failure = reader.pipeline.failure ?? refusal.withLock({ $0 }) {
                 try await fail(failure)
@@ -49,8 +80,8 @@ final class SequenceRun: Sendable {
     }
 
     private func start() async throws(PipelineError) {
-        try reader.beginReading()
-        phase.withLock { $0 = .running }
+        try reader.beginReading(self)
+        state.withLock { ($0.phase, $0.isStarting) = (.running, true) }
         refusal.withLock { $0 = nil }
         do throws(PipelineError) {
             // A run that was left is still on its way down, and would be counted with this one.
@@ -62,8 +93,14 @@ final class SequenceRun: Sendable {
                 }
             }
         } catch {
+            state.withLock { $0.isStarting = false }
             try await fail(error)
         }
+        let wasEnded = state.withLock { state in
+            state.isStarting = false
+            return state.phase == .ended
+        }
+        if wasEnded { try await end() }
     }
 
     private func refuse(_ error: PipelineError) {
@@ -76,10 +113,19 @@ final class SequenceRun: Sendable {
         throw error
     }
 
-    private func stop() async throws(PipelineError) {
-        phase.withLock { $0 = .ended }
+    /// Ends the run; a call of ``next()`` that is under way returns `nil`.
+    func stop() async throws(PipelineError) {
+        let isUp = state.withLock { state in
+            defer { state.phase = .ended }
+            return state.phase == .running && !state.isStarting
+        }
+        if isUp { try await end() }
+    }
+
+    private func end() async throws(PipelineError) {
         reader.branch.discard()
-        defer { reader.endReading() }
+        arrival.signal()
+        defer { reader.endReading(ObjectIdentifier(self)) }
         try await onControl { [self] () throws(PipelineError) in
             try reader.runs.stop(reader.branch, to: .null)
         }

@@ -39,6 +39,8 @@ final class SourceDelivery: CaptureReceiver {
         var onFirstFrame: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
+    /// Frames of this run that came when nobody took them.
+    private let unwanted = Atomic<Int>(0)
     /// Where endings are told: never on a streaming thread.
     private let queue = SerialQueue(label: "mediabridge.ending")
 
@@ -54,10 +56,13 @@ final class SourceDelivery: CaptureReceiver {
         }
     }
 
+    var unwantedFrames: Int { unwanted.load(ordering: .acquiring) }
+
     /// A run begins: frames pass.
     ///
     /// - Parameter onFirstFrame: Called before the consumer gets it.
     func begin(onFirstFrame: @escaping @Sendable () -> Void) {
+        unwanted.store(0, ordering: .releasing)
         state.withLock { state in
             state.phase = .starting
             state.ending = nil
@@ -134,6 +139,7 @@ final class SourceDelivery: CaptureReceiver {
             return consumer
         }
         onFirstFrame?()
+        if consumer == nil { unwanted.add(1, ordering: .releasing) }
         return consumer
     }
 

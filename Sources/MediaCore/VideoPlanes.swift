@@ -29,13 +29,16 @@ public struct VideoPlanes: ~Copyable {
 /// A picture mapped for writing, valid only in the scope that was given it.
 public struct MutableVideoPlanes: ~Copyable {
     private let planes: [MappedPlane]
+    /// The one format, in memory of its own: the compiler (Swift 6.3) crashes on a mutable subscript of a
+    /// structure that holds a `String`.
+    private let formats: [VideoFormat]
     /// The format of the whole picture.
-    public let format: VideoFormat
+    public var format: VideoFormat { formats[0] }
 
     /// - Parameter planes: Memory that stays valid while the value lives, and that nobody else sees.
     public init(unsafe planes: [MappedPlane], format: VideoFormat) {
         self.planes = planes
-        self.format = format
+        formats = [format]
     }
 
     /// Planes in the picture.

@@ -25,7 +25,7 @@ public protocol VideoSource: AnyObject {
     /// The time that these pictures have in common with somebody's sound; asked once. Default `nil`.
     func timeBase() -> MediaTimeBase?
 
-    /// Opens what the source needs. `false` or a thrown reason stops here.
+    /// Opens what the source needs. `false` or a thrown reason stops here. Default `true`.
     func shouldInitialize() throws -> Bool
 
     /// From here on the source delivers to its consumer. A thrown reason stops here.
@@ -35,7 +35,7 @@ public protocol VideoSource: AnyObject {
     func shouldStop() throws
 
     /// Gives back what ``shouldInitialize()`` took. The consumer must not be used any more. A thrown
-    /// reason is told, and nothing else.
+    /// reason is told, and nothing else. The default does nothing.
     func shouldDispose() throws
 }
 
@@ -44,6 +44,8 @@ extension VideoSource {
     public func contentHint() -> VideoContentHint { .none }
     public func pacing() -> MediaPacing { .source }
     public func timeBase() -> MediaTimeBase? { nil }
+    public func shouldInitialize() throws -> Bool { true }
+    public func shouldDispose() throws {}
 }
 
 /// How a source or sink holds its pixels.

@@ -2,11 +2,14 @@ import BridgeEngine
 import MediaCore
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct LoopbackSlowReceiverTests {
+@Suite(.timeLimit(.minutes(3)), .balanced) struct LoopbackSlowReceiverTests {
     func join(
         _ user: UserID, _ ears: Ears, _ network: LoopbackNetwork
     ) async throws -> any ChannelMembership {
-        try await network.join(ChannelRequest(channel: "room", userID: user), receiver: ears)
+        let member = try await network.join(
+            ChannelRequest(channel: "room", userID: user), receiver: ears)
+        BalanceBook.current?.add(member)
+        return member
     }
 
     @Test func blockedReceiversHarmNobody() async throws {

@@ -2,13 +2,16 @@ import BridgeEngine
 import MediaCore
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct LoopbackTests {
+@Suite(.timeLimit(.minutes(3)), .balanced) struct LoopbackTests {
     let network = LoopbackNetwork()
 
     func join(
         _ user: UserID, _ channel: String = "room", _ ears: Ears
     ) async throws -> any ChannelMembership {
-        try await network.join(ChannelRequest(channel: channel, userID: user), receiver: ears)
+        let member = try await network.join(
+            ChannelRequest(channel: channel, userID: user), receiver: ears)
+        BalanceBook.current?.add(member)
+        return member
     }
 
     @Test func aNewcomerHearsOfThoseWhoAreThereAndTheyOfHim() async throws {

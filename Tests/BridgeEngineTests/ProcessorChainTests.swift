@@ -19,7 +19,7 @@ private struct Letter: VideoProcessor {
 }
 
 /// Writes every pixel, and notes where they lay before and after.
-private final class Painter: VideoProcessor {
+private final class Painter: VideoProcessor, Sendable {
     let addresses = Mutex<[[UInt]]>([])
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
         let before = try frame.address()
@@ -69,7 +69,8 @@ private final class Failures: Sendable {
                     reached.withLock { $0 += 1 }
                     return $0
                 },
-            ].map { $0 as any VideoProcessor }, to: collector, onFailure: { failures.add($0) })
+            ].map { $0 as any VideoProcessor & Sendable }, to: collector,
+            onFailure: { failures.add($0) })
         #expect(chain.consume(try frame(1)) == .accepted)
         #expect(chain.consume(try frame(2)) == .dropped(.processor))
         #expect(chain.consume(try frame(3)) == .accepted)

@@ -45,6 +45,7 @@ struct BridgeTests {
                     + "! identity error-after=31",
                 outputs: ["x264enc ! mp4mux ! filesink location=\(path)"])
             let report = await (try Bridge(plan)).run()
+            expectBalanced(report)
             #expect(report.ended == .error)
             #expect(report.failures.first?.element?.contains("identity") == true)
             #expect(report.outputs["output"]?.frames == 30)
@@ -62,6 +63,7 @@ struct BridgeTests {
                 .init(name: "file", text: "x264enc ! matroskamux ! filesink location=\(path)"),
             ]
             let report = await (try Bridge(plan)).run()
+            expectBalanced(report)
             #expect(report.failures.map(\.code) == [.noSpaceLeft])
             #expect(report.ended == .error)
             #expect(report.outputs["file"]?.frames == 60)
@@ -96,6 +98,7 @@ struct BridgeTests {
             let bridge = try Bridge(plan)
             bridgeToStop.withLock { $0 = bridge }
             let report = await bridge.run()
+            expectBalanced(report)
             bridgeToStop.withLock { $0 = nil }
             #expect(report.ended == .interrupt)
             #expect(report.failures.isEmpty)
@@ -122,6 +125,7 @@ struct BridgeTests {
                 ])
             plan.frameLimit = 30
             let report = try await Bridge(plan).run().get()
+            expectBalanced(report)
             #expect(report.ended == .frames)
             let video = try await MediaProbe(of: path).video
             #expect(video?.frames == 30)

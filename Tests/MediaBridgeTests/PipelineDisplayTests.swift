@@ -14,6 +14,7 @@ import Testing
                     "screen-to-file.yaml", setting: ["display": display.name, "file": path],
                     frames: 15)
                 let report = try await Bridge(plan).run().get()
+                expectBalanced(report)
                 #expect(report.ended == .frames)
                 #expect(report.captures["video"]?.frames == 15)
                 let written = try #require(report.outputs["file"]?.frames)

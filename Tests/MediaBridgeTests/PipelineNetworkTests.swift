@@ -23,6 +23,7 @@ import Testing
                 let plan = try PipelineFolder.plan(
                     "h264-over-rtp.yaml", setting: ["port": "\(port)"], frames: 90)
                 let report = try await Bridge(plan).run().get()
+                expectBalanced(report)
                 // A busy machine may drop some of a live capture; none is lost without being counted.
                 let network = try #require(report.outputs["network"])
                 #expect(network.frames + network.dropped.total == 90)

@@ -11,6 +11,7 @@ import Testing
             let plan = try PipelineFolder.plan(
                 "test-to-file.yaml", setting: ["file": path], frames: 45)
             let report = try await Bridge(plan).run().get()
+            expectBalanced(report)
             #expect(report.ended == .frames)
             #expect(report.outputs["file"]?.frames == 45)
             let probe = try await MediaProbe(of: path)
@@ -30,6 +31,7 @@ import Testing
             let plan = try PipelineFolder.plan(
                 "file-to-file.yaml", setting: ["input": input, "file": path])
             let report = try await Bridge(plan).run().get()
+            expectBalanced(report)
             #expect(report.ended == .eos)
             #expect(report.captures["video"]?.frames == clip.frames)
             #expect(report.captures["video"]?.dropped.total == 0)
@@ -77,6 +79,7 @@ import Testing
                         """
                 ).captures
             let report = try await Bridge(plan).run().get()
+            expectBalanced(report)
             #expect(report.outputs["file"]?.frames == 30)
             #expect(try await MediaProbe(of: path).video?.frames == 30)
             let pixel = try await MediaProbe.colour(of: path)
@@ -119,6 +122,7 @@ import Testing
             // Both come to an end of their own, so that a slow machine has both in the file.
             plan.frameLimit = nil
             let report = try await Bridge(plan).run().get()
+            expectBalanced(report)
             let video = try #require(report.captures["video"])
             #expect(video.frames + video.dropped.total == 30)
             let probe = try await MediaProbe(of: path)

@@ -29,6 +29,7 @@ struct SinkTests {
                 "x264enc ! matroskamux ! filesink location=\(path)")
             for frame in try frames(75) { try await sink.write(frame) }
             let report = try await sink.finish()
+            expectBalanced(report.balance)
             #expect(report.accepted == 75)
             #expect(report.written == 75)
             #expect(report.dropped.total == 0)
@@ -51,6 +52,7 @@ struct SinkTests {
         }
         try await sink.write(all[2])
         let report = try await sink.finish()
+        expectBalanced(report.balance)
         #expect(report.written == 2)
     }
 

@@ -28,6 +28,7 @@ import Testing
         try await onControl { try source.shouldStart() }
         await receiver.wait { $0.endings > 0 }
         #expect(receiver.frames.count + source.statistics.dropped.total == 10)
+        expectBalanced(source.statistics.balance)
         guard case .ended? = receiver.news.last else {
             Issue.record("the end is the last that is told: \(receiver.news)")
             return
@@ -83,6 +84,7 @@ import Testing
             await receiver.wait { $0.failure != nil }
             #expect(receiver.failure?.element?.contains("identity") == true)
             #expect(receiver.frames.count + source.statistics.dropped.total == 4)
+            expectBalanced(source.statistics.balance)
             try await onControl { try source.shouldStop() }
             #expect(receiver.endings == 1)
             guard case .failed? = receiver.news.last else {

@@ -186,6 +186,7 @@ import Testing
             let plan = try PipelineFolder.plan(
                 "test-to-file.yaml", setting: ["file": directory.file(name)], frames: 2)
             let report = try await Bridge(plan).run().get()
+            expectBalanced(report)
             #expect(directory.contents == [name])
             #expect((report.outputs["file"]?.bytes ?? 0) > 0)
         }

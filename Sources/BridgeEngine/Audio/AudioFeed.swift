@@ -10,9 +10,9 @@ final class AudioFeed: Sendable {
     private let isOffline: Bool
     private let patience: Duration
     private let busy: BusyMeter
-    let offered = AudioMeter()
-    let rendered = AudioMeter()
-    let drops = DropMeter()
+    private let meter = AudioFlowMeter()
+    /// Of a sink that has a queue of its own.
+    private let account: SinkAccount?
 
     /// Of sound that comes in pieces of 10 ms, two thirds of a second.
     private static let depth = 64
@@ -20,35 +20,37 @@ final class AudioFeed: Sendable {
     /// - Parameters:
     ///   - patience: How long a source waits for room at most, where nothing may be lost. A sink for
     ///     which it waited in vain is not waited for again before it takes a frame.
+    ///   - account: What the sink says of the frames it took.
     ///   - render: Called on `queue`; says whether the frame was rendered.
     init(
         isOffline: Bool, patience: Duration, on queue: SerialQueue,
-        clock: @escaping @Sendable () -> MediaTime,
+        clock: @escaping @Sendable () -> MediaTime, account: SinkAccount?,
         render: @escaping @Sendable (AudioFrame) -> FrameDisposition
     ) {
         self.isOffline = isOffline
         self.patience = patience
-        let (rendered, drops) = (self.rendered, self.drops)
+        self.account = account
+        let meter = self.meter
         let busy = BusyMeter(clock)
         self.busy = busy
         mailbox = Mailbox(depth: Self.depth, on: queue) { frame in
             switch busy.during({ render(frame) }) {
-            case .accepted: rendered.note(frame)
-            case .dropped(let cause): drops.note(cause)
+            case .accepted: meter.deliver()
+            case .dropped(let cause): meter.drops.note(cause)
             }
         }
         mailbox.close()
     }
 
     func offer(_ frame: AudioFrame) {
-        offered.note(frame)
+        meter.offered.note(frame)
         switch mailbox.post(frame, whenFull: policy) {
         case .taken: break
-        case .takenForOldest: drops.note(.evicted)
+        case .takenForOldest: meter.drops.note(.evicted)
         case .full:
             busy.giveUp()
-            drops.note(.queueFull)
-        case .closed: drops.note(.notStarted)
+            meter.drops.note(.queueFull)
+        case .closed: meter.drops.note(.notStarted)
         }
     }
 
@@ -65,6 +67,18 @@ final class AudioFeed: Sendable {
 
     /// Takes no more; what waits is still rendered.
     func close() { mailbox.close() }
+
+    /// Takes no more, and forgets what waits: its sink was given up.
+    func abandon() {
+        let lost = mailbox.abandon()
+        if lost > 0 { meter.drops.note(.failed, lost) }
+    }
+
+    var balance: FrameBalance {
+        // The sink first: what it says of is counted here, but for the frame in its hand.
+        let taken = account?.taken
+        return meter.balance.settled(with: taken)
+    }
 
     func setPatient(_ isPatient: Bool) { mailbox.setPatient(isPatient) }
 }

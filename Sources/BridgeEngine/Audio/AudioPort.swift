@@ -9,6 +9,8 @@ final class AudioPort: AudioFrameConsumer {
         func receive(_ frame: consuming AudioFrame, from port: AudioPort) -> FrameDisposition
         /// ``takeEndings()`` says how.
         func ended(_ port: AudioPort)
+        /// Counts the frames of all ports.
+        var sources: AudioFlowMeter { get }
     }
     private struct Traits {
         var pacing = MediaPacing.source
@@ -21,12 +23,13 @@ final class AudioPort: AudioFrameConsumer {
     /// A source that ends again and again fills no memory.
     private static let mostEndings = 8
     private weak let receiver: (any Receiver)?
-    let meter = AudioMeter()
-    let drops = DropMeter()
+    /// Of all ports that the receiver ever had.
+    private let meter: AudioFlowMeter
 
     /// - Parameter lane: Where the source is called.
     init(to receiver: any Receiver, from lane: Lane) {
         self.receiver = receiver
+        meter = receiver.sources
         gate = SourceGate(lane)
     }
 
@@ -50,7 +53,7 @@ final class AudioPort: AudioFrameConsumer {
 
     func close() {
         let lost = gate.close()
-        if lost > 0 { drops.note(.notStarted, lost) }
+        if lost > 0 { meter.drops.note(.notStarted, lost) }
     }
 
     /// Whether frames come through.
@@ -79,7 +82,7 @@ final class AudioPort: AudioFrameConsumer {
 
     @discardableResult
     func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
-        meter.note(frame)
+        meter.offered.note(frame)
         guard frame.sampleCount > 0 else { return count(.badSize) }
         switch gate.enter(frame) {
         case .passes: return pass(frame)
@@ -95,7 +98,10 @@ final class AudioPort: AudioFrameConsumer {
     }
 
     private func count(_ disposition: FrameDisposition) -> FrameDisposition {
-        if case .dropped(let cause) = disposition { drops.note(cause) }
+        switch disposition {
+        case .accepted: meter.deliver()
+        case .dropped(let cause): meter.drops.note(cause)
+        }
         return disposition
     }
 }

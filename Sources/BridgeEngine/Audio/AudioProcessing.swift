@@ -4,14 +4,19 @@ internal import Synchronization
 /// The processors of sound, one after the other, on the thread of whoever delivers. Thread: any, one frame
 /// at a time.
 final class AudioProcessing: Sendable {
-    private let processors = Mutex<[any AudioProcessor]>([])
+    /// Unchecked: nobody else has it, and the track calls it for one frame at a time.
+    private struct Hosted: @unchecked Sendable {
+        let processor: any AudioProcessor
+    }
+    private let processors = Mutex<[Hosted]>([])
     private let events: EventHub
     private let isFailing = Atomic<Bool>(false)
     let drops = DropMeter()
 
     init(_ events: EventHub) { self.events = events }
 
-    func set(_ next: [any AudioProcessor]) {
+    func set(_ next: sending [any AudioProcessor]) {
+        let next = next.map { Hosted(processor: $0) }
         // What they hold is let go of outside of the lock.
         _ = processors.withLock { processors in
             defer { processors = next }
@@ -23,7 +28,7 @@ final class AudioProcessing: Sendable {
     func process(_ frame: consuming AudioFrame) -> AudioFrame? {
         let processors = self.processors.withLock { $0 }
         var current: AudioFrame? = frame
-        for processor in processors {
+        for processor in processors.map(\.processor) {
             guard let taken = current.take() else { break }
             do {
                 current = try processor.process(taken)

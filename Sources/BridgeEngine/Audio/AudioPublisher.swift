@@ -8,23 +8,18 @@ final class AudioPublisher: Sendable {
 
     /// Sends what `stream` carries, from here on.
     init(
-        _ stream: AudioStream, to membership: any ChannelMembership, counting meter: Meter
+        _ stream: AudioStream, to membership: any ChannelMembership, counting meter: AudioFlowMeter
     ) {
         self.stream = stream
         self.membership = membership
         membership.publishAudio()
         tap = stream.tap { frame in
+            meter.offered.note(frame)
             switch membership.send(frame) {
-            case .accepted: meter.sent.note(frame)
+            case .accepted: meter.deliver()
             case .dropped(let cause): meter.drops.note(cause)
             }
         }
-    }
-
-    /// Counts what went out, and what did not.
-    final class Meter: Sendable {
-        let sent = AudioMeter()
-        let drops = DropMeter()
     }
 
     func stop() {

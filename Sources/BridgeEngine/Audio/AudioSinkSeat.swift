@@ -15,6 +15,7 @@ actor AudioSinkSeat: Seat {
     nonisolated let identity: ObjectIdentifier
     nonisolated let typeName: String
     nonisolated let feed: AudioFeed
+    private let account: SinkAccount?
     nonisolated let trace: TransitionTrace
     nonisolated let retirement = Retirement()
     nonisolated private let events: EventHub
@@ -35,8 +36,10 @@ actor AudioSinkSeat: Seat {
         let lane = Lane("\(id)")
         self.lane = lane
         let reach = Reach()
+        account = (sink as? any FrameBalanceReporting).map { SinkAccount($0, .audio) }
         feed = AudioFeed(
-            isOffline: clock.isOffline, patience: patience, on: lane.queue, clock: clock.clockTime
+            isOffline: clock.isOffline, patience: patience, on: lane.queue,
+            clock: clock.clockTime, account: account
         ) { frame in
             guard let seat = reach.seat else { return .notStarted }
             return seat.assumeIsolated { $0.render(frame) }
@@ -63,17 +66,19 @@ actor AudioSinkSeat: Seat {
             guard stages.stage == .initialized, !isGivenUp else { return }
             try stages.start(sink.shouldStart)
             failures = 0
+            account?.begin()
             // Where it was given up meanwhile, what puts it away follows, and closes it again.
             feed.open()
         case .stop:
             // Behind what waited when the feed was closed.
             feed.close()
+            defer { account?.end() }
             try stages.stop(sink.shouldStop)
         case .dispose: try stages.dispose(sink.shouldDispose)
         }
     }
 
-    nonisolated func shut() { feed.close() }
+    nonisolated func shut() { feed.abandon() }
 
     nonisolated func failureEvent(_ error: EngineError) -> EngineEvent {
         .audioSinkFailed(id, error)

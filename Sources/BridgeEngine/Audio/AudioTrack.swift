@@ -37,6 +37,8 @@ final class AudioTrack: Sendable {
         let port: AudioPort
     }
     private let pacer = Pacer()
+    /// What came from every source that the track had.
+    let sources = AudioFlowMeter()
     let processing: AudioProcessing
     let passed = AudioMeter()
     let level = LevelMeter()

@@ -9,11 +9,28 @@ final class RemoteAudio: Sendable {
         let meter = AudioMeter()
         let level = LevelMeter()
         let isFirst = Atomic<Bool>(true)
+
+        /// `nil` where nothing came.
+        var counts: EngineStatistics.RemoteAudio? {
+            let reading = meter.now
+            guard reading.frames > 0 else { return nil }
+            return EngineStatistics.RemoteAudio(
+                received: reading.frames, samples: reading.samples, format: reading.format,
+                level: level.take())
+        }
     }
     private struct State {
         var lines: [UserID: Line] = [:]
         var muted: Set<UserID> = []
         var areAllMuted = false
+        var gone = Departed<UserID, EngineStatistics.RemoteAudio>()
+
+        /// Of those whose sinks do not wait for their return.
+        mutating func prune(_ user: UserID) {
+            guard let line = lines[user], line.stream.isIdle else { return }
+            lines[user] = nil
+            if let counts = line.counts { gone.add(user, counts) }
+        }
     }
     private let state = Mutex(State())
     private let clock: EngineClock
@@ -88,27 +105,29 @@ final class RemoteAudio: Sendable {
     /// A user is gone; his sinks wait for his return.
     func forget(_ user: UserID) {
         mixer.forget(user)
-        state.withLock { state in
-            if state.lines[user]?.stream.isIdle == true { state.lines[user] = nil }
-        }
+        state.withLock { $0.prune(user) }
     }
 
     /// Nobody is there any more.
     func clear() {
         mixer.clear()
-        state.withLock { state in state.lines = state.lines.filter { !$1.stream.isIdle } }
+        state.withLock { state in state.lines.keys.forEach { state.prune($0) } }
     }
 
-    var statistics: [UserID: EngineStatistics.RemoteAudio] {
-        var all: [UserID: EngineStatistics.RemoteAudio] = [:]
-        for (user, line) in state.withLock({ $0.lines }) {
-            let reading = line.meter.now
-            guard reading.frames > 0 else { continue }
-            let played = mixer.statistics(of: user)
-            all[user] = EngineStatistics.RemoteAudio(
-                received: reading.frames, samples: reading.samples, format: reading.format,
-                level: line.level.take(), jitterBuffer: played?.counts, wait: played?.wait.duration)
+    /// Of those who are there, and of those who left.
+    var statistics:
+        (
+            present: [UserID: EngineStatistics.RemoteAudio],
+            gone: Departed<UserID, EngineStatistics.RemoteAudio>
+        )
+    {
+        let (lines, gone) = state.withLock { ($0.lines, $0.gone) }
+        var present = lines.compactMapValues(\.counts)
+        for user in present.keys {
+            guard let played = mixer.statistics(of: user) else { continue }
+            present[user]?.jitterBuffer = played.counts
+            present[user]?.wait = played.wait.duration
         }
-        return all
+        return (present, gone)
     }
 }

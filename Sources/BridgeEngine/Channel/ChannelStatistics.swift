@@ -1,3 +1,5 @@
+public import MediaCore
+
 /// How many frames went to and from a user of a channel, and what became of them.
 public struct ChannelStatistics: Hashable, Sendable {
     /// Frames on the way from one user to another. `sent` is the sum of the others and ``waiting``.
@@ -15,6 +17,12 @@ public struct ChannelStatistics: Hashable, Sendable {
         public var waiting: Int { sent - delivered - evicted - closed }
 
         public init() {}
+
+        public var balance: FrameBalance {
+            var drops = DropCounts()
+            (drops[.evicted], drops[.closed]) = (evicted, closed)
+            return FrameBalance(offered: sent, delivered: delivered, dropped: drops)
+        }
     }
 
     /// Frames that the user sent, each once, whoever was there to receive it.

@@ -4,18 +4,13 @@ internal import Synchronization
 
 /// From a track to the channel.
 final class Publisher: Sendable {
-    /// Counts what went out, and what did not.
-    final class Meter: Sendable {
-        let sent = FrameMeter()
-        let drops = DropMeter()
-    }
     /// What sends a frame as it is, on the track's own thread.
     private final class Sender: VideoFrameConsumer {
         let membership: any ChannelMembership
         let track: TrackID
-        let meter: Meter
+        let meter: FlowMeter
 
-        init(_ membership: any ChannelMembership, _ track: TrackID, _ meter: Meter) {
+        init(_ membership: any ChannelMembership, _ track: TrackID, _ meter: FlowMeter) {
             self.membership = membership
             self.track = track
             self.meter = meter
@@ -24,12 +19,17 @@ final class Publisher: Sendable {
         @discardableResult
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             let format = frame.format
-            let disposition = membership.send(frame, track: track)
+            meter.offered.note(format)
+            let disposition = send(frame)
             switch disposition {
-            case .accepted: meter.sent.note(format)
+            case .accepted: meter.delivered.note(format)
             case .dropped(let cause): meter.drops.note(cause)
             }
             return disposition
+        }
+
+        func send(_ frame: consuming VideoFrame) -> FrameDisposition {
+            membership.send(frame, track: track)
         }
     }
     private enum Way {
@@ -50,7 +50,7 @@ final class Publisher: Sendable {
     ///   - patience: How long the track waits for a slow conversion where nothing may be lost.
     init(
         _ stream: VideoStream, as track: TrackID, to membership: any ChannelMembership,
-        _ request: RenderRequest, clock: EngineClock, patience: Duration, counting meter: Meter
+        _ request: RenderRequest, clock: EngineClock, patience: Duration, counting meter: FlowMeter
     ) {
         sender = Sender(membership, track, meter)
         self.stream = stream
@@ -82,13 +82,13 @@ final class Publisher: Sendable {
         let sender = self.sender
         let feed = SinkFeed(
             RendererOptions(), isOffline: clock.isOffline, patience: patience,
-            on: SerialQueue(label: "mediabridge.publisher"), clock: clock.clockTime
+            on: SerialQueue(label: "mediabridge.publisher"), clock: clock.clockTime,
+            counting: sender.meter
         ) { item in
             guard let frame = try? item.conversion?.frame() ?? item.frame else {
-                sender.meter.drops.note(.failed)
                 return .dropped(.failed)
             }
-            return sender.consume(frame)
+            return sender.send(frame)
         }
         way.withLock { $0 = .feed(feed) }
         stream.attach(feed, for: request, insteadOf: tap)

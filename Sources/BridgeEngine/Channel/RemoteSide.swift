@@ -6,9 +6,19 @@ final class RemoteSide: Sendable {
     /// One user's track.
     private final class Stream: Sendable {
         let video: VideoStream
-        let meter = FrameMeter()
+        let meter: FrameMeter
         let isFirst = Atomic<Bool>(true)
-        init(_ video: VideoStream) { self.video = video }
+        init(_ video: VideoStream, _ clock: EngineClock) {
+            self.video = video
+            meter = FrameMeter(clock: clock.clockTime)
+        }
+
+        /// - Parameter now: For the rate; `nil` where none is wanted.
+        func counts(now: MediaTime?) -> EngineStatistics.Remote {
+            EngineStatistics.Remote(
+                received: meter.frames, frameRate: now.map { meter.rate(at: $0) } ?? 0,
+                size: meter.lastSize)
+        }
     }
     private struct Key: Hashable {
         let user: UserID
@@ -17,12 +27,16 @@ final class RemoteSide: Sendable {
     private struct State {
         var streams: [Key: Stream] = [:]
         var users: Set<UserID> = []
+        var gone = Departed<EngineStatistics.RemoteTrack, EngineStatistics.Remote>()
 
         /// Streams come with every user that comes by, and go where no renderer waits for his return.
         mutating func prune(_ isGone: (Key) -> Bool) {
             for (key, stream) in streams where isGone(key) {
                 stream.isFirst.store(true, ordering: .relaxed)
-                if stream.video.isIdle { streams[key] = nil }
+                guard stream.video.isIdle else { continue }
+                streams[key] = nil
+                guard stream.meter.frames > 0 else { continue }
+                gone.add(.init(user: key.user, track: key.track), stream.counts(now: nil))
             }
         }
     }
@@ -149,6 +163,7 @@ final class RemoteSide: Sendable {
         if stream.isFirst.load(ordering: .relaxed),
             stream.isFirst.exchange(false, ordering: .relaxed)
         {
+            stream.video.beginAnew()
             events.post(
                 .firstRemoteFrame(
                     user, track, VideoSize(width: frame.width, height: frame.height)))
@@ -159,7 +174,7 @@ final class RemoteSide: Sendable {
     private func stream(of user: UserID, _ track: TrackID) -> Stream {
         let key = Key(user: user, track: track)
         if let stream = state.withLock({ $0.streams[key] }) { return stream }
-        let fresh = Stream(VideoStream(backend))
+        let fresh = Stream(VideoStream(backend), clock)
         return state.withLock { state in
             let stream = state.streams[key] ?? fresh
             state.streams[key] = stream
@@ -167,13 +182,12 @@ final class RemoteSide: Sendable {
         }
     }
 
-    func statistics(now: MediaTime) -> [UserID: [TrackID: EngineStatistics.Remote]] {
-        var all: [UserID: [TrackID: EngineStatistics.Remote]] = [:]
-        for (key, stream) in state.withLock({ $0.streams }) where stream.meter.frames > 0 {
-            all[key.user, default: [:]][key.track] = EngineStatistics.Remote(
-                received: stream.meter.frames, frameRate: stream.meter.rate(at: now),
-                size: stream.meter.lastSize)
+    func addStatistics(to statistics: inout EngineStatistics, now: MediaTime) {
+        let (streams, gone) = state.withLock { ($0.streams, $0.gone) }
+        for (key, stream) in streams where stream.meter.frames > 0 {
+            statistics.remote[key.user, default: [:]][key.track] = stream.counts(now: now)
         }
-        return all
+        statistics.gone.remote = gone
+        (statistics.remoteAudio, statistics.gone.remoteAudio) = audio.statistics
     }
 }

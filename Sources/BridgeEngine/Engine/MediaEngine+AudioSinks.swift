@@ -42,6 +42,11 @@ extension MediaEngine {
         return seat.id
     }
 
+    /// A sink by its id, to reach it (``AudioSinkReference/perform(_:)``); `nil` for one that is not there.
+    public func audioSink(_ id: AudioSinkID) -> AudioSinkReference? {
+        audio.sinks[id].map { AudioSinkReference(seat: $0.seat) }
+    }
+
     /// Takes a sink away: what it was given is rendered, then it is stopped and disposed of.
     public func removeAudioSink(_ id: AudioSinkID) async throws(EngineError) {
         try await enter()
@@ -100,6 +105,8 @@ extension MediaEngine {
         audio.sinks[entry.seat.id] = nil
         detach(entry)
         await takeDown(entry.seat)
+        gone.audioSinks.add(
+            entry.seat.id, EngineStatistics.AudioOutput(balance: entry.seat.feed.balance))
         updatePlayback()
     }
 
@@ -156,5 +163,22 @@ extension MediaEngine {
         case .remote(let user): remote.audio.detach(entry.seat.feed, from: user)
         case .playback: mixed.detach(entry.seat.feed)
         }
+    }
+}
+
+/// A sink of sound that the engine holds.
+public struct AudioSinkReference: Sendable {
+    let seat: AudioSinkSeat
+
+    public var id: AudioSinkID { seat.id }
+
+    /// Whether it is this object.
+    public func refers(to sink: any AudioSink) -> Bool { ObjectIdentifier(sink) == seat.identity }
+
+    /// Runs `body` with the sink, on the one thread that calls it, between two frames.
+    public func perform<R: Sendable>(
+        _ body: @Sendable (any AudioSink) throws -> R
+    ) async rethrows -> R {
+        try await seat.perform(body)
     }
 }

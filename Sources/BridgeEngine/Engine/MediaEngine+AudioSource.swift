@@ -82,7 +82,7 @@ extension MediaEngine {
 
     /// Sets what changes the engine's own sound before anybody hears it, from the next frame on; an empty
     /// list changes nothing. Processors are called on the thread of whoever delivers, one frame at a time.
-    nonisolated public func setAudioProcessors(_ processors: [any AudioProcessor]) {
+    nonisolated public func setAudioProcessors(_ processors: sending [any AudioProcessor]) {
         audioTrack.processing.set(processors)
     }
 
@@ -197,7 +197,6 @@ extension MediaEngine {
 
     /// With everything else.
     func shutDownAudio() async {
-        await takeDownAudioSinks { _ in true }
         disableAudioPush()
         pulls.enable(nil)
         if audio.pulled != nil { remote.audio.mixer.end() }

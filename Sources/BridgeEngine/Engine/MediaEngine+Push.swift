@@ -21,7 +21,7 @@ extension MediaEngine {
         }
         let kind: PushVideoSource.Kind =
             encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
-        let source = makePushSource(kind, for: .main)
+        let source = makePushSource(kind, for: mainTrack)
         let seat = makeSeat(source, for: mainTrack)
         if !holds.isEmpty { try await prepareSwap(to: seat) }
         await disablePush(for: seat)
@@ -77,8 +77,8 @@ extension MediaEngine {
         let id = TrackID(trackNumber)
         let kind: PushVideoSource.Kind =
             encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
-        let source = makePushSource(kind, for: id)
         let track = makeTrack(id)
+        let source = makePushSource(kind, for: track)
         let seat = makeSeat(source, for: track)
         slots[id] = TrackSlot(track: track)
         slots[id]?.pushSeat = seat
@@ -99,16 +99,19 @@ extension MediaEngine {
         await stopSource(of: id)
         for entry in renderers.values where entry.stream == .local(id) { await remove(entry) }
         slot.track.close()
+        gone.tracks.add(id, counts(of: slot.track, id, clock.clockTime()))
         slots[id] = nil
     }
 
     // MARK: Inside
 
     private func makePushSource(
-        _ kind: PushVideoSource.Kind, for track: TrackID
+        _ kind: PushVideoSource.Kind, for track: LocalTrack
     ) -> PushVideoSource {
-        PushVideoSource(kind, backend: backend, clock: clock, refused: pushes.refused) { [hub] in
-            hub.post(.keyFrameNeeded(track))
+        PushVideoSource(
+            kind, backend: backend, clock: clock, refused: pushes.refused, track: track
+        ) { [hub, id = track.id] in
+            hub.post(.keyFrameNeeded(id))
         }
     }
 

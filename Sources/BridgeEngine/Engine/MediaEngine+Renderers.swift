@@ -64,6 +64,12 @@ extension MediaEngine {
         return seat.id
     }
 
+    /// A renderer by its id, to reach it (``VideoRendererReference/perform(_:)``); `nil` for one that is not
+    /// there.
+    public func videoRenderer(_ id: RendererID) -> VideoRendererReference? {
+        renderers[id].map { VideoRendererReference(seat: $0.seat) }
+    }
+
     /// Takes a renderer away: what it was given is rendered, then it is stopped and disposed of.
     public func removeVideoRenderer(_ id: RendererID) async throws(EngineError) {
         try await enter()
@@ -134,6 +140,8 @@ extension MediaEngine {
         renderers[entry.seat.id] = nil
         detach(entry)
         await takeDown(entry.seat)
+        let counts = entry.seat.feed.statistics(now: clock.clockTime())
+        gone.renderers.add(entry.seat.id, counts)
     }
 
     /// Whether renderers of this stream are to run now.

@@ -1,69 +1,70 @@
 internal import MediaCore
 
 extension MediaEngine {
-    /// The counts and rates now. Rates are over the time since the statistics before, whoever asked.
+    /// The counts and rates now. Rates are over the time since the statistics before, whoever asked. After
+    /// ``shutDown()`` they are those of its end.
     public var statistics: EngineStatistics { statisticsNow() }
 
     func statisticsNow() -> EngineStatistics {
+        if let finalStatistics { return finalStatistics }
         let now = clock.clockTime()
         var statistics = EngineStatistics()
-        for (id, slot) in slots { statistics.local[id] = local(slot, id, now) }
-        statistics.remote = remote.statistics(now: now)
+        statistics.gone = gone
+        for (id, slot) in slots { statistics.local[id] = counts(of: slot.track, id, now) }
+        remote.addStatistics(to: &statistics, now: now)
         for entry in renderers.values {
             statistics.renderers[entry.seat.id] = entry.seat.feed.statistics(now: now)
         }
-        statistics.sent = outgoing.sent.frames
-        statistics.unsent = outgoing.drops.all
+        statistics.outgoing = outgoing.balance
         addAudio(to: &statistics)
         return statistics
     }
 
     private func addAudio(to statistics: inout EngineStatistics) {
-        if audio.isEnabled {
+        let sources = audioTrack.sources
+        let balance = sources.balance
+        // Of sound that was turned off, too, once there was some.
+        if audio.isEnabled || balance.offered > 0 {
             var local = EngineStatistics.LocalAudio()
-            if let port = (audio.running ?? audio.external ?? audio.chosen)?.port {
-                let reading = port.meter.now
-                (local.delivered, local.deliveredSamples) = (reading.frames, reading.samples)
-                local.format = reading.format
-                local.dropped = port.drops.all
-            }
-            local.dropped = local.dropped + audioTrack.processing.drops.all
+            let reading = sources.offered.now
+            (local.deliveredSamples, local.format) = (reading.samples, reading.format)
+            local.balance = balance
+            local.dropped = balance.dropped + audioTrack.processing.drops.all
             local.samples = audioTrack.passed.now.samples
             local.corrections = audioTrack.corrections
             local.level = audioTrack.level.take()
             statistics.localAudio = local
         }
-        statistics.remoteAudio = remote.audio.statistics
         for entry in audio.sinks.values {
-            let feed = entry.seat.feed
             statistics.audioSinks[entry.seat.id] = EngineStatistics.AudioOutput(
-                offered: feed.offered.now.frames, rendered: feed.rendered.now.frames,
-                dropped: feed.drops.all)
+                balance: entry.seat.feed.balance)
         }
         statistics.playback = remote.audio.mixer.counts
-        statistics.sentAudio = outgoingAudio.sent.now.frames
-        statistics.unsentAudio = outgoingAudio.drops.all
+        statistics.outgoingAudio = outgoingAudio.balance
     }
 
-    private func local(
-        _ slot: TrackSlot, _ id: TrackID, _ now: MediaTime
-    ) -> EngineStatistics.Track {
-        var track = EngineStatistics.Track()
-        if let port = (slot.seat ?? chosenSeat(id))?.port {
-            track.delivered = port.delivered.frames
-            track.accepted = port.accepted
-            track.dropped = port.drops.all
-        }
-        track.dropped = track.dropped + slot.track.processing.drops.all
-        track.frameRate = slot.track.passed.rate(at: now)
-        track.size = slot.track.passed.lastSize
-        track.fallbackFrames = slot.track.fallbacks.frames
-        track.bitRate = pushes[id]?.bitRate(at: now)
-        track.dropped[.undecodable] += pushes[id]?.lostUnits ?? 0
-        return track
+    func counts(of track: LocalTrack, _ id: TrackID, _ now: MediaTime) -> EngineStatistics.Track {
+        var counts = EngineStatistics.Track()
+        // In the order of a frame's way, the last first: never too few.
+        counts.processing = track.processing.meters.mapValues(\.balance)
+        let captured = counts.processing[.capture] ?? FrameBalance()
+        let (drops, lostUnits) = (track.sources.drops.all, lostUnits(of: track, id))
+        counts.accepted = track.sources.accepted
+        counts.fallbackFrames = track.fallbacks.frames
+        counts.delivered = track.sources.delivered.frames
+        counts.dropped = counts.processing.values.map(\.dropped).reduce(drops, +)
+        counts.dropped[.undecodable] += lostUnits
+        counts.balance = FrameBalance(
+            offered: counts.delivered + counts.fallbackFrames + lostUnits,
+            delivered: captured.delivered, dropped: captured.dropped + drops)
+        counts.balance.dropped[.undecodable] += lostUnits
+        counts.frameRate = track.passed.rate(at: now)
+        counts.size = track.passed.lastSize
+        counts.bitRate = pushes[id]?.bitRate(at: now)
+        return counts
     }
 
-    private func chosenSeat(_ id: TrackID) -> SourceSeat? {
-        id == .main ? pushSeat ?? chosen : slots[id]?.pushSeat
+    private func lostUnits(of track: LocalTrack, _ id: TrackID) -> Int {
+        track.lostUnits.load(ordering: .relaxed) + (pushes[id]?.lostUnits ?? 0)
     }
 }

@@ -36,7 +36,7 @@ public actor MediaEngine {
     nonisolated let remote: RemoteSide
     nonisolated let pushes = PushTable()
     /// Of all frames that went to channels.
-    nonisolated let outgoing = Publisher.Meter()
+    nonisolated let outgoing = FlowMeter()
     /// Where tracks tell what the engine must act upon; bound to it once it is there.
     nonisolated let desk: NewsDesk
     /// The way of the engine's own sound.
@@ -47,7 +47,7 @@ public actor MediaEngine {
     nonisolated let mixed = AudioStream()
     nonisolated let playbackQueue = SerialQueue(label: "mediabridge.playback")
     /// Of all sound that went to channels.
-    nonisolated let outgoingAudio = AudioPublisher.Meter()
+    nonisolated let outgoingAudio = AudioFlowMeter()
     /// The track of the video source.
     nonisolated let mainTrack: LocalTrack
 
@@ -79,6 +79,10 @@ public actor MediaEngine {
     /// What has a call under way that does not return.
     var overdue: [Overdue] = []
     var lastStatistics = MediaTime.zero
+    /// Counts of what was removed.
+    var gone = EngineStatistics.Gone()
+    /// The statistics of an engine that was shut down.
+    var finalStatistics: EngineStatistics?
     var isShutDown = false
 
     /// - Parameters:
@@ -188,6 +192,8 @@ public actor MediaEngine {
         if membership != nil { await leaveNow() }
         await release(.preview)
         await takeDown { _ in true }
+        await takeDownAudioSinks { _ in true }
+        finalStatistics = statisticsNow()
         for entry in renderers.values { detach(entry) }
         renderers = [:]
         for id in slots.keys { pushes[id] = nil }

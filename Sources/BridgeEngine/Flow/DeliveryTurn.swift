@@ -35,22 +35,22 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
     /// - Returns: What `deliver` says; accepted where it follows later; ``DropCause/queueFull`` where the
     ///   turn of another did not end in time.
     func take(
-        _ item: consuming Item, deliver: (consuming Item) -> FrameDisposition
-    ) -> FrameDisposition {
+        _ item: consuming Item, deliver: (consuming Item) -> SourceReceipt
+    ) -> SourceReceipt {
         switch enter() {
         case .postponed:
             postpone(item)
-            return .accepted
+            return SourceReceipt(disposition: .accepted)
         case .entered: break
         case .waits(let waiter):
             let deadline = DispatchTime.now() + patience.timeInterval
             if waiter.turn.wait(timeout: deadline) == .timedOut, giveUp(waiter) {
-                return .queueFull
+                return .dropped(.queueFull)
             }
         }
-        let disposition = deliver(item)
+        let receipt = deliver(item)
         while let own = nextOrLeave() { _ = deliver(own) }
-        return disposition
+        return receipt
     }
 
     /// In its own turn.

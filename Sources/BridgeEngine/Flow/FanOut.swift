@@ -8,6 +8,7 @@ public final class FanOut: VideoFrameConsumer {
     /// A receiver's place in a fan-out, with its counts. It ends with ``FanOut/remove(_:)``.
     public final class Link: Sendable {
         fileprivate let receiver: any VideoFrameConsumer
+        private let offeredCount = Atomic<Int>(0)
         private let pushedCount = Atomic<Int>(0)
         private let drops = Mutex(DropCounts())
 
@@ -18,7 +19,16 @@ public final class FanOut: VideoFrameConsumer {
         /// Frames it did not.
         public var dropped: DropCounts { drops.withLock { $0 } }
 
+        /// What was handed to the receiver, and what it made of it.
+        public var balance: FrameBalance {
+            let (pushed, dropped) = (self.pushed, self.dropped)
+            return FrameBalance(
+                offered: max(offeredCount.load(ordering: .acquiring), pushed + dropped.total),
+                delivered: pushed, dropped: dropped)
+        }
+
         fileprivate func pass(_ frame: consuming VideoFrame) -> FrameDisposition {
+            offeredCount.add(1, ordering: .releasing)
             let disposition = receiver.consume(frame)
             switch disposition {
             case .accepted: pushedCount.add(1, ordering: .relaxed)

@@ -2,7 +2,7 @@ internal import MediaCore
 
 // The way of one frame.
 extension LocalTrack: SourcePort.Receiver {
-    func receive(_ frame: consuming VideoFrame, from port: SourcePort) -> FrameDisposition {
+    func receive(_ frame: consuming VideoFrame, from port: SourcePort) -> SourceReceipt {
         let (now, timing) = (clock.now, port.timing)
         let frame = frame
         let (verdict, isNew) = state.withLock { state -> (SourceClock.Verdict, Bool) in
@@ -37,13 +37,16 @@ extension LocalTrack: SourcePort.Receiver {
                 let isDue = pacer.wait(until: due, on: clock) { [self] in
                     port.isAdmitting && isListening(to: port)
                 }
-                guard isDue else { return .notStarted }
+                guard isDue else { return .dropped(.notStarted) }
             }
             return pass(frame, due: due, latency: latency, from: port)
         }
     }
 
-    func ended(_ port: SourcePort) { onSource(self, .ended(port)) }
+    func ended(_ port: SourcePort) {
+        state.withLock { if $0.active === port { $0.isOver = port.cameToItsEnd } }
+        onSource(self, .ended(port))
+    }
 
     /// Hands a frame on.
     ///
@@ -52,7 +55,7 @@ extension LocalTrack: SourcePort.Receiver {
     func pass(
         _ frame: consuming VideoFrame, due: MediaTime, latency: MediaTime?, from port: SourcePort,
         insteadAfter arrivals: Int? = nil
-    ) -> FrameDisposition {
+    ) -> SourceReceipt {
         var frame = frame
         frame.liveTiming = latency.map {
             LiveTiming(clockOrigin: clock.origin, latency: max($0, clock.latency))
@@ -69,28 +72,30 @@ extension LocalTrack: SourcePort.Receiver {
         let insteadAfter: Int?
     }
 
-    private func handOn(_ delivery: consuming Delivery) -> FrameDisposition {
+    private func handOn(_ delivery: consuming Delivery) -> SourceReceipt {
         let (due, port, arrivals) = (delivery.due, delivery.port, delivery.insteadAfter)
-        guard var frame = delivery.frame.take() else { return .notStarted }
-        let committed = state.withLock { state -> (MediaTime, isFirst: Bool)? in
+        guard var frame = delivery.frame.take() else { return .dropped(.notStarted) }
+        let committed = state.withLock { state -> (MediaTime, isFirst: Bool, isAnew: Bool)? in
             // It was overtaken by another source while it waited for its time.
             guard state.active === port else { return nil }
             if let arrivals {
                 // The source came back, and its own frames come after its own frames.
                 guard self.arrivals.load(ordering: .relaxed) == arrivals else { return nil }
-                return (state.timeline.commit(due), false)
+                return (state.timeline.commit(due), false, false)
             }
-            defer { state.isFirst = false }
-            return (state.timeline.commit(due), state.isFirst)
+            defer { (state.isFirst, state.isOver) = (false, false) }
+            return (state.timeline.commit(due), state.isFirst, state.isOver)
         }
-        guard let (time, isFirst) = committed else { return .notStarted }
+        guard let (time, isFirst, isAnew) = committed else { return .dropped(.notStarted) }
         frame.runningTime = time
         if arrivals != nil {
             fallbacks.note(frame.format)
         } else {
+            if isAnew { [local, outgoing].forEach { $0.beginAnew() } }
             note(frame, isFirst: isFirst, of: port)
         }
-        return processing.consume(frame)
+        let disposition = processing.consume(frame)
+        return SourceReceipt(disposition: disposition, isCounted: true)
     }
 
     private func note(_ frame: VideoFrame, isFirst: Bool, of port: SourcePort) {

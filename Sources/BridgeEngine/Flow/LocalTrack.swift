@@ -29,6 +29,8 @@ final class LocalTrack: Sendable {
         /// Of the source that is to take over.
         var warmingClock: SourceClock
         var isFirst = true
+        /// A source came to its end, and no frame of another has come.
+        var isOver = false
     }
     let state: Mutex<State>
     /// Frames are handed on one at a time, so that those of two sources keep the order of their times.
@@ -37,10 +39,14 @@ final class LocalTrack: Sendable {
     let turn: DeliveryTurn<Delivery>
     let pacer = Pacer()
     let processing: ProcessingStages
+    /// What came from every source that the track had.
+    let sources = SourceMeter()
     /// Frames of sources that went out.
-    let passed = FrameMeter()
+    let passed: FrameMeter
     /// Frames that were made because none came.
     let fallbacks = FrameMeter()
+    /// Encoded units that no picture came of, in decoders that are gone.
+    let lostUnits = Atomic<Int>(0)
     let lastArrival = Atomic<Int64>(0)
     /// Frames of sources that came in time.
     let arrivals = Atomic<Int>(0)
@@ -62,6 +68,7 @@ final class LocalTrack: Sendable {
         } else {
             keepsLast = false
         }
+        passed = FrameMeter(clock: clock.clockTime)
         local = VideoStream(backend)
         outgoing = VideoStream(backend)
         processing = ProcessingStages(

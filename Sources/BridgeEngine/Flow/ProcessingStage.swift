@@ -19,7 +19,7 @@ final class ProcessingStage: VideoFrameConsumer {
     }
     /// The processors that were set at one time, and how they do.
     private struct Chain {
-        var processors: [any VideoProcessor] = []
+        var processors: [Hosted] = []
         /// Failures in a row, for each processor; `nil` for one that is passed over.
         var failures: [Int?] = []
         var number = 0
@@ -33,8 +33,16 @@ final class ProcessingStage: VideoFrameConsumer {
     private struct Busy {
         let chain: Int
         let place: Int
-        let processor: any VideoProcessor
+        let name: String
         let since: MediaTime
+    }
+    /// A processor that the program gave away.
+    ///
+    /// Unchecked: nobody but the stage has it, and the stage calls it on one line at a time. A line that is
+    /// left behind in a processor calls no other, and the lines after it pass that one over.
+    private struct Hosted: @unchecked Sendable {
+        let processor: any VideoProcessor
+        var name: String { "\(type(of: processor))" }
     }
     private let state = Mutex(State())
     private let point: ProcessingPoint
@@ -42,30 +50,31 @@ final class ProcessingStage: VideoFrameConsumer {
     private let patience: Duration
     private let next: @Sendable (VideoFrame) -> FrameDisposition
     private let events: EventHub
-    private let drops: DropMeter
+    private let meter: FlowMeter
     private static let depth = 4
     private static let lastChance = 3
 
     /// - Parameters:
     ///   - patience: How long a frame waits for room where none may be lost.
-    ///   - drops: Counts the frames that go no further.
+    ///   - meter: Counts the frames.
     ///   - next: Gets the others, on the stage's own thread.
     init(
         at point: ProcessingPoint, clock: EngineClock, patience: Duration, events: EventHub,
-        drops: DropMeter, to next: @escaping @Sendable (VideoFrame) -> FrameDisposition
+        counting meter: FlowMeter, to next: @escaping @Sendable (VideoFrame) -> FrameDisposition
     ) {
         self.point = point
         self.clock = clock
         self.patience = patience
         self.events = events
-        self.drops = drops
+        self.meter = meter
         self.next = next
         let line = makeLine()
         state.withLock { $0.line = line }
     }
 
     /// Replaces the processors, from the next frame on. None: frames pass as they are.
-    func set(_ processors: [any VideoProcessor]) {
+    func set(_ processors: sending [any VideoProcessor]) {
+        let processors = processors.map { Hosted(processor: $0) }
         // What was there is let go of outside of the lock.
         _ = state.withLock { state in
             defer {
@@ -79,24 +88,28 @@ final class ProcessingStage: VideoFrameConsumer {
 
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        let frame = frame
+        meter.offered.note(frame.format)
+        return post(frame)
+    }
+
+    private func post(_ frame: VideoFrame) -> FrameDisposition {
         guard let line = state.withLock({ $0.line }) else { return refuse(.notStarted) }
         let full: Mailbox<VideoFrame>.WhenFull =
             clock.isOffline ? .wait(atMost: patience) : .evictOldest
         switch line.mailbox.post(frame, whenFull: full) {
         case .taken: return .accepted
         case .takenForOldest:
-            drops.note(.evicted)
+            meter.drops.note(.evicted)
             return .accepted
         case .full: return refuse(.queueFull)
         case .closed:
             // Another line has just begun.
-            return state.withLock { $0.line } === line ? refuse(.notStarted) : consume(frame)
+            return state.withLock { $0.line } === line ? refuse(.notStarted) : post(frame)
         }
     }
 
     private func refuse(_ cause: DropCause) -> FrameDisposition {
-        drops.note(cause)
+        meter.drops.note(cause)
         return .dropped(cause)
     }
 
@@ -105,8 +118,9 @@ final class ProcessingStage: VideoFrameConsumer {
     private func makeLine() -> Line {
         let queue = SerialQueue(label: "mediabridge.\(point.rawValue)")
         let box = Box()
-        let mailbox = Mailbox<VideoFrame>(depth: Self.depth, on: queue) { [weak self] frame in
-            guard let self, let line = box.line else { return }
+        let mailbox = Mailbox<VideoFrame>(depth: Self.depth, on: queue) {
+            [weak self, meter] frame in
+            guard let self, let line = box.line else { return meter.drops.note(.notStarted) }
             work(frame, on: line)
         }
         let line = Line(queue, mailbox)
@@ -138,7 +152,7 @@ final class ProcessingStage: VideoFrameConsumer {
 
     private func abandon(_ line: Line?, _ cause: DropCause) {
         let lost = line?.mailbox.abandon() ?? 0
-        if lost > 0 { drops.note(cause, lost) }
+        if lost > 0 { meter.drops.note(cause, lost) }
     }
 
     // MARK: Work
@@ -150,19 +164,20 @@ final class ProcessingStage: VideoFrameConsumer {
         for place in chain.processors.indices {
             guard begin(place, of: chain, on: line) else { continue }
             guard let taken = current.take() else { break }
-            let result = Result { try chain.processors[place].process(taken) }
+            let result = Result { try chain.processors[place].processor.process(taken) }
             guard end(on: line) else {
                 // It was left behind meanwhile.
-                drops.note(.processor)
+                meter.drops.note(.processor)
                 return
             }
             note(result, place, of: chain)
             current = try? result.get()
         }
         guard let frame = current.take() else {
-            drops.note(.processor)
+            meter.drops.note(.processor)
             return
         }
+        meter.delivered.note(frame.format)
         _ = next(frame)
     }
 
@@ -175,7 +190,7 @@ final class ProcessingStage: VideoFrameConsumer {
                 return false
             }
             state.busy = Busy(
-                chain: chain.number, place: place, processor: chain.processors[place], since: now)
+                chain: chain.number, place: place, name: chain.processors[place].name, since: now)
             return true
         }
     }
@@ -206,7 +221,7 @@ final class ProcessingStage: VideoFrameConsumer {
         guard case .failure(let error) = result, count == 1 || count == Self.lastChance else {
             return
         }
-        let name = "\(type(of: chain.processors[place]))"
+        let name = chain.processors[place].name
         report(
             .processorFailed,
             count == 1
@@ -232,7 +247,7 @@ final class ProcessingStage: VideoFrameConsumer {
         abandon(line, .processor)
         report(
             .stuck,
-            "\(type(of: busy.processor)) hangs in one frame for more than \(limit.seconds) s and is "
+            "\(busy.name) hangs in one frame for more than \(limit.seconds) s and is "
                 + "passed over from here on")
     }
 

@@ -13,8 +13,8 @@ final class ProcessingStages: VideoFrameConsumer {
     private let patience: Duration
     private let local: VideoStream
     private let outgoing: VideoStream
-    /// Frames that went no further, of all points.
-    let drops = DropMeter()
+    /// What came to each point, whether there are processors or not.
+    let meters: [ProcessingPoint: FlowMeter]
 
     /// - Parameter patience: How long a frame waits for a slow processor where none may be lost.
     init(
@@ -26,15 +26,20 @@ final class ProcessingStages: VideoFrameConsumer {
         self.patience = patience
         self.local = local
         self.outgoing = outgoing
+        meters = .init(
+            uniqueKeysWithValues: ProcessingPoint.allCases.map { ($0, FlowMeter()) })
     }
+
+    /// Frames that went no further, of all points.
+    var drops: DropCounts { meters.values.map(\.drops.all).reduce(DropCounts(), +) }
 
     /// Replaces the processors of one point. A stage once made stays, so that no frame overtakes
     /// another, and none is lost.
-    func set(_ processors: [any VideoProcessor], at point: ProcessingPoint) {
+    func set(_ processors: sending [any VideoProcessor], at point: ProcessingPoint) {
         if let stage = stages.withLock({ $0[point] }) { return stage.set(processors) }
         guard !processors.isEmpty else { return }
         let stage = ProcessingStage(
-            at: point, clock: clock, patience: patience, events: events, drops: drops
+            at: point, clock: clock, patience: patience, events: events, counting: meter(of: point)
         ) { [weak self] frame in
             guard let self else { return .notStarted }
             return point == .capture ? distribute(frame) : target(of: point).consume(frame)
@@ -46,6 +51,7 @@ final class ProcessingStages: VideoFrameConsumer {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         if let stage = stages.withLock({ $0[.capture] }) { return stage.consume(frame) }
+        meter(of: .capture).pass(frame.format)
         return distribute(frame)
     }
 
@@ -55,11 +61,14 @@ final class ProcessingStages: VideoFrameConsumer {
             if let stage = stages[point] {
                 stage.consume(frame)
             } else {
+                meter(of: point).pass(frame.format)
                 target(of: point).consume(frame)
             }
         }
         return .accepted
     }
+
+    private func meter(of point: ProcessingPoint) -> FlowMeter { meters[point] ?? FlowMeter() }
 
     private func target(of point: ProcessingPoint) -> VideoStream {
         point == .encode ? outgoing : local

@@ -5,12 +5,12 @@ public import MediaCore
 /// A frame that a processor drops goes no further. One that fails is told to `onFailure`, and the frame
 /// goes no further either. Thread: any, one frame at a time.
 public final class ProcessorChain: VideoFrameConsumer {
-    private let processors: [any VideoProcessor]
+    private let processors: [any VideoProcessor & Sendable]
     private let next: any VideoFrameConsumer
     private let onFailure: @Sendable (any Error) -> Void
 
     public init(
-        _ processors: [any VideoProcessor], to next: any VideoFrameConsumer,
+        _ processors: [any VideoProcessor & Sendable], to next: any VideoFrameConsumer,
         onFailure: @escaping @Sendable (any Error) -> Void
     ) {
         self.processors = processors

@@ -19,6 +19,8 @@ final class VideoStream: VideoFrameConsumer {
         var isPatient = true
         /// Whether it shows who sits before the camera.
         var isMirror = false
+        /// Counts the times that it began anew.
+        var epoch = 0
 
         func request(of feed: SinkFeed) -> RenderRequest? {
             groups.first { $0.feeds.contains { $0 === feed } }?.request
@@ -92,11 +94,16 @@ final class VideoStream: VideoFrameConsumer {
     /// Says whether it is the view of a camera, which is a mirror where a renderer leaves it open.
     func setMirror(_ isMirror: Bool) { state.withLock { $0.isMirror = isMirror } }
 
+    /// Says that nothing was to come until now: what comes next ends no freeze.
+    func beginAnew() { state.withLock { $0.epoch += 1 } }
+
     // MARK: Frames
 
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        let (groups, taps, isMirror) = state.withLock { ($0.groups, $0.taps, $0.isMirror) }
+        let (groups, taps, isMirror, epoch) = state.withLock {
+            ($0.groups, $0.taps, $0.isMirror, $0.epoch)
+        }
         let frame = frame
         for tap in taps.values { tap.consume(frame) }
         for group in groups {
@@ -107,7 +114,7 @@ final class VideoStream: VideoFrameConsumer {
                         of: frame, to: target, upright: group.request.isUpright, by: $0)
                 }
             }
-            let item = SinkFeed.Item(frame: frame, conversion: conversion)
+            let item = SinkFeed.Item(frame: frame, conversion: conversion, epoch: epoch)
             for feed in group.feeds { feed.offer(item) }
         }
         return .accepted

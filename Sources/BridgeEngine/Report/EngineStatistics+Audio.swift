@@ -3,9 +3,11 @@ public import MediaCore
 extension EngineStatistics {
     /// The engine's own sound. Samples are those of each channel.
     public struct LocalAudio: Sendable {
-        /// Frames that the source delivered, and what became of those that were not taken.
-        public var delivered = 0
+        /// Frames that sources delivered, those that were taken, and what became of the others.
+        public var balance = FrameBalance()
+        public var delivered: Int { balance.offered }
         public var deliveredSamples = 0
+        /// Of sources, and by processors.
         public var dropped = DropCounts()
         /// Samples that went on, silence that was filled in included.
         public var samples = 0
@@ -18,8 +20,9 @@ extension EngineStatistics {
         public var level: Double?
     }
     /// One user's sound that comes from the channel.
-    public struct RemoteAudio: Sendable {
+    public struct RemoteAudio: FrameBalanced {
         public var received = 0
+        public var balance: FrameBalance { FrameBalance(offered: received, delivered: received) }
         /// Of each channel.
         public var samples = 0
         public var format: AudioFormat?
@@ -32,10 +35,12 @@ extension EngineStatistics {
         public var wait: Duration?
     }
     /// One sink of sound; frames are pieces of sound, not samples.
-    public struct AudioOutput: Sendable {
-        public var offered = 0
-        public var rendered = 0
-        public var dropped = DropCounts()
+    public struct AudioOutput: FrameBalanced {
+        public var balance = FrameBalance()
+        public var offered: Int { balance.offered }
+        public var rendered: Int { balance.delivered }
+        public var dropped: DropCounts { balance.dropped }
+        public var waiting: Int { balance.waiting }
     }
     /// The mix of all users. Samples are those of each channel, at the playback's rate.
     public struct Playback: Sendable {

@@ -11,15 +11,23 @@ final class FrameMeter: Sendable {
         var time: MediaTime?
     }
     private let mark = Mutex(Mark())
+    private let clock: (@Sendable () -> MediaTime)?
+
+    /// - Parameter clock: Asked once, at the first frame, so that the first rate has a beginning.
+    init(clock: (@Sendable () -> MediaTime)? = nil) { self.clock = clock }
 
     func note(_ format: VideoFormat) {
         let packed =
             UInt64(UInt32(clamping: format.width)) << 32 | UInt64(UInt32(clamping: format.height))
         if size.load(ordering: .relaxed) != packed { size.store(packed, ordering: .relaxed) }
-        count.add(1, ordering: .relaxed)
+        if count.add(1, ordering: .releasing).oldValue == 0, let clock { begin(at: clock()) }
     }
 
-    var frames: Int { count.load(ordering: .relaxed) }
+    private func begin(at now: MediaTime) {
+        mark.withLock { if $0.time == nil { $0 = Mark(count: 1, time: now) } }
+    }
+
+    var frames: Int { count.load(ordering: .acquiring) }
 
     var lastSize: VideoSize? {
         let packed = size.load(ordering: .relaxed)
@@ -27,10 +35,12 @@ final class FrameMeter: Sendable {
             ? nil : VideoSize(width: Int(packed >> 32), height: Int(packed & 0xffff_ffff))
     }
 
-    /// Frames a second since the mark before, and a new mark.
+    /// Frames a second since the mark before, or the first frame, and a new mark.
     func rate(at now: MediaTime) -> Double {
         mark.withLock { mark in
             let frames = self.frames
+            // Before the first frame there is nothing to measure from.
+            guard frames > 0 else { return 0 }
             defer { mark = Mark(count: frames, time: now) }
             guard let since = mark.time, now > since else { return 0 }
             return Double(frames - mark.count) / (now - since).seconds

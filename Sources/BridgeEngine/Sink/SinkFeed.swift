@@ -10,6 +10,8 @@ final class SinkFeed: Sendable {
     struct Item: Sendable {
         let frame: VideoFrame
         let conversion: SharedConversion?
+        /// Counts the times that the stream began anew.
+        let epoch: Int
     }
     private let mailbox: Mailbox<Item>
     private let whenFull: RendererOptions.WhenFull
@@ -19,9 +21,11 @@ final class SinkFeed: Sendable {
     /// The clock's time since when one frame is being rendered; zero for none.
     private let busySince = Atomic<Int64>(0)
     private let isReportedStalled = Atomic<Bool>(false)
-    let offered = FrameMeter()
-    let rendered = FrameMeter()
-    let drops = DropMeter()
+    let meter: FlowMeter
+    /// Of a sink that has a queue of its own.
+    private let account: SinkAccount?
+    /// That of the frame that was rendered last.
+    private let epoch = Atomic<Int>(0)
     let latency = LatencyHistogram()
     let freezes = FreezeMeter()
     private let patience: Duration
@@ -29,12 +33,17 @@ final class SinkFeed: Sendable {
 
     /// - Parameters:
     ///   - patience: How long a source waits for room at most, where it does.
+    ///   - meter: Counts the frames; `nil` for one of its own.
+    ///   - account: What the sink says of the frames it took.
     ///   - render: Called on `queue`; says whether the frame was rendered.
     init(
         _ options: RendererOptions, isOffline: Bool, patience: Duration, on queue: SerialQueue,
-        clock: @escaping @Sendable () -> MediaTime,
-        render: @escaping @Sendable (Item) -> FrameDisposition
+        clock: @escaping @Sendable () -> MediaTime, counting meter: FlowMeter? = nil,
+        account: SinkAccount? = nil, render: @escaping @Sendable (Item) -> FrameDisposition
     ) {
+        let meter = meter ?? FlowMeter(clock: clock)
+        self.meter = meter
+        self.account = account
         whenFull = options.whenFull
         self.isOffline = isOffline
         self.patience = patience
@@ -42,7 +51,8 @@ final class SinkFeed: Sendable {
         // The mailbox needs its receiver, and the receiver is this: so it reaches back through a box.
         let reach = Reach()
         mailbox = Mailbox(depth: options.depth, on: queue) { item in
-            reach.feed?.take(item, clock: clock, render: render)
+            guard let feed = reach.feed else { return meter.drops.note(.closed) }
+            feed.take(item, clock: clock, render: render)
         }
         reach.feed = self
     }
@@ -64,18 +74,18 @@ final class SinkFeed: Sendable {
 
     @discardableResult
     func offer(_ item: Item) -> FrameDisposition {
-        offered.note(item.frame.format)
+        meter.offered.note(item.frame.format)
         switch mailbox.post(item, whenFull: policy) {
         case .taken: return .accepted
         case .takenForOldest:
-            drops.note(.evicted)
+            meter.drops.note(.evicted)
             return .accepted
         case .full:
             isUnresponsive.store(true, ordering: .relaxed)
-            drops.note(.queueFull)
+            meter.drops.note(.queueFull)
             return .queueFull
         case .closed:
-            drops.note(.notStarted)
+            meter.drops.note(.notStarted)
             return .notStarted
         }
     }
@@ -84,6 +94,12 @@ final class SinkFeed: Sendable {
 
     /// Takes no more; what waits is still rendered.
     func close() { mailbox.close() }
+
+    /// Takes no more, and forgets what waits: its renderer was given up.
+    func abandon() {
+        let lost = mailbox.abandon()
+        if lost > 0 { meter.drops.note(.failed, lost) }
+    }
 
     /// Whether a source may be made to wait for room.
     func setPatient(_ isPatient: Bool) { mailbox.setPatient(isPatient) }
@@ -102,12 +118,14 @@ final class SinkFeed: Sendable {
         busySince.store(0, ordering: .relaxed)
         switch disposition {
         case .accepted:
-            rendered.note(item.frame.format)
+            meter.delivered.note(item.frame.format)
+            // While nobody sent, nothing stood still.
+            if epoch.exchange(item.epoch, ordering: .relaxed) != item.epoch { freezes.pause() }
             freezes.note(at: now)
             if let live = item.frame.liveTiming, let due = item.frame.runningTime {
                 latency.record(max(.zero, now - (live.clockOrigin + due)))
             }
-        case .dropped(let cause): drops.note(cause)
+        case .dropped(let cause): meter.drops.note(cause)
         }
     }
 
@@ -123,12 +141,16 @@ final class SinkFeed: Sendable {
         return hangs ? .stalled : .resumed
     }
 
+    var balance: FrameBalance {
+        // The sink first: what it says of is counted here, but for the frame in its hand.
+        let taken = account?.taken
+        return meter.balance.settled(with: taken)
+    }
+
     func statistics(now: MediaTime) -> EngineStatistics.Renderer {
         var statistics = EngineStatistics.Renderer()
-        statistics.offered = offered.frames
-        statistics.rendered = rendered.frames
-        statistics.dropped = drops.all
-        statistics.frameRate = rendered.rate(at: now)
+        statistics.balance = balance
+        statistics.frameRate = meter.delivered.rate(at: now)
         statistics.latencyP50 = latency.quantile(0.5)
         statistics.latencyP99 = latency.quantile(0.99)
         (statistics.freezes, statistics.frozen) = freezes.all

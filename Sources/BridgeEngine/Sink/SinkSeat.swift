@@ -14,6 +14,7 @@ actor SinkSeat: Seat {
     nonisolated let typeName: String
     nonisolated let options: RendererOptions
     nonisolated let feed: SinkFeed
+    private let account: SinkAccount?
     nonisolated private let wanted = Mutex<VideoPixelFormat?>(nil)
     nonisolated let trace: TransitionTrace
     nonisolated let retirement = Retirement()
@@ -34,8 +35,10 @@ actor SinkSeat: Seat {
         let lane = Lane("\(id)")
         self.lane = lane
         let reach = Reach()
+        account = (sink as? any FrameBalanceReporting).map { SinkAccount($0, .video) }
         feed = SinkFeed(
-            options, isOffline: isOffline, patience: patience, on: lane.queue, clock: clock
+            options, isOffline: isOffline, patience: patience, on: lane.queue, clock: clock,
+            account: account
         ) { item in
             guard let seat = reach.seat else { return .notStarted }
             return seat.assumeIsolated { $0.render(item) }
@@ -65,6 +68,7 @@ actor SinkSeat: Seat {
             guard stages.stage == .initialized, !isGivenUp else { return }
             try stages.start(sink.shouldStart)
             failures = 0
+            account?.begin()
             // Where it was given up meanwhile, what puts it away follows, and closes it again.
             feed.open()
         case .stop:
@@ -72,12 +76,13 @@ actor SinkSeat: Seat {
             feed.close()
             guard stages.stage == .started else { return }
             feed.freezes.pause()
+            defer { account?.end() }
             try stages.stop(sink.shouldStop)
         case .dispose: try stages.dispose(sink.shouldDispose)
         }
     }
 
-    nonisolated func shut() { feed.close() }
+    nonisolated func shut() { feed.abandon() }
 
     nonisolated func failureEvent(_ error: EngineError) -> EngineEvent {
         .rendererFailed(id, error)

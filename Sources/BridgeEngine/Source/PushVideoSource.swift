@@ -61,17 +61,18 @@ final class PushVideoSource: VideoSource, Sendable {
     }
 
     private let refused: DropMeter
+    /// Whose units they are: it counts those that no picture came of, in decoders that are gone.
+    private let track: LocalTrack
     private let onKeyFrameNeeded: @Sendable () -> Void
-    /// Units that no picture came of, in decoders that are gone.
-    private let lostBefore = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - refused: Counts what does not get as far as the consumer.
     ///   - onKeyFrameNeeded: Called where units are refused until the next key frame, once for each time.
     init(
         _ kind: Kind, backend: any MediaBackend, clock: EngineClock, refused: DropMeter,
-        onKeyFrameNeeded: @escaping @Sendable () -> Void
+        track: LocalTrack, onKeyFrameNeeded: @escaping @Sendable () -> Void
     ) {
+        self.track = track
         self.refused = refused
         self.onKeyFrameNeeded = onKeyFrameNeeded
         self.kind = kind
@@ -87,6 +88,8 @@ final class PushVideoSource: VideoSource, Sendable {
         guard kind == .encoded else { return nil }
         let bytes = encodedBytes.load(ordering: .relaxed)
         return mark.withLock { mark in
+            // Before the first unit there is nothing to measure from.
+            guard bytes > 0 else { return 0 }
             defer { mark = (bytes, now) }
             guard let since = mark, now > since.time else { return 0 }
             return Int(Double(bytes - since.bytes) * 8 / (now - since.time).seconds)
@@ -133,6 +136,7 @@ final class PushVideoSource: VideoSource, Sendable {
             return refuse(.queueFull)
         case .closed: return refuse(.notStarted)
         case .taken, .takenForOldest:
+            mark.withLock { if $0 == nil { $0 = (0, clock.clockTime()) } }
             encodedBytes.add(unit.bytes.count, ordering: .relaxed)
             return .accepted
         }
@@ -178,14 +182,11 @@ final class PushVideoSource: VideoSource, Sendable {
     private func end(_ decoder: (any VideoDecoder)?) {
         guard let decoder else { return }
         decoder.stop()
-        lostBefore.add(decoder.lostUnits, ordering: .relaxed)
+        track.lostUnits.add(decoder.lostUnits, ordering: .relaxed)
     }
 
-    /// Units that were taken, and no picture came of.
-    var lostUnits: Int {
-        lostBefore.load(ordering: .relaxed)
-            + (state.withLock { $0.decoder }?.lostUnits ?? 0)
-    }
+    /// Units that were taken, and no picture came of, in the decoder that is there.
+    var lostUnits: Int { state.withLock { $0.decoder }?.lostUnits ?? 0 }
 
     // MARK: VideoSource
 

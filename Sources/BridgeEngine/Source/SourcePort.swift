@@ -8,7 +8,9 @@ internal import Synchronization
 final class SourcePort: VideoFrameConsumer {
     /// Where frames go on.
     protocol Receiver: AnyObject, Sendable {
-        func receive(_ frame: consuming VideoFrame, from port: SourcePort) -> FrameDisposition
+        func receive(_ frame: consuming VideoFrame, from port: SourcePort) -> SourceReceipt
+        /// Counts the frames of all ports.
+        var sources: SourceMeter { get }
         /// ``SourcePort/ending`` says how.
         func ended(_ port: SourcePort)
     }
@@ -21,13 +23,13 @@ final class SourcePort: VideoFrameConsumer {
     private let traits = Mutex(SourceTraits())
     private let end = Mutex<Ending?>(nil)
     private weak let receiver: (any Receiver)?
-    let delivered = FrameMeter()
-    private let acceptedFrames = Atomic<Int>(0)
-    let drops = DropMeter()
+    /// Of this port, and of all that its receiver ever had.
+    private let (own, all): (SourceMeter, SourceMeter)
 
     /// - Parameter lane: Where the source is called.
     init(to receiver: any Receiver, from lane: Lane) {
         self.receiver = receiver
+        (own, all) = (SourceMeter(), receiver.sources)
         gate = SourceGate(lane)
     }
 
@@ -36,8 +38,10 @@ final class SourcePort: VideoFrameConsumer {
         traits.withLock { ($0.pacing, $0.timeBase) }
     }
     var captureType: VideoCaptureType { traits.withLock { $0.captureType } }
+    /// Frames that came.
+    var delivered: Int { own.delivered.frames }
     /// Frames that were taken.
-    var accepted: Int { acceptedFrames.load(ordering: .relaxed) }
+    var accepted: Int { own.accepted }
 
     func adopt(_ traits: SourceTraits) { self.traits.withLock { $0 = traits } }
 
@@ -53,7 +57,7 @@ final class SourcePort: VideoFrameConsumer {
 
     func close() {
         let lost = gate.close()
-        if lost > 0 { drops.note(.notStarted, lost) }
+        if lost > 0 { [own, all].forEach { $0.drops.note(.notStarted, lost) } }
     }
 
     /// Whether frames come through.
@@ -79,6 +83,11 @@ final class SourcePort: VideoFrameConsumer {
     /// Whether there is an ending that nobody took.
     var hasEnded: Bool { end.withLock { $0 != nil } }
 
+    /// Whether the source ended by itself, and nobody took that.
+    var cameToItsEnd: Bool {
+        end.withLock { if case .ended = $0 { true } else { false } }
+    }
+
     /// Takes out how the source ended since it was started; `nil` where it has not, or it was taken.
     func takeEnding() -> Ending? {
         end.withLock { end in
@@ -91,7 +100,7 @@ final class SourcePort: VideoFrameConsumer {
 
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        delivered.note(frame.format)
+        note(frame.format)
         switch gate.enter(frame) {
         case .passes: return pass(frame)
         // Counted when it goes on.
@@ -100,21 +109,24 @@ final class SourcePort: VideoFrameConsumer {
         }
     }
 
-    @discardableResult
-    private func pass(_ frame: consuming VideoFrame) -> FrameDisposition {
-        count(receiver?.receive(frame, from: self) ?? .notStarted)
+    private func note(_ format: VideoFormat) {
+        own.delivered.note(format)
+        all.delivered.note(format)
     }
 
-    private func count(_ disposition: FrameDisposition) -> FrameDisposition {
-        switch disposition {
-        case .accepted: acceptedFrames.add(1, ordering: .relaxed)
-        case .dropped(let cause): drops.note(cause)
-        }
-        return disposition
+    @discardableResult
+    private func pass(_ frame: consuming VideoFrame) -> FrameDisposition {
+        count(receiver?.receive(frame, from: self) ?? .dropped(.notStarted))
+    }
+
+    private func count(_ receipt: SourceReceipt) -> FrameDisposition {
+        own.note(receipt)
+        all.note(receipt)
+        return receipt.disposition
     }
 
     func refuse(_ cause: DropCause, _ format: VideoFormat) -> FrameDisposition {
-        delivered.note(format)
+        note(format)
         return count(.dropped(cause))
     }
 }

@@ -10,7 +10,7 @@
 /// not take is converted. The sound of an output that takes pictures, too, is that sink's
 /// ``PipelineVideoSink/audio``. Thread: any but a GStreamer streaming thread, except for ``consume(_:)``,
 /// which any thread may call.
-public final class PipelineAudioSink: AudioSink, AudioFrameConsumer {
+public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanceReporting {
     public typealias Configuration = PipelineVideoSink.Configuration
     /// Frames of a report are buffers of sound, not samples.
     public typealias Report = PipelineVideoSink.Report
@@ -65,6 +65,9 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer {
 
     /// The counts so far.
     public var statistics: Report { writer.statistics }
+
+    /// For the engine that feeds it.
+    public func takenFrames(_ kind: MediaKind) -> FrameBalance { writer.takenFrames }
 
     // MARK: AudioSink, for an engine's control thread
 

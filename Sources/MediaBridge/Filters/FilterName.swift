@@ -10,7 +10,9 @@ public enum FilterName {
     /// The filter that `text` names: `grayscale`, `mirror`, `rotate=90`.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for any other.
-    public static func filter(_ text: String) throws(PipelineError) -> any VideoProcessor {
+    public static func filter(
+        _ text: String
+    ) throws(PipelineError) -> any VideoProcessor & Sendable {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         switch (parts.first.map(String.init) ?? "", parts.count > 1 ? String(parts[1]) : nil) {
         case ("grayscale", nil): return GrayscaleFilter()

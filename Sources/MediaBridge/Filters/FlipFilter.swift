@@ -1,5 +1,5 @@
 /// Turns or mirrors the picture, with GStreamer's `videoflip`; the pixel format stays.
-public final class FlipFilter: VideoProcessor {
+public final class FlipFilter: VideoProcessor, Sendable {
     /// What to do with the picture.
     public enum Method: String, Sendable, CaseIterable {
         /// Left becomes right.

@@ -3,7 +3,7 @@
 /// Luma of YUV is not touched, to the byte; chroma becomes neutral. Of RGB every channel becomes the
 /// luminance (BT.601 weights). Formats whose samples are packed across bytes go through 16-bit YUV and
 /// back.
-public final class GrayscaleFilter: VideoProcessor {
+public final class GrayscaleFilter: VideoProcessor, Sendable {
     private let converter = FrameConverter()
 
     public init() {}

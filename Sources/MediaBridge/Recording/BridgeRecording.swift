@@ -63,7 +63,8 @@ struct BridgeRecording: Sendable {
         let track = report.video ?? report.audio
         return BridgeReport.Counts(
             frames: track?.written ?? 0, dropped: track?.dropped ?? DropCounts(),
-            bytes: report.bytes)
+            balance: [report.video, report.audio].compactMap { $0?.balance }
+                .reduce(FrameBalance(), +), bytes: report.bytes)
     }
 
     private final class Taker: StreamTaker {

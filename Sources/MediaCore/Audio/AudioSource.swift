@@ -29,7 +29,7 @@ public protocol AudioSource: AnyObject {
     func shouldStop() throws
 
     /// Gives back what ``shouldInitialize()`` took. The consumer must not be used any more. A thrown
-    /// reason is told, and nothing else.
+    /// reason is told, and nothing else. The default does nothing.
     func shouldDispose() throws
 }
 
@@ -38,4 +38,5 @@ extension AudioSource {
     public func pacing() -> MediaPacing { .source }
     public func timeBase() -> MediaTimeBase? { nil }
     public func shouldInitialize() throws -> Bool { true }
+    public func shouldDispose() throws {}
 }

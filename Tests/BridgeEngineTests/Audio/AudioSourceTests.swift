@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct AudioSourceTests {
     /// Delivers when it is told to.
     private final class Tone: AudioSource, Sendable {
@@ -114,7 +114,7 @@ struct AudioSourceTests {
         let (tone, sink) = (Tone(), SoundCollector())
         weak var gone: MediaEngine?
         do {
-            let engine = makeEngine { $0.hasVideo = false }
+            let engine = makeEngine(isKept: false) { $0.hasVideo = false }
             gone = engine
             try await engine.setAudioSource(tone)
             try await engine.setLocalAudioSink(sink)

@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// Joining and leaving in every order, and transports that do not behave.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct ChannelUseTests {
     @Test func joiningTwiceIsAnErrorAndTheFirstStays() async throws {
         let engine = makeEngine(transport: LoopbackNetwork())

@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// Encoded units in push mode: decoded on the way in, and counted where they are not.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct EncodedPushTests {
     let backend = TestBackend()
     let sink = SinkScript()

@@ -2,14 +2,19 @@ import BridgeEngine
 import MediaCore
 
 /// An engine without C, in a configuration that gives up soon.
+///
+/// - Parameter isKept: Whether the test holds it to its end, where its counts are looked at.
 func makeEngine(
     _ backend: TestBackend = TestBackend(), transport: any ChannelTransport = NoTransport(),
-    _ change: (inout MediaEngine.Configuration) -> Void = { _ in }
+    isKept: Bool = true, _ change: (inout MediaEngine.Configuration) -> Void = { _ in }
 ) -> MediaEngine {
     var configuration = MediaEngine.Configuration()
     configuration.statisticsInterval = nil
     change(&configuration)
-    return MediaEngine(configuration: configuration, backend: backend, transport: transport)
+    let engine = MediaEngine(
+        configuration: configuration, backend: backend, transport: transport)
+    if isKept { BalanceBook.current?.add(engine) }
+    return engine
 }
 
 extension MediaEngine {

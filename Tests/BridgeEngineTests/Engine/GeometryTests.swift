@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// What renderers and channel ask of pictures, and what is asked of the backend for it.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct GeometryTests {
     /// What one renderer asks, of which frame, and the conversion that follows.
     struct Case: Sendable, CustomTestStringConvertible {

@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// A source that does not take over: the one before goes on, and the reason is thrown.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct HotSwapFailureTests {
     /// What is wrong with the new source, and what is thrown.
     enum Fault: CaseIterable {

@@ -4,9 +4,11 @@ import MediaCore
 import Testing
 
 /// As fast as possible: nothing is lost, and two runs are one.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct OfflineTests {
-    private func run(_ frames: Int, processors: [any VideoProcessor]) async throws -> [MediaTime] {
+    private func run(_ frames: Int, processors: [any VideoProcessor & Sendable]) async throws
+        -> [MediaTime]
+    {
         let (source, slow, fast) = (
             SourceScript(pacing: .engine), SinkScript(), SinkScript()
         )

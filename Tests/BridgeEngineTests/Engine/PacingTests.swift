@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// Files: the engine holds their frames until they are due, and lets go of them when it must.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct PacingTests {
     private let hour = 3_600_000
 

@@ -14,7 +14,7 @@ func external(_ milliseconds: Int? = nil) -> ExternalVideoFrame {
 }
 
 /// Between a source and push mode while the engine runs: what other SDKs cannot.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct PushSwapTests {
     let a = SourceScript("A")
     let sink = SinkScript()

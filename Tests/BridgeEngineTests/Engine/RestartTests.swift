@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// A source that fails: told, and started again where that is asked for.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct RestartTests {
     let source = SourceScript("A")
 

@@ -80,7 +80,7 @@ final class SinkScript: Sendable {
         if let failure { throw failure }
         return !refuses
     }
-    fileprivate func keep(_ frame: VideoFrame) {
+    func keep(_ frame: VideoFrame) {
         let done = state.withLock { state in
             state.frames.append(frame)
             let count = state.frames.count

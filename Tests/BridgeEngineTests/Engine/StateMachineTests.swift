@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// The state machine of sources and renderers: every transition, repeat and failure, by the trace.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct StateMachineTests {
     let whole = ["query", "initialize", "start", "stop", "dispose"].map { "source 1: \($0)" }
 
@@ -225,7 +225,7 @@ struct StateMachineTests {
 
     @Test func anEngineThatIsLetGoOfStopsAndDisposesOfItsSource() async throws {
         let script = SourceScript()
-        var engine: MediaEngine? = makeEngine()
+        var engine: MediaEngine? = makeEngine(isKept: false)
         try await engine?.setVideoSource(ScriptedSource(script))
         try await engine?.startPreview()
         let events = engine?.events

@@ -4,7 +4,7 @@ import Testing
 @testable import BridgeEngine
 
 /// What an engine counts, and that it adds up.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct StatisticsTests {
     @Test func everyFrameIsRenderedOrHasACause() async throws {
         let network = LoopbackNetwork()

@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// Sources change again and again while their threads deliver.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct SwapUnderLoadTests {
     @Test(arguments: [VideoPacing.source, .engine])
     func timesNeverGoBackAndWhatIsNotCountedIsNotLost(_ pacing: VideoPacing) async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The end of an engine in each of its states: nothing traps, hangs or stays behind.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct TearDownTests {
     enum Condition: CaseIterable {
         case fresh, previewing, joined, both, midSwap, midJoin, stuckSource, stalledRenderer
@@ -22,7 +22,7 @@ struct TearDownTests {
         var work: [Task<Void, any Error>] = []
 
         init(answers: Bool) {
-            engine = makeEngine(transport: transport) { configuration in
+            engine = makeEngine(transport: transport, isKept: false) { configuration in
                 impatient(&configuration)
                 configuration.stallLimit = .milliseconds(200)
                 configuration.fallback = .lastPicture

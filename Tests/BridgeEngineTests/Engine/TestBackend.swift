@@ -1,4 +1,5 @@
 import BridgeEngine
+import Dispatch
 import MediaCore
 import Synchronization
 
@@ -34,10 +35,18 @@ struct TestBackend: MediaBackend {
             get { reason.withLock { $0 } }
             set { reason.withLock { $0 = newValue } }
         }
+        private let block = Mutex<DispatchSemaphore?>(nil)
+        /// The next conversion returns when this is signalled.
+        func hang() -> DispatchSemaphore {
+            let semaphore = DispatchSemaphore(value: 0)
+            block.withLock { $0 = semaphore }
+            return semaphore
+        }
         var all: [VideoConversion] { asked.withLock { $0 } }
 
         func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame {
             asked.withLock { $0.append(target) }
+            block.withLock { $0.take() }?.wait()
             if let failure { throw failure }
             var frame = frame
             frame.metadata["converted"] = target.pixelFormat?.rawValue ?? "geometry"

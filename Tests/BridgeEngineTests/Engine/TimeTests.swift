@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// How the times of sources become the engine's running time: forward, whatever they say.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct TimeTests {
     /// An engine with one renderer that loses nothing.
     private func running(

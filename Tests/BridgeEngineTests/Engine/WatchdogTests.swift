@@ -3,7 +3,7 @@ import MediaCore
 import Testing
 
 /// A source that is silent: told once, and bridged where that is asked for.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)), .balanced)
 struct WatchdogTests {
     let source = SourceScript("A")
     let sink = SinkScript()

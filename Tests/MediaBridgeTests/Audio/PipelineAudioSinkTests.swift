@@ -12,6 +12,7 @@ struct PipelineAudioSinkTests {
             let sink = try PipelineAudioSink("wavenc ! filesink location=\(path)")
             for index in 0..<100 { try await sink.write(try block(index)) }
             let report = try await sink.finish()
+            expectBalanced(report.balance)
             #expect(report.accepted == 100)
             #expect(report.dropped.total == 0)
             let found = try await raw(path)

@@ -18,6 +18,7 @@ struct PipelineAudioSourceTests {
         }
         #expect(samples == 50 * 441)
         #expect(source.statistics.captured == 50)
+        expectBalanced(source.statistics.balance)
         #expect(source.statistics.dropped.total == 0)
         #expect(source.isLive == false)
     }

@@ -79,6 +79,7 @@ struct SoundCallTests {
             let statistics = await engine.statistics
             #expect(statistics.localAudio?.corrections == AudioContinuity.Counts())
             await engine.shutDown()
+            await expectBalanced(engine)
             let probe = try await MediaProbe(of: out)
             #expect(probe.video?.frames == 45)
             let samples = try await MediaProbe.audioSamples(of: out)
@@ -103,6 +104,7 @@ struct SoundCallTests {
         let speakers = #expect(throws: PipelineError.self) { try DefaultAudio.speakers() }
         #expect(speakers?.code == .notFound)
         await engine.shutDown()
+        await expectBalanced(engine)
     }
 
     /// How much of a tone is in the samples, from 0 to 1.

@@ -44,6 +44,7 @@ struct SyncTests {
             try await engine.startPreview()
             await end(of: events)
             await engine.shutDown()
+            await expectBalanced(engine)
             return try await FlashAndBeep.offsets(in: path)
         }
     }

@@ -40,6 +40,7 @@ import Testing
             last = time
         }
         await engine.shutDown()
+        await expectBalanced(engine)
     }
 
     @Test func anUprightRendererGetsAPhonesFilmUprightAndInItsFormat() async throws {
@@ -61,6 +62,7 @@ import Testing
             #expect(frame.width == 16 && frame.height == 32)
         }
         await engine.shutDown()
+        await expectBalanced(engine)
     }
 
     @Test func theEndAndTheFailureOfACaptureAreEvents() async throws {
@@ -90,6 +92,7 @@ import Testing
                 #expect(underlying?.element?.contains("identity") == true)
             }
             await engine.shutDown()
+            await expectBalanced(engine)
         }
     }
 }

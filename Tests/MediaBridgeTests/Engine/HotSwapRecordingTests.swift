@@ -52,6 +52,7 @@ struct HotSwapRecordingTests {
             }
             try await frames(20, of: engine)
             await engine.shutDown()
+            await expectBalanced(engine)
 
             let times = try await MediaProbe.videoTimes(of: path)
             let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
@@ -83,6 +84,7 @@ struct HotSwapRecordingTests {
                     "filesrc location=\(clip) ! matroskademux ! decodebin ! videoconvert"))
             for await event in events { if case .sourceEnded = event { break } }
             await engine.shutDown()
+            await expectBalanced(engine)
             let times = try await MediaProbe.videoTimes(of: path)
             #expect(times.count >= 70)
             #expect(times == times.sorted())

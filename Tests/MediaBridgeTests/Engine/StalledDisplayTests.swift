@@ -53,6 +53,7 @@ struct StalledDisplayTests {
             // The display is there again: nothing was lost but its own frames, and they are counted.
             release.signal()
             await engine.shutDown()
+            await expectBalanced(engine)
         }
     }
 
@@ -62,6 +63,7 @@ struct StalledDisplayTests {
         let frame = try await engine.takeSnapshot(within: .seconds(60))
         #expect(frame.width > 0 && frame.height > 0)
         await engine.shutDown()
+        await expectBalanced(engine)
     }
 
     @Test func aSnapshotOfTheEngineIsAPicture() async throws {
@@ -74,6 +76,7 @@ struct StalledDisplayTests {
             try await engine.startPreview()
             try await engine.takeSnapshot(to: path)
             await engine.shutDown()
+            await expectBalanced(engine)
             let picture = try await MediaProbe(of: path).video
             #expect(picture?.codec == "png")
             #expect(picture?.width == 320)

@@ -14,6 +14,7 @@ import Testing
             let frames = RecordedFrames()
             for index in 0..<60 { try await recorder.write(frames.picture(index)) }
             let report = try await recorder.stop()
+            expectBalanced(report)
 
             #expect(report.video?.offered == 60 && report.video?.written == 60)
             #expect(report.video?.dropped.total == 0 && report.failure == nil)
@@ -54,6 +55,7 @@ import Testing
                 )
             }
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.video?.codec == video.rawValue && report.audio?.codec == audio.rawValue)
 
             let probe = try await MediaProbe(of: path)
@@ -101,6 +103,7 @@ import Testing
             frames.width = 96
             for index in 30..<50 { try await recorder.write(frames.picture(index)) }
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.video?.written == 50 && report.video?.dropped.total == 0)
             #expect(report.files.map(\.frames) == [30, 20])
             #expect(directory.contents == ["out-00001.mp4", "out.mp4"])
@@ -172,6 +175,7 @@ import Testing
             #expect(error?.code == .invalidState)
             try await recorder.write(RecordedFrames().picture(0))
             let first = try await recorder.stop()
+            expectBalanced(first)
             #expect(try await recorder.stop() == first)
             #expect(try recorder.consume(RecordedFrames().picture(1)) == .dropped(.closed))
             #expect(first.video?.offered == 1 && first.video?.written == 1)
@@ -183,6 +187,7 @@ import Testing
             let recorder = try Recorder(directory.file("out.mkv"))
             try recorder.start()
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.files.isEmpty && directory.contents.isEmpty)
         }
     }

@@ -54,6 +54,7 @@ import Testing
             recorder.resume()
             try await record(100..<150, of: live, into: recorder)
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.video?.offered == 150 && report.video?.written == 100)
             #expect(report.video?.dropped[.paused] == 50 && report.video?.dropped.total == 50)
             let times = try await MediaProbe.videoTimes(of: path)
@@ -75,6 +76,7 @@ import Testing
             try recorder.start()
             try await record(250..<300, of: live, into: recorder)
             let report = try await recorder.stop()
+            expectBalanced(report)
             let times = try await MediaProbe.videoTimes(of: path)
             // Ten seconds were there; five, and what their key frame lies before, are kept.
             let before = times.count - 50
@@ -104,6 +106,7 @@ import Testing
             try recorder.start()
             try await record(0..<250, of: RecordedFrames(), into: recorder)
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.files.map(\.frames) == [50, 50, 50, 50, 50])
             #expect(directory.contents.first == "out-00000.\(ending)")
             var pictures: [UInt8] = []
@@ -138,6 +141,7 @@ import Testing
                         index, at: MediaTime(value: Int64(index), timescale: 5)))
             }
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.files.map(\.frames) == [10, 10, 10, 10, 10])
         }
     }
@@ -152,6 +156,7 @@ import Testing
             try recorder.start()
             try await record(0..<100, of: RecordedFrames(), into: recorder)
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.files.count == 4)
             var heard: [Int16] = []
             for file in report.files { heard += try await samples(of: file.path) }
@@ -171,6 +176,7 @@ import Testing
             try recorder.start()
             try await record(0..<175, of: RecordedFrames(), into: recorder)
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(directory.contents == ["out-00004.mkv", "out-00005.mkv", "out-00006.mkv"])
             #expect(report.files.map(\.frames) == [25, 25, 25])
             #expect(report.video?.written == 175)
@@ -193,6 +199,7 @@ import Testing
             let frames = RecordedFrames(width: 320, height: 240)
             for index in 0..<100 { try await recorder.write(frames.picture(index)) }
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.files.count > 2)
             #expect(report.files.map(\.frames).reduce(0, +) == 100)
             // What the muxer adds is not counted before.
@@ -215,6 +222,7 @@ import Testing
                     frames.sound(from: index * 1920 - again, samples: 1920 + again))
             }
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.audio?.corrections?.insertedSamples == 12 * 1920)
             #expect(report.audio?.corrections?.droppedSamples == 4800)
             let heard = try await samples(of: path)
@@ -233,6 +241,7 @@ import Testing
             try await record(0..<25, of: live, into: recorder)
             for index in 25..<150 { try await recorder.write(live.picture(index)) }
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.video?.written == 150)
             let heard = try await samples(of: path)
             #expect(Array(heard[..<48_000]) == expected(0..<48_000))
@@ -251,6 +260,7 @@ import Testing
                 _ = try recorder.consume(live.sound(from: index * 1920, samples: 1920))
             }
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.video?.offered == 25)
             #expect(report.video?.repeated == 4)
             #expect(report.video?.written == 29)
@@ -269,6 +279,7 @@ import Testing
                 try await recorder.write(frames.picture(index, at: MediaTime(seconds: second)))
             }
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.video?.written == 50)
             let times = try await MediaProbe.videoTimes(of: path)
             for (index, time) in times.enumerated() {

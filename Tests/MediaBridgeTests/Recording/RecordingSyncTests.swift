@@ -70,6 +70,7 @@ import Testing
                 if heard >= 0, heard % 50 != 40 { _ = try recorder.consume(sound(heard)) }
             }
             let report = try await recorder.stop()
+            expectBalanced(report)
             #expect(report.files.count == 1)
             #expect(report.audio?.corrections?.gaps == 30)
 

@@ -1,0 +1,35 @@
+public import BridgeEngine
+public import MediaCore
+
+/// What is wrong with counts: frames that were counted twice, or are nowhere although everything has stopped.
+///
+/// - Parameters:
+///   - what: Whose counts they are.
+///   - isOver: Whether nothing may wait any more.
+/// - Returns: `nil` where they add up.
+public func imbalance(
+    of what: String, _ balance: FrameBalance, isOver: Bool = false
+) -> String? {
+    guard balance.isBalanced else { return "\(what): counted twice: \(balance)" }
+    return isOver && balance.waiting != 0 ? "\(what): lost without a word: \(balance)" : nil
+}
+
+extension EngineStatistics {
+    /// Everything of an engine that does not add up.
+    public func imbalances(isOver: Bool = false) -> [String] {
+        var balances: [(String, FrameBalance)] = [
+            ("to the channel", outgoing), ("sound to the channel", outgoingAudio),
+            ("all renderers", allRenderers),
+        ]
+        for (id, track) in local.merging(gone.tracks.latest, uniquingKeysWith: { a, _ in a }) {
+            balances.append(("\(id)", track.balance))
+            balances += track.processing.map { ("\(id), \($0.key) processors", $0.value) }
+        }
+        balances += renderers.map { ("\($0.key)", $0.value.balance) }
+        balances += gone.renderers.latest.map { ("\($0.key)", $0.value.balance) }
+        balances += audioSinks.map { ("\($0.key)", $0.value.balance) }
+        balances += gone.audioSinks.latest.map { ("\($0.key)", $0.value.balance) }
+        if let localAudio { balances.append(("sound", localAudio.balance)) }
+        return balances.compactMap { imbalance(of: $0.0, $0.1, isOver: isOver) }
+    }
+}
