@@ -101,12 +101,12 @@ public struct Sandbox: Sendable {
         for path in LoadedFiles.paths { try rules.allow(path, .readAndExecute) }
     }
 
-    /// Libraries, plugins and their data, and what libraries ask about their own threads, the processors
-    /// and the memory. Nothing of `/proc` tells of another process.
+    /// Libraries, plugins and their data; `/proc` for what libraries ask about their own threads. Not
+    /// `/proc/self` alone: the kernel makes that directory anew when another thread than the first starts
+    /// the program anew, a rule for it is void then, and libdispatch ends a process that cannot read there.
     private static let systemPaths = [
         "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-        "/etc/fonts", "/etc/localtime", "/var/cache/fontconfig", "/proc/self", "/proc/cpuinfo",
-        "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/sys/devices/system/cpu",
+        "/etc/fonts", "/etc/localtime", "/var/cache/fontconfig", "/proc", "/sys/devices/system/cpu",
         "/sys/devices/system/node",
     ]
 
