@@ -39,11 +39,12 @@ public final class StreamScan: Sendable {
     ///   - demuxer: Its factory's name.
     ///   - parsers: By media type, where units are not whole as they come: transport streams.
     ///   - fragments: How to read MPEG-4 in fragments; `nil` for any other file.
-    ///   - limit: Ends once each stream has given so many units; `nil`: at the end of the file.
+    ///   - limit: Ends once each stream has given so many buffers, headers counted in; `nil`: at the end of
+    ///     the file.
     /// - Throws: ``PipelineError`` where an element is missing.
     public init(
         of path: String, demuxer: String, parsers: [String: String] = [:],
-        fragments: FragmentReading? = nil, unitsOfEach limit: Int? = nil
+        fragments: FragmentReading? = nil, buffersOfEach limit: Int? = nil
     ) throws(PipelineError) {
         let pipeline = try Pipeline(parsing: "filesrc name=file ! \(demuxer) name=streams")
         pipeline.element(named: "file")?.set(literally: "location", path)

@@ -14,7 +14,8 @@ extension RecordingFile {
         }
         guard status.st_mode & S_IFMT == S_IFREG else { return }
         let scan = try StreamScan(
-            of: path, demuxer: container.demuxer, parsers: container.parsers, unitsOfEach: 1)
+            of: path, demuxer: container.demuxer, parsers: container.parsers,
+            buffersOfEach: Self.enough)
         let outcome = Outcome()
         let task = Task {
             do throws(PipelineError) {
@@ -36,6 +37,9 @@ extension RecordingFile {
             else { throw bad("it has no \(kind == .video ? "pictures" : "sound")") }
         }
     }
+
+    /// More than any codec has headers: FLAC in Matroska begins with several.
+    private static let enough = 32
 
     private final class Outcome: Sendable {
         let streams = Mutex<[StreamScan.Stream]>([])
