@@ -176,6 +176,49 @@ static inline const gchar *mb_spec_default_string(GParamSpec *spec) {
     return spec->value_type == G_TYPE_STRING ? g_value_get_string(g_param_spec_get_default_value(spec)) : NULL;
 }
 
+// Reason: macros (G_IS_PARAM_SPEC_…, G_PARAM_SPEC_…). The values' nicks, to be freed with g_strfreev;
+// NULL for what is neither an enumeration nor flags.
+static inline gchar **mb_spec_nicks(GParamSpec *spec) {
+    GStrvBuilder *nicks;
+    gchar **list;
+    guint index;
+    if (!G_IS_PARAM_SPEC_ENUM(spec) && !G_IS_PARAM_SPEC_FLAGS(spec)) return NULL;
+    nicks = g_strv_builder_new();
+    if (G_IS_PARAM_SPEC_ENUM(spec)) {
+        GEnumClass *values = G_PARAM_SPEC_ENUM(spec)->enum_class;
+        for (index = 0; index < values->n_values; index++) g_strv_builder_add(nicks, values->values[index].value_nick);
+    } else {
+        GFlagsClass *values = G_PARAM_SPEC_FLAGS(spec)->flags_class;
+        for (index = 0; index < values->n_values; index++) g_strv_builder_add(nicks, values->values[index].value_nick);
+    }
+    list = g_strv_builder_end(nicks);
+    g_strv_builder_unref(nicks);
+    return list;
+}
+
+// Reason: as above. What a number or a boolean may be, to be freed; NULL for any other type.
+static inline gchar *mb_spec_range(GParamSpec *spec) {
+    if (G_IS_PARAM_SPEC_BOOLEAN(spec)) return g_strdup("true or false");
+    if (G_IS_PARAM_SPEC_INT(spec))
+        return g_strdup_printf("whole numbers from %d to %d", G_PARAM_SPEC_INT(spec)->minimum, G_PARAM_SPEC_INT(spec)->maximum);
+    if (G_IS_PARAM_SPEC_UINT(spec))
+        return g_strdup_printf("whole numbers from %u to %u", G_PARAM_SPEC_UINT(spec)->minimum, G_PARAM_SPEC_UINT(spec)->maximum);
+    if (G_IS_PARAM_SPEC_INT64(spec) || G_IS_PARAM_SPEC_UINT64(spec)) return g_strdup("whole numbers");
+    if (G_IS_PARAM_SPEC_DOUBLE(spec))
+        return g_strdup_printf("numbers from %g to %g", G_PARAM_SPEC_DOUBLE(spec)->minimum, G_PARAM_SPEC_DOUBLE(spec)->maximum);
+    if (G_IS_PARAM_SPEC_FLOAT(spec))
+        return g_strdup_printf("numbers from %g to %g", (double)G_PARAM_SPEC_FLOAT(spec)->minimum, (double)G_PARAM_SPEC_FLOAT(spec)->maximum);
+    return NULL;
+}
+
+// Reason: variadic (g_object_get). The value of an int property; `otherwise` where there is none.
+static inline gint mb_get_int_or(gpointer object, const gchar *name, gint otherwise) {
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
+    gint value = otherwise;
+    if (spec && (spec->flags & G_PARAM_READABLE) && G_IS_PARAM_SPEC_INT(spec)) g_object_get(object, name, &value, NULL);
+    return value;
+}
+
 // Reason: variadic (g_object_get). The caller lets go of it.
 static inline GstElement *mb_get_element(gpointer object, const gchar *name) { GstElement *v = NULL; g_object_get(object, name, &v, NULL); return v; }
 

@@ -134,11 +134,32 @@ final class Bus: Sendable {
 
     private func warning(_ message: UnsafeMutablePointer<GstMessage>) -> BusMessage? {
         let warning = error(message, parse: gst_message_parse_warning)
+        if let found = nothingFound(warning, message.pointee.src) { return .error(found) }
         guard warning.isMissedLink else { return .warning(warning) }
         let (judge, missing) = state.withLock { ($0.judge, $0.missing) }
         let link = MissedLink(
             warning, from: message.pointee.src.flatMap { Element(object: $0) }, missing)
         return judge?(link) == true ? .warning(link.error) : .error(link.error)
+    }
+
+    /// An `autovideosink` or its like that found nothing that works only warns, and throws away what it
+    /// is given.
+    private func nothingFound(
+        _ warning: PipelineError, _ source: UnsafeMutablePointer<GstObject>?
+    ) -> PipelineError? {
+        guard let element = source.flatMap({ Element(object: $0) }) else { return nil }
+        var error = warning
+        switch element.factoryName {
+        case "autovideosink":
+            error.message = "no display that works: \(warning.message)"
+            error.advice = PipelineError.displayAdvice
+        case "autoaudiosink", "autoaudiosrc", "autovideosrc":
+            let kind = element.factoryName.contains("audio") ? "sound device" : "camera"
+            error.message = "no \(kind) that works: \(warning.message)"
+            error.advice = "name the element and its device: gst-device-monitor-1.0 lists them"
+        default: return nil
+        }
+        return error
     }
 
     /// Sinks keep their own count.
@@ -167,6 +188,11 @@ final class Bus: Sendable {
         var failure = PipelineError(
             adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
             debug: debug.map { String(cString: $0) }, missing: state.withLock { $0.missing })
+        if message.pointee.src.flatMap({ Element(object: $0) })?.klass == "Sink/Video",
+            [.notFound, .resourceFailed].contains(failure.code)
+        {
+            failure.advice = PipelineError.displayAdvice
+        }
         if let file = file(of: message.pointee.src), !failure.description.contains(file) {
             failure.message = failure.message.trimmingSuffix(".\n ") + ": \"\(file)\""
         }

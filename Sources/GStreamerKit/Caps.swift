@@ -45,6 +45,16 @@ public final class Caps: Sendable, CustomStringConvertible {
         return String(cString: name)
     }
 
+    /// The media type of all structures; `nil` where they differ, or there is none.
+    public var onlyMediaType: String? {
+        let types = Set(
+            (0..<gst_caps_get_size(pointer)).compactMap { index in
+                gst_caps_get_structure(pointer, index).flatMap { gst_structure_get_name($0) }
+                    .map { String(cString: $0) }
+            })
+        return types.count == 1 ? types.first : nil
+    }
+
     /// Whether both say the same, field by field.
     public func isEqual(to other: Caps) -> Bool {
         gst_caps_is_equal(pointer, other.pointer) != 0

@@ -4,7 +4,8 @@ public enum DebianPackage {
     public static func providing(element name: String) -> String? {
         let families = ["avenc_", "avdec_", "avmux_", "avdemux_"]
         if families.contains(where: { name.hasPrefix($0) }) { return "gstreamer1.0-libav" }
-        return index.first { $0.elements.contains(name) }?.package
+        return (index + untold).first { $0.elements.contains(name) }?.package
+            ?? HardwareElements.of(name)?.package
     }
 
     /// - Parameter decoder: A media type, such as `video/x-h265`.
@@ -21,6 +22,9 @@ public enum DebianPackage {
     public static func providing(uriScheme: String) -> String? {
         index.first { $0.uriSources.contains(uriScheme) }?.package
     }
+
+    /// Every element that is known.
+    static var elements: [String] { (index + untold).flatMap { $0.elements } }
 
     /// What a package brings.
     struct Contents: Sendable {

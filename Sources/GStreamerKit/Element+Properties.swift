@@ -35,7 +35,7 @@ extension Element {
         }
     }
 
-    private var specs: [UnsafeMutablePointer<GParamSpec>] {
+    var specs: [UnsafeMutablePointer<GParamSpec>] {
         var count: guint = 0
         guard let list = mb_properties(pointer, &count) else { return [] }
         defer { g_free(list) }
@@ -50,6 +50,12 @@ extension Element {
 
     /// Whether it is a bin and nothing more, such as brackets make.
     public var isPlainBin: Bool { mb_is_plain_bin(pointer) != 0 }
+
+    /// Of a property that is an `int`; `nil` where there is none of that name.
+    public func int(_ property: String) -> Int? {
+        let value = mb_get_int_or(pointer, property, .min)
+        return value == .min ? nil : Int(value)
+    }
 
     /// Whether it is of the string itself, in brackets or not, and no part of another element.
     var isOfString: Bool {
@@ -68,8 +74,14 @@ extension Element {
     }
 
     /// Its source pads at this moment.
-    public var sourcePads: [Pad] {
-        guard let iterator = gst_element_iterate_src_pads(pointer) else { return [] }
+    public var sourcePads: [Pad] { pads(GST_PAD_SRC) }
+
+    /// Its pads of one direction at this moment.
+    func pads(_ direction: GstPadDirection) -> [Pad] {
+        guard
+            let iterator = direction == GST_PAD_SRC
+                ? gst_element_iterate_src_pads(pointer) : gst_element_iterate_sink_pads(pointer)
+        else { return [] }
         defer { gst_iterator_free(iterator) }
         var found: [Pad] = []
         var value = GValue()

@@ -54,6 +54,7 @@ public enum GStreamer {
                     advice: "check the installation with gst-inspect-1.0"))
         }
         LogCapture.install()
+        Framebuffer.keepFromBeingChosen()
         return .success(())
     }()
 }

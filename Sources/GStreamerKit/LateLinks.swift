@@ -37,7 +37,7 @@ final class LateLinks: Sendable {
             })
     }
 
-    private static func hasLatePads(_ element: Element) -> Bool {
+    static func hasLatePads(_ element: Element) -> Bool {
         var next = gst_element_get_pad_template_list(element.pointer)
         while let node = next {
             let template = node.pointee.data.assumingMemoryBound(to: GstPadTemplate.self).pointee

@@ -92,9 +92,21 @@ extension Pipeline {
         var failure =
             error.map { PipelineError(adopting: $0) }
             ?? PipelineError(.syntax, message: "GStreamer cannot make a pipeline of this")
+        let advisor = ParseAdvice(PipelineText(text))
+        if let advice = advisor.advice(for: failure.code, failure.message) {
+            failure.advice = advice
+        }
+        if failure.code == .syntax, let name = advisor.unknownNames.first {
+            failure.advice =
+                "\(advisor.advice(forUnknown: name)): no element has the name \"\(name)\""
+        }
         if failure.code == .missingElement {
             if let name = missingElements(context).first {
                 failure.advice = MissingPlugin(kind: .element, name: name).advice
+            } else if let name = advisor.unknownNames.first {
+                failure.code = .linkFailed
+                failure.message = "no element has the name \"\(name)\""
+                failure.advice = advisor.advice(forUnknown: name)
             } else {
                 // GStreamer has one code for an element it lacks and for a reference (`t.`) to a name
                 // that the string gives to none.

@@ -54,6 +54,7 @@ public final class Pipeline: Sendable {
         bus.attach(to: handle.pointer)
         for element in elements { LateLinks.watch(element, latePads) }
         dumpGraphs()
+        if let refusal = Framebuffer.refusal(of: self) { throw refusal }
     }
 
     deinit {

@@ -84,6 +84,7 @@ struct MissingPlugin: Sendable {
     let name: String
 
     var advice: String {
+        if kind == .element, let hardware = HardwareElements.of(name) { return hardware.advice }
         let package: String?
         switch kind {
         case .element, .other: package = DebianPackage.providing(element: name)
@@ -92,8 +93,16 @@ struct MissingPlugin: Sendable {
         case .uriSource: package = DebianPackage.providing(uriScheme: name)
         }
         if let package { return "apt install \(package)" }
+        if kind == .element, let meant = Spelling.nearest(to: name, among: ElementFactory.names) {
+            return meant
+        }
+        if kind == .element, let meant = Spelling.nearest(to: name, among: DebianPackage.elements),
+            let package = DebianPackage.providing(element: meant)
+        {
+            return "\(meant), with apt install \(package)"
+        }
         return kind == .element
-            ? "check the spelling: no Debian package of GStreamer has an element \"\(name)\""
+            ? "check the spelling: no package of Debian 12 is known to have an element \"\(name)\""
             : "no Debian package of GStreamer is known to handle \(name)"
     }
 }

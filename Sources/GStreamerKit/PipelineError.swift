@@ -85,19 +85,6 @@ public struct PipelineError: Error, Hashable, Sendable {
     }
 }
 
-extension PipelineError: CustomStringConvertible {
-    /// One paragraph: what, which element, GStreamer's debug text, what to do.
-    public var description: String {
-        var text = message.trimmingSuffix(".\n ")
-        if let element { text += " (\(element))" }
-        if let debug, !debug.isEmpty {
-            text += ". GStreamer: " + debug.split(separator: "\n").joined(separator: " ")
-        }
-        if let advice { text += (text.hasSuffix(".") ? " " : ". ") + "Try: \(advice)" }
-        return text.hasSuffix(".") ? text : text + "."
-    }
-}
-
 extension String {
     /// The lines as one: what stands in a paragraph.
     package var onOneLine: String {

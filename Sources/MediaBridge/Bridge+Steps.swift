@@ -9,11 +9,9 @@ extension Bridge {
             }
             streams.forEach { $0.negotiate() }
             for capture in captures { try await capture.pipeline.setState(.paused) }
-            for output in outputs {
-                output.output.prepare()
-                try await output.output.pipeline.setState(.playing)
-            }
-            for recording in recordings { try recording.recorder.start() }
+            await startOutputs()
+            // What fails at its start harms no other, unless there is no other.
+            guard run.ending == nil else { return false }
             streams.forEach { $0.open() }
             // An empty stream has ended by now; outputs hear of it once they can.
             for stream in streams { stream.branch.push(to: stream) }
@@ -27,6 +25,25 @@ extension Bridge {
         } catch {
             run.fail(error)
             return false
+        }
+    }
+
+    private func startOutputs() async {
+        for output in outputs {
+            output.output.prepare()
+            do throws(PipelineError) {
+                try await output.output.pipeline.setState(.playing)
+            } catch {
+                output.output.close()
+                run.outputEnded(output.name, error)
+            }
+        }
+        for recording in recordings {
+            do throws(PipelineError) {
+                try recording.recorder.start()
+            } catch {
+                run.outputEnded(recording.name, error)
+            }
         }
     }
 

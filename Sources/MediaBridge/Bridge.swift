@@ -42,7 +42,8 @@ public final class Bridge: Sendable {
             capture.pipeline.onFirstError { [run] error in run.fail(error) }
             for branch in capture.branches {
                 let isOnly = branch.name == BridgePlan.defaultCapture && capture.branches.count == 1
-                branches.append((isOnly ? named.name : branch.name, branch))
+                branches.append(
+                    (isOnly ? Self.name(of: capture, named.name, in: plan) : branch.name, branch))
             }
         }
         let names = branches.map(\.0)
@@ -51,6 +52,7 @@ public final class Bridge: Sendable {
                 .wrongEnds, message: "two captures give a stream of the name \"\(twice)\"",
                 advice: "name each appsink: appsink name=camera")
         }
+        let types = Self.types(of: branches)
         var outputs: [BridgeOutput] = []
         for named in plan.outputs {
             guard !outputs.contains(where: { $0.name == named.name }) else {
@@ -60,7 +62,9 @@ public final class Bridge: Sendable {
             }
             let output = try named.locating { text throws(PipelineError) in
                 try Output(
-                    Self.aligned(text, to: names), configuration: plan.outputConfiguration)
+                    text, configuration: plan.outputConfiguration,
+                    // One without a name for its stream takes the only one there is.
+                    branch: names.count == 1 ? names[0] : BridgedText.defaultBranch, types: types)
             }
             if let missing = output.branches.keys.sorted().first(where: { !names.contains($0) }) {
                 throw PipelineError(
@@ -111,27 +115,58 @@ public final class Bridge: Sendable {
         }
     }
 
+    /// A stream that nobody named is `audio` where its string can give nothing but sound.
+    private static func name(
+        of capture: Capture, _ name: String, in plan: BridgePlan
+    ) -> String {
+        guard capture.isUnnamed, name == BridgePlan.defaultCapture,
+            capture.branches[0].sink.offeredCaps?.mediaType.hasPrefix("audio/") == true
+        else { return name }
+        let isAskedFor = plan.outputs.contains { output in
+            PipelineText(output.text).mentions(of: ["appsrc"]).contains { $0.name == name }
+        }
+        return isAskedFor ? name : BridgedText.audioBranch
+    }
+
+    /// What streams carry that are not raw video, as far as their strings tell. Of raw video an output
+    /// takes what it wants, by conversion.
+    private static func types(of branches: [(String, CaptureBranch)]) -> [String: String] {
+        var types: [String: String] = [:]
+        for (name, branch) in branches {
+            if let type = branch.sink.offeredCaps?.onlyMediaType, type != "video/x-raw" {
+                types[name] = type
+            }
+        }
+        return types
+    }
+
+    /// Where the string could not tell, what came does.
+    private func reportedName(of stream: BridgeStream) -> String {
+        guard stream.name == BridgePlan.defaultCapture, stream.carriesSound,
+            !streams.contains(where: { $0.name == BridgedText.audioBranch }),
+            captures.contains(where: { stream.belongs(to: $0) && $0.isUnnamed })
+        else { return stream.name }
+        return BridgedText.audioBranch
+    }
+
     /// What the recordings of the plan tell, in its order.
     public var recorders: [Recorder] { recordings.map(\.recorder) }
-
-    /// An output without a name for its stream takes the only one there is, whatever its name.
-    private static func aligned(_ text: String, to names: [String]) -> String {
-        let mentions = PipelineText(text).mentions(of: ["appsrc"])
-        guard mentions.isEmpty, names.count == 1, names[0] != BridgePlan.defaultCapture,
-            !text.allSatisfy(\.isWhitespace)
-        else { return text }
-        return "appsrc name=\(names[0]) ! \(text)"
-    }
 
     /// Asks the bridge to end: the files are completed, and ``run()`` returns with
     /// ``BridgeReport/End/interrupt``. Any thread.
     public func stop() { run.end(.interrupt) }
 
+    /// Calls `listener` with everything that goes wrong, the moment it does: what ends the run, and what
+    /// does not. On any thread, so it must return at once. Before ``run()``.
+    public func onEvent(_ listener: @escaping @Sendable (BridgeEvent) -> Void) {
+        run.listen(listener)
+    }
+
     /// The counts so far. Any thread.
     public var statistics: BridgeReport {
         var report = BridgeReport(
             captures: [:], outputs: [:], seconds: run.seconds, ended: nil, failures: [])
-        for stream in streams { report.captures[stream.name] = stream.counts }
+        for stream in streams { report.captures[reportedName(of: stream)] = stream.counts }
         for output in outputs { report.outputs[output.name] = output.counts }
         for recording in recordings { report.outputs[recording.name] = recording.counts }
         return report
@@ -157,7 +192,11 @@ public final class Bridge: Sendable {
 
     private func runToEnd() async -> BridgeReport {
         run.expect(streams: streams.count, outputs: outputs.count + recordings.count)
-        if await start() { await run.untilEnd() }
+        if await start() {
+            let watch = StallWatch(self)
+            await run.untilEnd()
+            watch.end()
+        }
         run.stopClock()
         noteLostStreams()
         noteMissingTails()

@@ -24,7 +24,8 @@ public struct BridgePlan: Sendable {
     }
 
     /// Capture strings. Streams are told apart by the names of their appsinks; a string without one
-    /// gives a stream of the capture's own name.
+    /// gives a stream of the capture's own name; of the name `audio` where that is the default, and the
+    /// string gives nothing but sound.
     public var captures: [Named]
 
     /// Output strings. Each takes the streams whose names its appsrcs bear; one without an appsrc takes

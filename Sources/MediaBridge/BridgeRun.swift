@@ -10,6 +10,7 @@ final class BridgeRun: Sendable {
         var failures: [PipelineError] = []
         var started: ClockTime?
         var stopped: ClockTime?
+        var listeners: [@Sendable (BridgeEvent) -> Void] = []
     }
     private let state = Mutex(State())
     private let ended = Latch()
@@ -41,16 +42,26 @@ final class BridgeRun: Sendable {
         ended.open()
     }
 
+    func listen(_ listener: @escaping @Sendable (BridgeEvent) -> Void) {
+        state.withLock { $0.listeners.append(listener) }
+    }
+
+    func tell(_ event: BridgeEvent) {
+        for listener in state.withLock({ $0.listeners }) { listener(event) }
+    }
+
     /// Notes a failure that does not end the run by itself.
     func note(_ error: PipelineError) {
-        state.withLock { state in
+        let isNews = state.withLock { state in
             // A pipeline that is stuck is stuck in every change that follows: once is enough.
             let isKnown =
                 error.code == .deadlineExceeded
                 ? state.failures.contains { $0.code == .deadlineExceeded }
                 : state.failures.contains(error)
             if !isKnown { state.failures.append(error) }
+            return !isKnown
         }
+        if isNews { tell(.failed(error)) }
     }
 
     func streamEnded() {

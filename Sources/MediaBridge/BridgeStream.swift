@@ -14,6 +14,7 @@ final class BridgeStream: CaptureReceiver {
     private let onLoss: @Sendable (PipelineError) -> Void
 
     private let passed = Tally()
+    private let isSound = Atomic<Bool>(false)
     private let drops = Mutex(DropCounts())
     /// Frames that came after a limit, after the stop, or after the end of every output.
     private let unwanted = Atomic<Int>(0)
@@ -86,6 +87,9 @@ final class BridgeStream: CaptureReceiver {
     /// Lets nothing more through.
     func close() { gate.close() }
 
+    /// Whether something came that was sound.
+    var carriesSound: Bool { isSound.load(ordering: .relaxed) }
+
     /// Frames that passed, and those that did not.
     var counts: BridgeReport.Counts {
         let passed = self.passed.value
@@ -111,6 +115,9 @@ final class BridgeStream: CaptureReceiver {
     }
 
     func receive(_ sample: MediaSample) {
+        if sample.caps.mediaType.hasPrefix("audio/") { isSound.store(true, ordering: .relaxed) }
+        // Before the first unit, for whom it is: it belongs to no time.
+        if sample.isHeader { return gate.isOpen ? pass(sample) : () }
         guard let time = checked(sample.runningTime) else { return }
         let verdict = limits.admitSample(at: time)
         if verdict.passes, gate.isOpen {
@@ -192,7 +199,7 @@ extension OutputBranch: StreamTaker {
     func take(_ sample: MediaSample) -> FrameDisposition {
         push(
             sample.buffer.retained(), caps: sample.caps, time: sample.runningTime, duration: nil,
-            live: sample.liveTiming)
+            live: sample.liveTiming, isHeader: sample.isHeader)
     }
 }
 

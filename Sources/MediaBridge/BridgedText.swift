@@ -3,13 +3,15 @@ internal import Foundation
 /// A capture or output string, with the end that connects it to the program.
 struct BridgedText {
     /// As GStreamer gets it.
-    let text: String
+    private(set) var text: String
     /// As the user wrote it.
     let original: String
     /// Element name to the name users know the branch by.
     let branches: [String: String]
     /// Elements that the string itself asks to be paced (`appsink sync=true`).
     let paced: Set<String>
+    /// Whether the branch has its name from the program alone.
+    let isUnnamed: Bool
 
     /// Names the branch of pictures.
     static let defaultBranch = "video"
@@ -25,10 +27,43 @@ struct BridgedText {
     }
 
     /// An output: where the string has no appsrc, one is put at its beginning.
+    ///
+    /// - Parameter types: What streams carry, as far as it is known. A muxer has pads for pictures and
+    ///   others for sound, and by the type GStreamer's parser links to the right ones.
     static func output(
-        _ text: String, branch: String = defaultBranch
+        _ text: String, branch: String = defaultBranch, types: [String: String] = [:]
     ) throws(PipelineError) -> BridgedText {
-        try BridgedText(text, branch, factory: "appsrc") { "appsrc name=\(branch) ! \($0)" }
+        var bridged = try BridgedText(text, branch, factory: "appsrc") {
+            "appsrc name=\(branch) ! \($0)"
+        }
+        bridged.text = typed(bridged.text, types)
+        return bridged
+    }
+
+    /// A filter behind each appsrc whose type is known: the appsrc itself would take caps that are not
+    /// fixed for those of its first buffer.
+    private static func typed(_ text: String, _ types: [String: String]) -> String {
+        guard !types.isEmpty else { return text }
+        var words = PipelineText(text).words
+        var isTyped = false
+        var index = words.startIndex
+        for mention in PipelineText(text).mentions(of: ["appsrc"]) {
+            guard
+                let found = words[index...].firstIndex(where: {
+                    $0.trimmingCharacters(in: CharacterSet(charactersIn: "()")) == "appsrc"
+                })
+            else { break }
+            index = found + 1
+            while index < words.endIndex, words[index].contains("="), words[index] != "!" {
+                index += 1
+            }
+            guard index < words.endIndex, words[index] == "!",
+                let name = mention.name, let type = types[name]
+            else { continue }
+            words.insert(contentsOf: ["!", type], at: index)
+            isTyped = true
+        }
+        return isTyped ? words.joined(separator: " ") : text
     }
 
     /// - Parameter branch: Names the branch of a string that has one and does not name it.
@@ -36,6 +71,7 @@ struct BridgedText {
         _ text: String, _ branch: String, factory: String, completing: (String) -> String
     ) throws(PipelineError) {
         original = text
+        isUnnamed = !PipelineText(text).mentions(of: [factory]).contains { $0.name != nil }
         let mentions = PipelineText(text).mentions(of: [factory])
         let names = mentions.map(\.name)
         switch mentions.count {
@@ -75,6 +111,7 @@ struct BridgedText {
         try policy?.judge(text: text)
         let pipeline = try parse(orExplain: advice)
         try policy?.judge(pipeline)
+        if let stranded = pipeline.strandedElement() { throw quoting(stranded) }
         return pipeline
     }
 
@@ -83,15 +120,25 @@ struct BridgedText {
             return try Pipeline(parsing: text)
         } catch {
             guard text != original else { throw error }
-            var failure = error
-            if let quoted = failure.message.range(of: text.onOneLine) {
-                failure.message.replaceSubrange(quoted, with: original.onOneLine)
+            var failure = quoting(error)
+            // Only of a link to the end that was added.
+            let words = failure.message.split {
+                !($0.isLetter || $0.isNumber || "-_/".contains($0))
             }
-            if failure.code == .linkFailed {
+            if failure.code == .linkFailed, words.contains(where: { branches[String($0)] != nil }) {
                 failure.advice = advice + (failure.advice.map { "; \($0)" } ?? "")
             }
             throw failure
         }
+    }
+
+    /// The error with the string as the user wrote it.
+    private func quoting(_ error: PipelineError) -> PipelineError {
+        var failure = error
+        if let quoted = failure.message.range(of: text.onOneLine) {
+            failure.message.replaceSubrange(quoted, with: original.onOneLine)
+        }
+        return failure
     }
 
     private static func naming(

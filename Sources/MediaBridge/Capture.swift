@@ -7,6 +7,8 @@ final class Capture: Sendable {
     let timeBase = MediaTimeBase()
     /// By name; `video` first, then in alphabetical order.
     let branches: [CaptureBranch]
+    /// Whether the string gives no name to its one stream.
+    let isUnnamed: Bool
 
     private struct Timing {
         var baseTime = ClockTime(nanoseconds: 0)
@@ -27,6 +29,7 @@ final class Capture: Sendable {
         let pipeline = try bridged.parse(
             orExplain: "a capture string ends in an element with a free source pad", under: policy)
         self.pipeline = pipeline
+        isUnnamed = bridged.isUnnamed
         let sinks = pipeline.appSinks
         branches = bridged.branches.compactMap { element, name in
             sinks[element].map {
@@ -71,12 +74,16 @@ final class Capture: Sendable {
         guard !pipeline.mayGetPads else { return }
         for branch in branches where !branch.sink.isFed {
             branch.end(
-                losing: PipelineError(
-                    .noFrames, element: branch.sink.element.path,
-                    message: "the stream \"\(branch.name)\" never came: nothing is linked to its "
-                        + "appsink, and no element of the capture will have another pad",
-                    advice: "look at what there is: gst-discoverer-1.0 or gst-launch-1.0 -v tell; "
-                        + "leave out the branch of a stream that is not there"))
+                // Where the capture failed for it, that is the reason.
+                losing: pipeline.failure
+                    ?? PipelineError(
+                        .noFrames, element: branch.sink.element.path,
+                        message:
+                            "the stream \"\(branch.name)\" never came: nothing is linked to its "
+                            + "appsink, and no element of the capture will have another pad",
+                        advice:
+                            "look at what there is: gst-discoverer-1.0 or gst-launch-1.0 -v tell; "
+                            + "leave out the branch of a stream that is not there"))
         }
     }
 

@@ -82,7 +82,10 @@ public struct Diagnosis: Sendable {
             } else {
                 _ = try Bridge(plan)
             }
-            note(path, .ok, file.about)
+            let unused = file.unusedVariables.map(\.name).joined(separator: ", ")
+            note(
+                path, .ok, file.about,
+                unused.isEmpty ? nil : "take out what no string uses: \(unused)")
         } catch {
             note(path, .broken, error.message, error.advice)
         }

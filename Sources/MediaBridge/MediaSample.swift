@@ -26,6 +26,10 @@ public final class MediaSample: Sendable {
     /// How long it plays; `nil` where nobody said.
     public var duration: MediaTime? { buffer.duration.map { MediaTime($0) } }
 
+    /// Whether it holds no media but what a decoder must know first, and is due at no time: the first
+    /// packets of Vorbis, Theora and FLAC.
+    public var isHeader: Bool { runningTime == nil && buffer.isHeader }
+
     /// Calls `body` with the bytes.
     ///
     /// - Throws: ``FrameError`` where the memory cannot be mapped, and whatever `body` throws.

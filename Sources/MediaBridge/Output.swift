@@ -12,12 +12,14 @@ final class Output: Sendable {
     private let finalLate = Atomic<Int>(-1)
     private let hasFailed = Atomic<Bool>(false)
 
-    /// - Parameter branch: Names the branch of a string that has one and does not name it.
+    /// - Parameters:
+    ///   - branch: Names the branch of a string that has one and does not name it.
+    ///   - types: The media types of streams, where they are known.
     init(
         _ text: String, configuration: PipelineVideoSink.Configuration,
-        branch: String = BridgedText.defaultBranch
+        branch: String = BridgedText.defaultBranch, types: [String: String] = [:]
     ) throws(PipelineError) {
-        let bridged = try BridgedText.output(text, branch: branch)
+        let bridged = try BridgedText.output(text, branch: branch, types: types)
         let pipeline = try bridged.parse(
             orExplain: "an output string begins with an element that has a free sink pad",
             under: configuration.untrusted)

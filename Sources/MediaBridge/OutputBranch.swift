@@ -215,10 +215,12 @@ final class OutputBranch: VideoFrameConsumer {
     /// Hands a buffer over. From a live capture it never blocks: the oldest in the queue gives way.
     /// Otherwise it blocks the calling thread while the queue is full.
     ///
-    /// - Parameter evicts: Which of both, for this buffer; `nil`: by the configuration.
+    /// - Parameters:
+    ///   - evicts: Which of both, for this buffer; `nil`: by the configuration.
+    ///   - isHeader: Whether it belongs to no time.
     func push(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
-        live: LiveTiming?, evicts wish: Bool? = nil
+        live: LiveTiming?, evicts wish: Bool? = nil, isHeader: Bool = false
     ) -> FrameDisposition {
         let evicts =
             switch whenFull {
@@ -227,6 +229,7 @@ final class OutputBranch: VideoFrameConsumer {
             case .wait: false
             }
         if !evicts, !room.isAmple, !waitForRoom() { return refuse(.closed) }
+        if isHeader { return enqueue(header: buffer, caps: caps, evicts: evicts) }
         return enqueue(
             buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts)
     }
@@ -280,6 +283,33 @@ final class OutputBranch: VideoFrameConsumer {
             return .accepted
         }
     }
+
+    /// Hands on what a decoder must know first, as it is: it is due at no time.
+    private func enqueue(
+        header: consuming Buffer, caps: Caps, evicts: Bool
+    ) -> FrameDisposition {
+        var pending: Buffer? = header
+        return stream.withLock { stream in
+            guard stream.isOpen else {
+                stream.drops[.closed] += 1
+                return .dropped(.closed)
+            }
+            guard stream.inputIdentity == caps.identity || choose(&stream, for: caps) else {
+                stream.drops[.badFormat] += 1
+                return .dropped(.badFormat)
+            }
+            if stream.dropsOldest != evicts { bound(&stream, evicts) }
+            guard let header = pending.take(), source.push(header) == .ok else {
+                stream.drops[.closed] += 1
+                return .dropped(.closed)
+            }
+            room.entered()
+            return .accepted
+        }
+    }
+
+    /// Whether a writer waits for room.
+    var isWaitedFor: Bool { room.isWaitedFor }
 
     /// Finds out what buffers with `caps` need, when the first of them comes.
     ///

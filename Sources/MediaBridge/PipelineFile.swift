@@ -35,6 +35,8 @@ public struct PipelineFile: Sendable {
     public let filters: [String]
     /// By the names that reports use.
     public let outputs: [BridgePlan.Named]
+    /// Those that no string uses: setting them does nothing.
+    public let unusedVariables: [Variable]
     let path: String
 
     /// Reads a file.
@@ -95,7 +97,9 @@ public struct PipelineFile: Sendable {
         outputs = try reader.strings(keys["outputs"]?.value, what: "outputs", single: nil, yaml)
         filters = try reader.filters(keys["filters"]?.value)
         let known = Set(variables.map(\.name))
+        unusedVariables = Self.unused(variables, in: captures + outputs)
         for named in captures + outputs {
+            try Self.checkBraces(of: named, known)
             for name in VariableText(named.text).names where !known.contains(name) {
                 throw named.origin!.locate(  // the reader gives every string its origin
                     PipelineError(
@@ -103,6 +107,30 @@ public struct PipelineFile: Sendable {
                         advice: "add it under variables, with a default and a meaning"))
             }
         }
+    }
+
+    private static func unused(
+        _ variables: [Variable], in strings: [BridgePlan.Named]
+    ) -> [Variable] {
+        let used = Set(strings.flatMap { VariableText($0.text).names })
+        return variables.filter { !used.contains($0.name) }
+    }
+
+    /// `${name` and `$name` would stand in the string as they are.
+    private static func checkBraces(
+        of named: BridgePlan.Named, _ known: Set<String>
+    ) throws(PipelineError) {
+        let text = VariableText(named.text)
+        var error: PipelineError?
+        if text.isOpen {
+            error = PipelineError(
+                .badFile, message: "\"${\" without a \"}\"", advice: "${name}")
+        } else if let name = text.unbraced(of: known) {
+            error = PipelineError(
+                .badFile, message: "\"$\(name)\" is not replaced by the variable's value",
+                advice: "${\(name)}")
+        }
+        if let error { throw named.origin?.locate(error) ?? error }
     }
 
     /// The bridge that the file describes.

@@ -73,6 +73,9 @@ final class Room: Sendable {
     /// drops some.
     var departedElements: Int { departures.load(ordering: .relaxed) }
 
+    /// Whether somebody waits.
+    var isWaitedFor: Bool { state.withLock { !$0.waiters.isEmpty } }
+
     /// Ends all waiting, now and later.
     func close() {
         let waiters = state.withLock { state in

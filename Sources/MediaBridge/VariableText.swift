@@ -5,6 +5,8 @@ struct VariableText {
         case variable(String)
     }
     private var pieces: [Piece] = []
+    /// Whether a `${` has no `}` behind it.
+    private(set) var isOpen = false
 
     init(_ text: String) {
         var rest = text[...]
@@ -16,6 +18,18 @@ struct VariableText {
             rest = rest[rest.index(after: end)...]
         }
         pieces.append(.text(rest))
+        isOpen = rest.contains("${")
+    }
+
+    /// The first of `names` that stands there as `$name`, without braces, and so is no variable.
+    func unbraced(of names: Set<String>) -> String? {
+        for case .text(let text) in pieces {
+            for part in text.split(separator: "$", omittingEmptySubsequences: false).dropFirst() {
+                let word = part.prefix { $0.isLetter || $0.isNumber || "_-".contains($0) }
+                if names.contains(String(word)) { return String(word) }
+            }
+        }
+        return nil
     }
 
     var names: [String] {

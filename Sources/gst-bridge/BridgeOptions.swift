@@ -33,7 +33,7 @@ struct BridgeOptions: ParsableArguments {
     @Option(help: "A progress line on standard error; auto: on a terminal.")
     var progress = ProgressMode.auto
 
-    @Option(help: "What to tell at the end, on standard output.")
+    @Option(help: ReportMode.help)
     var report = ReportMode.text
 
     @Option(
@@ -66,7 +66,11 @@ struct BridgeOptions: ParsableArguments {
                     separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 values[String(parts[0])] = String(parts[1])
             }
-            plan = try PipelineFile(path: file).plan(setting: values)
+            let read = try PipelineFile(path: file)
+            plan = try read.plan(setting: values)
+            for variable in read.unusedVariables {
+                Terminal.say("\(file): the variable \"\(variable.name)\" is not used")
+            }
         }
         if let capture {
             plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: capture)]
@@ -112,6 +116,16 @@ struct BridgeOptions: ParsableArguments {
             if report == .json { ReportPrinter(mode: report).print(.nothing(because: error)) }
             throw error
         }
+        if report == .json, let name = bridge.writersToStandardOutput.first {
+            throw ValidationError(
+                "--report json and \"\(name)\" cannot both have standard output; let \(name) write "
+                    + "to a file or a FIFO, or take --report text, which goes to standard error")
+        }
+        bridge.onEvent { event in
+            switch event {
+            case .failed(let error), .stalled(let error): Terminal.complain(error)
+            }
+        }
         onStart(bridge)
         let interruption = Interruption { bridge.stop() }
         defer { interruption.end() }
@@ -119,7 +133,9 @@ struct BridgeOptions: ParsableArguments {
         let result = await bridge.run()
         await progress.end()
         ReportPrinter(mode: report).print(result, recorders: bridge.recorders)
-        for failure in result.failures { Terminal.complain(failure) }
+        for name in result.streamsThatWereToCome {
+            Terminal.say("the stream \(name) had given nothing yet when the run was ended")
+        }
         if !result.failures.isEmpty { throw ExitCode(1) }
     }
 }

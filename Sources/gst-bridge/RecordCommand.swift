@@ -9,9 +9,10 @@ struct RecordCommand: AsyncParsableCommand {
             gst-bridge record camera.yaml out.mp4 --segment 10m --keep 6
 
             The ending chooses the container: .mkv, .mp4, .webm, .ts. Sound is recorded where a capture \
-            has a stream of the name audio (appsink name=audio). A file that a killed process left plays, \
-            and "gst-bridge repair" gives it its duration and index back. With --untrusted \
-            DIR the file lies in DIR.
+            has a stream of the name audio (appsink name=audio). The outputs of a pipeline file run \
+            beside the recording; --capture with the file's capture string records alone. A file that \
+            a killed process left plays, and "gst-bridge repair" gives it its duration and index back. \
+            With --untrusted DIR the file lies in DIR.
             """)
 
     @Argument(
@@ -54,7 +55,8 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ends the recording when the disk has no more left: 4M.", valueName: "bytes"))
+            "Ends the recording when the disk has no more left: 4M; 0: when it is full.",
+            valueName: "bytes"))
     var reserve: SizeArgument?
 
     @OptionGroup var options: BridgeOptions
@@ -70,6 +72,12 @@ struct RecordCommand: AsyncParsableCommand {
         if options.untrusted != nil, paths.count == 1, options.capture == nil {
             throw ValidationError("--untrusted needs a pipeline file or --capture")
         }
+        for (name, size) in [
+            ("--bitrate", bitrate), ("--audio-bitrate", audioBitrate), ("--keep-size", keepSize),
+            ("--segment-size", segmentSize),
+        ] where size?.value == 0 {
+            throw ValidationError("\(name) takes a number from 1 on")
+        }
         if let keep, keep < 1 { throw ValidationError("--keep takes a number from 1 on") }
         if keep != nil || keepSize != nil, segment == nil, segmentSize == nil {
             throw ValidationError("--keep and --keep-size go with --segment or --segment-size")
@@ -81,6 +89,10 @@ struct RecordCommand: AsyncParsableCommand {
         let path = paths[paths.count - 1]
         try await options.run(file: paths.count == 2 ? paths[0] : nil) { plan in
             try plan.untrusted?.check(path: path)
+            if !plan.outputs.isEmpty {
+                let names = plan.outputs.map(\.name).joined(separator: ", ")
+                Terminal.say("running beside the recording: \(names)")
+            }
             plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
         } onStart: { bridge in
             guard let recorder = bridge.recorders.first else { return }

@@ -21,7 +21,7 @@ struct RepairCommand: AsyncParsableCommand {
     @Argument(help: "Where the new one goes, in place of the recording.", completion: .file())
     var output: String?
 
-    @Option(help: "What to tell at the end, on standard output.")
+    @Option(help: ReportMode.help)
     var report = ReportMode.text
 
     func run() async throws {
@@ -35,9 +35,9 @@ struct RepairCommand: AsyncParsableCommand {
         case .text:
             for track in result.tracks {
                 let seconds = Text.decimal(track.seconds, 2)
-                print("\(track.mediaType): \(track.units) units in \(seconds) s".printable)
+                Terminal.write("\(track.mediaType): \(track.units) units in \(seconds) s\n".printable)
             }
-            print("\(result.output): \(Text.bytes(result.bytes)), complete".printable)
+            Terminal.write("\(result.output): \(Text.bytes(result.bytes)), complete\n".printable)
         case .json: print(try ReportPrinter.line(of: JSON(result)))
         }
     }

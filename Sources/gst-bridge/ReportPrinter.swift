@@ -4,9 +4,12 @@ import MediaBridge
 
 enum ReportMode: String, ExpressibleByArgument, CaseIterable {
     case text, json, none
+
+    static let help: ArgumentHelp =
+        "What to tell at the end: text on standard error, or json on the last line of standard output."
 }
 
-/// The report at the end, on standard output.
+/// The report at the end: text on standard error, JSON on standard output.
 struct ReportPrinter {
     let mode: ReportMode
 
@@ -16,7 +19,7 @@ struct ReportPrinter {
         case .none: break
         case .text:
             let all = recordings.flatMap(lines) + [text(report)]
-            Swift.print(all.joined(separator: "\n").printable)
+            Terminal.write(all.joined(separator: "\n").printable + "\n")
         case .json:
             if let line = try? Self.line(of: JSON(report, recordings)) { Swift.print(line) }
         }
@@ -110,6 +113,12 @@ struct ReportPrinter {
 }
 
 extension BridgeReport {
+    /// Streams that had given nothing when a limit or a signal ended the run.
+    var streamsThatWereToCome: [String] {
+        guard [.frames, .duration, .interrupt].contains(ended) else { return [] }
+        return captures.filter { $0.value.frames == 0 && $0.value.dropped.total == 0 }.keys.sorted()
+    }
+
     /// Of a bridge that could not be made.
     static func nothing(because error: any Error) -> BridgeReport {
         BridgeReport(

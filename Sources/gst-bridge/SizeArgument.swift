@@ -13,7 +13,7 @@ struct SizeArgument: ExpressibleByArgument {
             factor = unit
             digits = digits.dropLast()
         }
-        guard let number = Double(digits), number.isFinite, number > 0,
+        guard let number = Double(digits), number.isFinite, number >= 0,
             let value = Int(exactly: (number * factor).rounded())
         else { return nil }
         self.value = value

@@ -10,12 +10,17 @@ struct BadInput: CustomTestStringConvertible, Sendable {
     var testDescription: String { arguments.joined(separator: " ") }
 
     static func capture(_ text: String, _ words: String...) -> BadInput {
-        BadInput(arguments: ["run", "--capture", text, "--output", "fakesink"], words: words)
+        BadInput(
+            arguments: ["run", "--capture", text, "--output", "fakesink", "--report", "none"],
+            words: words)
     }
 
     static func output(_ text: String, _ words: String...) -> BadInput {
         BadInput(
-            arguments: ["run", "--capture", "videotestsrc num-buffers=30", "--output", text],
+            arguments: [
+                "run", "--capture", "videotestsrc num-buffers=30", "--output", text, "--report",
+                "none",
+            ],
             words: words)
     }
 

@@ -80,7 +80,7 @@ extension CommandTests {
                 #expect(before.duration == nil)
                 let ended = try await GstBridge.run(["repair", path])
                 #expect(ended.status == 0, "\(ended.errors)")
-                #expect(ended.output.contains("video/x-h264"))
+                #expect(ended.errors.contains("video/x-h264"))
                 let after = try await Packets(of: path)
                 #expect(after.pictures == before.pictures && after.duration != nil)
                 #expect(directory.contents == ["h264-opus.mkv"])

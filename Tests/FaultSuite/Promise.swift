@@ -9,7 +9,7 @@ struct Promise: Sendable {
 
     static let all: [Promise] =
         Kills.promises + Endings.promises + FullDisks.promises + Stalls.promises
-        + OddFrames.promises + Sources.promises
+        + OddFrames.promises + Sources.promises + LostStreams.promises
 }
 
 /// How thorough a run is.

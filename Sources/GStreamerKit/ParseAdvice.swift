@@ -1,0 +1,131 @@
+internal import CMediaBridge
+
+/// What to do about a string that GStreamer does not take: what was meant, as far as the registry and
+/// the elements' own properties tell.
+struct ParseAdvice {
+    private let text: PipelineText
+
+    init(_ text: PipelineText) { self.text = text }
+
+    /// - Parameter message: GStreamer's, which has names in double quotes, in any language.
+    func advice(for code: PipelineError.Code, _ message: String) -> String? {
+        let parts = message.split(separator: "\"", omittingEmptySubsequences: false)
+        let quoted = parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
+        guard quoted.count >= 2 else { return nil }
+        if code == .noSuchProperty { return property(quoted[0], of: quoted[1]) }
+        if code == .badValue {
+            return value(quoted.count > 2 ? quoted[2] : "", of: quoted[0], quoted[1])
+        }
+        return nil
+    }
+
+    private func property(_ name: String, of factory: String) -> String? {
+        guard let element = make(factory) else { return nil }
+        let all = element.settableProperties.map(\.name)
+        let list = "gst-inspect-1.0 \(factory) lists its properties"
+        return Spelling.nearest(to: name, among: all).map { "\($0)=… is one; \(list)" } ?? list
+    }
+
+    private func value(_ value: String, of property: String, _ factory: String) -> String? {
+        guard let element = make(factory),
+            let found = element.settableProperties.first(where: { $0.name == property }),
+            let values = found.values
+        else { return nil }
+        let nearest = Spelling.nearest(to: value, among: found.nicks).map { "\(property)=\($0); " }
+        return "\(nearest ?? "")\(property) takes \(values)"
+    }
+
+    /// As the string's parser has just made one, too.
+    private func make(_ factory: String) -> Element? {
+        guard let made = gst_element_factory_make(factory, nil) else { return nil }
+        gst_object_ref_sink(made)
+        return Element(adopting: made)
+    }
+
+    // MARK: References
+
+    /// Names that words with a dot (`mux.`, `mux.sink_0`) refer to, and that no element has.
+    var unknownNames: [String] {
+        let given = names
+        return text.words.enumerated().compactMap { index, word in
+            guard let dot = word.firstIndex(of: "."), dot != word.startIndex,
+                isBesideLink(index), !word.contains("/"), !word.contains("=")
+            else { return nil }
+            let name = String(word[..<dot])
+            guard name.allSatisfy({ $0.isLetter || $0.isNumber || "-_".contains($0) }),
+                !given.contains(name), !isNumbered(name)
+            else { return nil }
+            return name
+        }
+    }
+
+    func advice(forUnknown name: String) -> String {
+        if let meant = Spelling.nearest(to: name, among: names) { return "\(meant)." }
+        return "name=\(name) behind the element that is meant"
+    }
+
+    private var names: [String] {
+        text.words.compactMap {
+            $0.hasPrefix("name=") ? $0.dropFirst(5).trimmingQuotes : nil
+        }
+    }
+
+    private func isBesideLink(_ index: Int) -> Bool {
+        let words = text.words
+        return index > 0 && words[index - 1] == "!"
+            || index + 1 < words.count && words[index + 1] == "!"
+    }
+
+    /// GStreamer's own name for an element without one: `videotestsrc0`.
+    private func isNumbered(_ name: String) -> Bool {
+        guard name.last?.isNumber == true else { return false }
+        var stem = Substring(name)
+        while stem.last?.isNumber == true { stem.removeLast() }
+        if stem.last == "-" { stem.removeLast() }
+        return text.words.contains { $0.hasPrefix(stem) }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingQuotes: String {
+        var text = self
+        while let first = text.first, "\"'".contains(first) { text.removeFirst() }
+        while let last = text.last, "\"'".contains(last) { text.removeLast() }
+        return String(text)
+    }
+}
+
+/// A property that can be set from a string, and what it takes.
+struct SettableProperty {
+    let name: String
+    /// Of an enumeration, or of flags.
+    let nicks: [String]
+    /// For a reader; `nil` where anything goes.
+    let values: String?
+}
+
+extension Element {
+    var settableProperties: [SettableProperty] {
+        specs.compactMap { spec in
+            guard mb_spec_is_writable(spec) != 0, let name = g_param_spec_get_name(spec) else {
+                return nil
+            }
+            var nicks: [String] = []
+            if let list = mb_spec_nicks(spec) {
+                var next = 0
+                while let nick = list[next] {
+                    nicks.append(String(cString: nick))
+                    next += 1
+                }
+                g_strfreev(list)
+            }
+            let range = mb_spec_range(spec).map { text in
+                defer { g_free(text) }
+                return String(cString: text)
+            }
+            return SettableProperty(
+                name: String(cString: name), nicks: nicks,
+                values: nicks.isEmpty ? range : nicks.joined(separator: ", "))
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import TestSupport
+import Testing
+
+extension CommandTests {
+    /// What is encoded passes as it is, packets without a time at the beginning of a stream included.
+    @Suite(.timeLimit(.minutes(3))) struct EncodedStreamTests {
+        @Test(
+            arguments: [
+                ("audiotestsrc num-buffers=100 ! audioconvert ! vorbisenc", "vorbis"),
+                ("audiotestsrc num-buffers=100 ! audioconvert ! opusenc", "opus"),
+                ("audiotestsrc num-buffers=100 ! audioconvert ! flacenc", "flac"),
+                ("videotestsrc num-buffers=30 ! theoraenc", "theora"),
+                ("videotestsrc num-buffers=30 ! vp8enc deadline=1", "vp8"),
+            ], ["matroskamux", "oggmux"])
+        func passesIntoAMuxer(capture: (String, String), muxer: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let (bridged, direct) = (directory.file("bridged"), directory.file("direct"))
+                let ended = try await GstBridge.run(
+                    capture: capture.0, outputs: ["\(muxer) ! filesink location=\(bridged)"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                try await Tool.check(
+                    "gst-launch-1.0",
+                    ["-q"]
+                        + "\(capture.0) ! \(muxer) ! filesink location=\(direct)"
+                        .split(separator: " ").map(String.init))
+                let packets = try await Self.packets(of: bridged)
+                #expect(packets.contains { $0.hasPrefix(capture.1) }, "\(packets)")
+                #expect(try await packets == Self.packets(of: direct))
+            }
+        }
+
+        @Test func soundAndPicturesOfOggPassTogether() async throws {
+            try await withTemporaryDirectory { directory in
+                let (film, out) = (directory.file("film.ogg"), directory.file("out.ogg"))
+                try await Tool.check(
+                    "gst-launch-1.0",
+                    "-q audiotestsrc num-buffers=43 ! vorbisenc ! oggmux name=m ! filesink location=\(film) videotestsrc num-buffers=30 ! theoraenc ! m."
+                        .split(separator: " ").map(String.init))
+                let ended = try await GstBridge.run(
+                    capture:
+                        "filesrc location=\(film) ! oggdemux name=d d. ! queue ! vorbisparse ! "
+                        + "appsink name=audio d. ! queue ! theoraparse ! appsink name=video",
+                    outputs: [
+                        "oggmux name=m ! filesink location=\(out) "
+                            + "appsrc name=audio ! m. appsrc name=video ! m."
+                    ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(try await Self.packets(of: out) == Self.packets(of: film))
+            }
+        }
+
+        /// Codec and number of packets of each stream, in no order.
+        private static func packets(of path: String) async throws -> [String] {
+            try await Tool.check(
+                "ffprobe",
+                [
+                    "-v", "error", "-count_packets", "-show_entries",
+                    "stream=codec_name,nb_read_packets", "-of", "csv=p=0", path,
+                ]
+            ).split(separator: "\n").map(String.init).sorted()
+        }
+    }
+}
