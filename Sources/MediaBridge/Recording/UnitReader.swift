@@ -20,6 +20,9 @@ final class UnitReader: Sendable {
     /// A parser that knows no frame rate says that a picture lasts a nanosecond.
     private static let shortest = ClockTime(nanoseconds: 1_000)
 
+    /// From one picture to the next at least: more than the unit of any container's times but Matroska's.
+    private static let step = MediaTime(nanoseconds: 100_000)
+
     /// - Parameter hiddenDelay: Samples that the encoder puts in front and tells nobody of.
     init(_ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int) {
         self.kind = kind
@@ -29,9 +32,9 @@ final class UnitReader: Sendable {
 
     /// The unit that waits; `nil` for what is none. On the streaming thread.
     func pull() -> EncodedUnit? {
-        guard let sample = sink.tryPull(), let time = sample.runningTime else { return nil }
+        guard let sample = sink.tryPull() else { return nil }
         let identity = sample.capsIdentity
-        let due = MediaTime(nanoseconds: time)
+        guard let due = time(of: sample) else { return nil }
         let (caps, advance, isFirst, isPriming, interval) = state.withLock { state in
             defer { state.last = due }
             if state.capsIdentity != identity { change(&state, to: sample.caps) }
@@ -53,6 +56,14 @@ final class UnitReader: Sendable {
         }
         return EncodedUnit(
             kind, buffer, caps: caps, time: due - advance, isFirst: isFirst)
+    }
+
+    /// Later than the picture before. Where two have one time, a parser takes it from the second; and
+    /// of two in one place, where a fragment of mp4 ends, players show one.
+    private func time(of sample: borrowing Sample) -> MediaTime? {
+        let said = sample.runningTime.map { MediaTime(nanoseconds: $0) }
+        guard kind == .video, let last = state.withLock({ $0.last }) else { return said }
+        return max(said ?? last, last + Self.step)
     }
 
     private func change(_ state: inout State, to caps: Caps?) {
