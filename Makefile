@@ -4,6 +4,7 @@
 # make test-thread | test-address   the suite under a sanitizer
 # make stress [TIMES=20] [FILTER=…]   the suite again and again, beside a busy core
 # make fuzz [SECONDS=30]       libFuzzer on strings, pipeline files, pushes, frames, repairs
+# make properties [CASES=2000 SEED=1]  captures that change in mid-stream; CASE="…" does one again
 # make faults                  breaks recordings, and prints what survives
 # make soak [MINUTES=2]        what grows in a process that runs for long
 # Each installs the Debian packages it needs first.
@@ -16,7 +17,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth
 
-.PHONY: soak faults fuzz stress test-thread test-address demo test lint bench build packages packages-test clean
+.PHONY: properties soak faults fuzz stress test-thread test-address demo test lint bench build packages packages-test clean
 
 demo: packages
 	swift build -c release --product gst-bridge
@@ -55,10 +56,23 @@ soak: packages-test
 	G_SLICE=always-malloc GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1:glibc.malloc.perturb=165 \
 	.build/release/Soak --minutes $(MINUTES) --plot .build/soak.svg $(SOAK)
 
-# SECONDS for the three together.
+# SECONDS for the six together, and as long again for captures that change.
 SECONDS := 30
 fuzz: packages-test
 	.ci/fuzz $$(( ($(SECONDS) + 5) / 6 ))
+	swift build --product gst-bridge
+	swift build --product Properties
+	.build/debug/Properties --seconds $(SECONDS) --seed $$(date +%s)
+
+# FROM=7 CASES=1 does number 7 again. PROPERTIES="--seconds 600", "--only rate@,size@", "--keep DIR"
+CASES := 2000
+SEED := 1
+FROM := 0
+properties: packages-test
+	swift build --product gst-bridge
+	swift build --product Properties
+	.build/debug/Properties $(if $(CASE),--case "$(CASE)",--cases $(CASES) --seed $(SEED) --from $(FROM)) \
+	    $(PROPERTIES)
 
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift

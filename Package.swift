@@ -125,6 +125,12 @@ let package = Package(
             name: "FaultTests", dependencies: ["TestSupport", "FaultSuite", "gst-bridge"],
             swiftSettings: settings
         ),
+        // Changes captures in mid-stream, and holds the files against what was offered:
+        // `make properties`.
+        .executableTarget(
+            name: "Properties", dependencies: ["MediaBridge", "TestSupport"],
+            path: "Tests/Properties", swiftSettings: settings
+        ),
         // The README's examples, as they stand there.
         .testTarget(
             name: "ReadmeTests",

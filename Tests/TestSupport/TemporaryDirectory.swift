@@ -4,6 +4,9 @@ import Foundation
 public struct TemporaryDirectory: Sendable {
     public let path: String
 
+    /// A directory that is there, and stays.
+    public init(existing path: String) { self.path = path }
+
     /// The path of a file in it.
     public func file(_ name: String) -> String { "\(path)/\(name)" }
 
@@ -29,5 +32,5 @@ public func withTemporaryDirectory<R>(
     guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
     let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     defer { try? FileManager.default.removeItem(atPath: path) }
-    return try await body(TemporaryDirectory(path: path))
+    return try await body(TemporaryDirectory(existing: path))
 }

@@ -1,0 +1,109 @@
+import MediaBridge
+import TestSupport
+
+/// What a picture is, but for its time.
+struct PictureForm: Hashable, Sendable {
+    var width = 64
+    var height = 48
+    var format = "I420"
+    var rate = VideoFormat.Rational(25, 1)
+    var ratio = VideoFormat.Rational(1, 1)
+    var colorimetry: String?
+    var chromaSite: String?
+    var interlacing: String?
+    /// Degrees clockwise that it must be turned to stand upright.
+    var turn = 0
+
+    /// Seconds from one picture to the next; of a stream without a rate, and of one whose rate only tells
+    /// the units of its times, those of 25 a second.
+    var interval: Double { (1...1000).contains(rate.value) ? 1 / rate.value : 0.04 }
+
+    mutating func apply(_ mutation: Mutation) {
+        let sides = mutation.value.split { $0 == "x" || $0 == "/" }.compactMap { Int($0) }
+        switch mutation.kind {
+        case .rate: rate = VideoFormat.Rational(sides[0], sides[1])
+        case .size: (width, height) = (sides[0], sides[1])
+        case .format: format = mutation.value
+        case .colour: colorimetry = mutation.value
+        case .chroma: chromaSite = mutation.value
+        case .par: ratio = VideoFormat.Rational(sides[0], sides[1])
+        case .interlace: interlacing = mutation.value
+        case .turn: turn = sides[0]
+        default: break
+        }
+    }
+}
+
+/// A picture as it is handed over.
+struct OfferedPicture: Sendable {
+    var form: PictureForm
+    /// Seconds.
+    var time: Double?
+    var hasDuration = true
+    /// How bright it is.
+    var luma: UInt8
+    /// Its place among the streams, in seconds: when it is handed over.
+    var turn: Double
+
+    static let shades: [UInt8] = [40, 90, 140, 190]
+
+    /// Which of the shades a decoded picture has, or nearly has: other ranges and matrices move them.
+    static func shade(_ luma: UInt8) -> Int {
+        min(3, max(0, (Int(luma) - 15) / 50))
+    }
+}
+
+extension MutatedCapture {
+    /// The pictures in the order in which they are handed over.
+    var offeredPictures: [OfferedPicture] {
+        var random = SeededGenerator(seed: UInt64(pictures))
+        var result: [OfferedPicture] = []
+        var form = PictureForm()
+        let begin = value(.picturesBegin)
+        var (clock, turn, shade) = (begin, begin, 0)
+        var (hasDuration, jitter, last) = (true, 0.0, 0.0)
+        let count = max(1, pictures - (has(.picturesEnd) ? pictures / 4 : 0))
+        for index in 0..<count {
+            var time: Double? = 0
+            var shift = 0.0
+            let before = (form, clock)
+            for mutation in mutations where mutation.at == index {
+                form.apply(mutation)
+                switch mutation.kind {
+                case .gap, .jump, .clock:
+                    clock += mutation.number
+                    // What is live comes when its clock says so.
+                    if isLive { turn += max(0, mutation.number) }
+                case .late: shift = -mutation.number
+                case .early: shift = mutation.number
+                case .same: shift = last - clock
+                case .untimed: time = nil
+                case .durationless: hasDuration = false
+                case .jitter: jitter = mutation.number
+                default: break
+                }
+            }
+            if time != nil {
+                time = clock + shift + jitter * Double(index % 3 - 1)
+                last = time ?? last
+            }
+            // A string paints one shade from change to change.
+            if !way.isString || index == 0 || form != before.0 || clock != before.1 {
+                shade = (shade + Int.random(in: 1...3, using: &random)) % 4
+            }
+            result.append(
+                OfferedPicture(
+                    form: form, time: time, hasDuration: hasDuration,
+                    luma: OfferedPicture.shades[shade], turn: turn))
+            clock += form.interval
+            turn += form.interval
+        }
+        for mutation in mutations where mutation.kind == .swap && mutation.at + 1 < count {
+            result.swapAt(mutation.at, mutation.at + 1)
+            (result[mutation.at].turn, result[mutation.at + 1].turn) = (
+                result[mutation.at + 1].turn, result[mutation.at].turn
+            )
+        }
+        return result
+    }
+}

@@ -1,0 +1,122 @@
+import Dispatch
+import MediaBridge
+import Synchronization
+
+/// Runs what blocks on a thread of its own.
+func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result(catching: body)) }
+    }
+}
+
+extension MutatedCapture {
+    func runRecorder(_ path: String) async throws -> Outcome {
+        let recorder = try Recorder(path, configuration: recording)
+        try recorder.start()
+        var outcome = Outcome()
+        outcome.dispositions = try await onThread {
+            try push(pictures: { recorder.consume($0) }, sound: { recorder.consume($0) })
+        }
+        do {
+            try await recorder.stop()
+        } catch { outcome.failures.append("\(error)") }
+        outcome.add(recorder.report)
+        return outcome
+    }
+
+    /// Hands all frames over, one after the other.
+    private func push(
+        pictures: (VideoFrame) -> FrameDisposition, sound: (AudioFrame) -> FrameDisposition
+    ) throws -> [FrameDisposition] {
+        var dispositions = offeredPictures.map { _ in FrameDisposition.notStarted }
+        for item in offered {
+            switch item {
+            case .picture(let number, let picture):
+                dispositions[number] = pictures(try picture.frame(isLive: isLive))
+            case .sound(let piece): _ = sound(try piece.frame(isLive: isLive))
+            }
+        }
+        return dispositions
+    }
+
+    // MARK: Engines
+
+    func runEngine(_ path: String) async throws -> Outcome {
+        var configuration = MediaEngine.Configuration()
+        configuration.pace = .asFastAsPossible
+        let engine = MediaEngine(configuration: configuration)
+        let events = engine.events
+        var outcome = Outcome()
+        let recorder = way == .engineSink ? nil : try Recorder(path, configuration: recording)
+        let door = Door()
+        if way == .engineRecord {
+            try await engine.setVideoSource(PipelineVideoSource(captureText))
+        } else {
+            try await engine.setVideoSource(PushedSource(door))
+        }
+        var sink: PipelineVideoSink?
+        if let recorder {
+            try await engine.addRecorder(recorder)
+            try recorder.start()
+        } else {
+            let made = try PipelineVideoSink(outputText(to: path))
+            sink = made
+            try await engine.addVideoRenderer(made, to: .local())
+        }
+        try await engine.startPreview()
+        if way == .engineRecord {
+            loop: for await event in events {
+                switch event {
+                case .sourceEnded: break loop
+                case .sourceFailed:
+                    outcome.failures.append("\(event)")
+                    break loop
+                default: break
+                }
+            }
+        } else {
+            outcome.dispositions = try await onThread {
+                try push(pictures: { door.consume($0) }, sound: { _ in .notEnabled })
+            }
+        }
+        try await engine.stopPreview()
+        await engine.shutDown()
+        if let sink {
+            let report = sink.statistics
+            outcome.files = [Outcome.File(path: path, pictures: report.written)]
+            outcome.pictures = Outcome.Counts(
+                offered: report.accepted, written: report.written, dropped: report.dropped)
+        }
+        if let recorder {
+            do {
+                try await recorder.stop()
+            } catch { outcome.failures.append("\(error)") }
+            outcome.add(recorder.report)
+        }
+        return outcome
+    }
+
+    /// Where frames are handed to an engine.
+    private final class Door: Sendable {
+        private let consumer = Mutex<(any VideoFrameConsumer)?>(nil)
+
+        func open(to new: (any VideoFrameConsumer)?) { consumer.withLock { $0 = new } }
+
+        func consume(_ frame: VideoFrame) -> FrameDisposition {
+            consumer.withLock { $0 }?.consume(frame) ?? .notStarted
+        }
+    }
+
+    private final class PushedSource: VideoSource {
+        private let door: Door
+        var consumer: (any VideoFrameConsumer)? { didSet { door.open(to: consumer) } }
+
+        init(_ door: Door) { self.door = door }
+
+        func bufferType() -> VideoBufferType { .pixelBuffer }
+        func shouldInitialize() throws -> Bool { true }
+        func shouldStart() throws {}
+        func shouldStop() throws {}
+        func shouldDispose() throws {}
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+/// Every picture and every block of sound of a file, as ffprobe decodes them.
+public struct DecodedFile: Sendable {
+    public struct Picture: Sendable {
+        /// Seconds; `nil` where the decoder was told none.
+        public var time: Double?
+        public var width: Int
+        public var height: Int
+    }
+    public struct Block: Sendable {
+        /// Seconds; `nil` where the decoder was told none.
+        public var time: Double?
+        /// Of each channel.
+        public var samples: Int
+    }
+    public struct Stream: Sendable {
+        public var kind: String
+        public var codec: String
+        /// Samples a second; `nil` for pictures.
+        public var sampleRate: Int?
+        public var channels: Int?
+    }
+
+    public var path: String
+    public var streams: [Stream] = []
+    public var pictures: [Picture] = []
+    public var sound: [Block] = []
+    /// What ffprobe complained of, line by line; and that it could not read the file, where it could not.
+    public var complaints: [String] = []
+
+    public var hasPictures: Bool { streams.contains { $0.kind == "video" } }
+    public var soundStream: Stream? { streams.first { $0.kind == "audio" } }
+
+    /// Decodes the whole file. A file that cannot be read has complaints, and nothing else.
+    public init(of path: String) async throws {
+        self.path = path
+        // Of ten packets nobody can tell that they are a transport stream.
+        let form = path.hasSuffix(".ts") ? ["-f", "mpegts"] : []
+        let frame = "frame=media_type,pts_time,nb_samples,width,height"
+        let stream = "stream=codec_type,codec_name,sample_rate,channels"
+        let result = try await Tool.run(
+            "ffprobe",
+            [
+                "-v", "error", "-threads", "1", "-show_entries", "\(stream):\(frame)",
+                "-of", "compact",
+            ] + form + [path], within: .seconds(120))
+        complaints = result.errors.split(separator: "\n").map(String.init)
+        if result.status != 0 { complaints.append("ffprobe ended with \(result.status)") }
+        for line in result.output.split(separator: "\n") { add(line) }
+    }
+
+    private mutating func add(_ line: Substring) {
+        var fields: [Substring: Substring] = [:]
+        let parts = line.split(separator: "|")
+        for part in parts.dropFirst() {
+            let pair = part.split(separator: "=", maxSplits: 1)
+            if pair.count == 2 { fields[pair[0]] = pair[1] }
+        }
+        func number(_ name: Substring) -> Int? { fields[name].flatMap { Int($0) } }
+        let time = fields["pts_time"].flatMap { Double($0) }
+        switch (parts.first, fields["media_type"]) {
+        case ("stream", _):
+            streams.append(
+                Stream(
+                    kind: String(fields["codec_type"] ?? ""),
+                    codec: String(fields["codec_name"] ?? ""),
+                    sampleRate: number("sample_rate"), channels: number("channels")))
+        case ("frame", "video"):
+            pictures.append(
+                Picture(time: time, width: number("width") ?? 0, height: number("height") ?? 0))
+        case ("frame", "audio"):
+            sound.append(Block(time: time, samples: number("nb_samples") ?? 0))
+        default: break
+        }
+    }
+
+    /// How bright the middle of every picture is, in the luma's own numbers (16 is black, as a rule).
+    ///
+    /// One ffmpeg reads all files.
+    ///
+    /// - Returns: For each file, in its order of showing.
+    public static func lumaInTheMiddle(of paths: [String]) async throws -> [[UInt8]] {
+        guard !paths.isEmpty else { return [] }
+        let inputs = paths.flatMap { path in
+            ["-threads", "1"] + (path.hasSuffix(".ts") ? ["-f", "mpegts"] : []) + ["-i", path]
+        }
+        let maps = paths.indices.flatMap { ["-map", "\($0):v:0"] }
+        // One byte a picture, and the checksum of one byte is the byte.
+        let text = try await Tool.check(
+            "ffmpeg",
+            ["-v", "error", "-nostdin"] + inputs + maps + [
+                "-fps_mode", "passthrough",
+                "-vf", "extractplanes=y,crop=2:2,scale=1:1:flags=area", "-f", "framecrc", "-",
+            ], within: .seconds(120))
+        var luma = paths.map { _ in [UInt8]() }
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let fields = line.split(separator: ",").map { $0.trimmingCharacters(in: [" "]) }
+            guard fields.count >= 6, let stream = Int(fields[0]),
+                let sum = UInt32(fields[5].dropFirst(2), radix: 16), luma.indices.contains(stream)
+            else { continue }
+            luma[stream].append(UInt8(truncatingIfNeeded: sum))
+        }
+        return luma
+    }
+}
