@@ -39,7 +39,7 @@ struct AudioTakeOverTests {
     }
 
     @Test func theOldSourceIsHeardWhileTheNewOneFailsToStart() async throws {
-        let engine = makeEngine { $0.hasVideo = false }
+        let engine = ManualClock().makeEngine()
         let (old, sink) = (Source(), SoundCollector())
         try await engine.setLocalAudioSink(sink)
         try await engine.setAudioSource(old)
@@ -66,7 +66,7 @@ struct AudioTakeOverTests {
     }
 
     @Test func whatTheNewSourceSaysWithinItsStartIsHeard() async throws {
-        let engine = makeEngine { $0.hasVideo = false }
+        let engine = ManualClock().makeEngine()
         let (old, sink) = (Source(), SoundCollector())
         try await engine.setLocalAudioSink(sink)
         try await engine.setAudioSource(old)
