@@ -85,7 +85,8 @@ let package = Package(
         .testTarget(
             name: "MediaBridgeTests",
             dependencies: [
-                "MediaBridge", "CMediaBridge", "CycleProbe", "ScriptProbe", "TestSupport",
+                "MediaBridge", "CMediaBridge", "CycleProbe", "MediaBasics", "ScriptProbe",
+                "TestSupport",
             ],
             swiftSettings: settings
         ),

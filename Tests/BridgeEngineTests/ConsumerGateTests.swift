@@ -1,5 +1,6 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 @Suite struct ConsumerGateTests {
@@ -35,7 +36,7 @@ import Testing
         #expect(gate.discardedFrames == 0)
     }
 
-    @Test(.timeLimit(.minutes(3))) func everyFrameIsCountedOnOneSideOfTheGate() async throws {
+    @Test(.deadline(minutes: 3)) func everyFrameIsCountedOnOneSideOfTheGate() async throws {
         let collector = Collector()
         let gate = ConsumerGate(to: collector)
         let picture = try frame()

@@ -1,5 +1,6 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 @Suite struct FanOutTests {
@@ -102,14 +103,14 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func aReceiverMayRearrangeTheFanOut() throws {
+    @Test(.deadline(minutes: 3)) func aReceiverMayRearrangeTheFanOut() throws {
         let fan = FanOut()
         let link = fan.add(Rearranging(fan))
         fan.consume(try frame())
         #expect(link.pushed == 1)
     }
 
-    @Test(.timeLimit(.minutes(3))) func receiversComeAndGoWhileFramesFlow() async throws {
+    @Test(.deadline(minutes: 3)) func receiversComeAndGoWhileFramesFlow() async throws {
         let fan = FanOut()
         let steady = Collector()
         let link = fan.add(steady)

@@ -2,9 +2,10 @@ import BridgeEngine
 import Dispatch
 import MediaCore
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct LoopbackLeaveTests {
+@Suite(.deadline(minutes: 3)) struct LoopbackLeaveTests {
     let network = LoopbackNetwork()
 
     func join(

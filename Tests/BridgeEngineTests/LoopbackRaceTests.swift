@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct LoopbackRaceTests {
+@Suite(.deadline(minutes: 3)) struct LoopbackRaceTests {
     let network = LoopbackNetwork(depth: 4)
 
     func join(_ user: UserID, _ ears: Ears) async throws -> any ChannelMembership {

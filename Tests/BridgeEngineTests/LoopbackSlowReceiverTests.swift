@@ -1,8 +1,9 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)), .balanced) struct LoopbackSlowReceiverTests {
+@Suite(.deadline(minutes: 3), .balanced) struct LoopbackSlowReceiverTests {
     func join(
         _ user: UserID, _ ears: Ears, _ network: LoopbackNetwork
     ) async throws -> any ChannelMembership {

@@ -1,8 +1,9 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)), .balanced) struct LoopbackTests {
+@Suite(.deadline(minutes: 3), .balanced) struct LoopbackTests {
     let network = LoopbackNetwork()
 
     func join(

@@ -1,7 +1,8 @@
 import BridgeEngine
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct LoopbackTokenTests {
+@Suite(.deadline(minutes: 3)) struct LoopbackTokenTests {
     /// Lets in who brings the password.
     private struct Password: TokenVerifier {
         let password: String

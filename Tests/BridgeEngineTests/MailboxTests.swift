@@ -1,11 +1,12 @@
 import Dispatch
 import MediaBasics
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import BridgeEngine
 
-@Suite(.timeLimit(.minutes(3))) struct MailboxTests {
+@Suite(.deadline(minutes: 3)) struct MailboxTests {
     /// A mailbox whose queue stands still until ``flow()``.
     private struct Rig {
         let queue = SerialQueue(label: "test")

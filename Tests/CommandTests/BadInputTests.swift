@@ -5,7 +5,7 @@ import Testing
 extension CommandTests {
     /// Whatever is wrong: the exit status says so within ten seconds, one paragraph says what, and nothing
     /// crashes.
-    @Suite(.timeLimit(.minutes(2))) struct BadInputTests {
+    @Suite(.deadline(minutes: 2)) struct BadInputTests {
         @Test(arguments: BadInput.strings)
         func aBadStringIsToldInOneParagraph(input: BadInput) async throws {
             let ended = try await GstBridge.run(input.arguments, within: .seconds(10))

@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// Damaged films, full disks, streams that change: what can be saved is saved.
-    @Suite(.timeLimit(.minutes(2))) struct DamageTests {
+    @Suite(.deadline(minutes: 2)) struct DamageTests {
         @Test func aTextWithTheNameOfAFilmIsNone() async throws {
             try await withTemporaryDirectory { directory in
                 let film = try directory.write("Once upon a time.\n", to: "film.mp4")

@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// `gst-bridge doctor`.
-    @Suite(.timeLimit(.minutes(3))) struct DoctorTests {
+    @Suite(.deadline(minutes: 3)) struct DoctorTests {
         private struct Answer: Decodable {
             struct Check: Decodable {
                 var name: String

@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// Frames in are frames out: to the byte, the sample and the timestamp.
-    @Suite(.timeLimit(.minutes(2))) struct FidelityTests {
+    @Suite(.deadline(minutes: 2)) struct FidelityTests {
         @Test(arguments: ["clip.mkv", "clip.mp4"])
         func aFilmComesOutAsGstLaunchWritesIt(name: String) async throws {
             try await withTemporaryDirectory { directory in

@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// What `--filter` does to pixels.
-    @Suite(.timeLimit(.minutes(3))) struct FilterTests {
+    @Suite(.deadline(minutes: 3)) struct FilterTests {
         /// A format, its bytes of luma for each pixel, and the neutral value of its chroma.
         struct Format: CustomTestStringConvertible, Sendable {
             let name: String

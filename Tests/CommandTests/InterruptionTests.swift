@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// Ctrl-C and SIGTERM complete the files; a second one gives up.
-    @Suite(.timeLimit(.minutes(2))) struct InterruptionTests {
+    @Suite(.deadline(minutes: 2)) struct InterruptionTests {
         private static let live =
             "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1"
 

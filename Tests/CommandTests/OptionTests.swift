@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// What the options of `run` do.
-    @Suite(.timeLimit(.minutes(3))) struct OptionTests {
+    @Suite(.deadline(minutes: 3)) struct OptionTests {
         private static let pictures = "videotestsrc ! video/x-raw,format=GRAY8,width=64,height=48"
 
         @Test func framesEndsAfterSoManyFrames() async throws {

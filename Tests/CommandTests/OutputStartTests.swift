@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// An output that fails, at its start too, harms no other; and what does not move is told.
-    @Suite(.timeLimit(.minutes(2))) struct OutputStartTests {
+    @Suite(.deadline(minutes: 2)) struct OutputStartTests {
         @Test(
             arguments: [
                 ("filesink location=/no/such/directory/out", "/no/such/directory/out"),

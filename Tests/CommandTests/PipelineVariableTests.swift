@@ -3,7 +3,7 @@ import Testing
 
 extension CommandTests {
     /// A variable is put in, or what is wrong with it is told.
-    @Suite(.timeLimit(.minutes(2))) struct PipelineVariableTests {
+    @Suite(.deadline(minutes: 2)) struct PipelineVariableTests {
         @Test(
             arguments: [
                 ("filesink location=${file", "\"${\" without a \"}\""),

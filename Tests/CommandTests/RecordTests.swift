@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// `gst-bridge record`: every ending leaves a file that plays.
-    @Suite(.timeLimit(.minutes(3))) struct RecordTests {
+    @Suite(.deadline(minutes: 3)) struct RecordTests {
         private static let picture =
             "! video/x-raw,format=I420,width=160,height=120,framerate=30/1 ! appsink name=video"
         private static let sound = "! audio/x-raw,rate=48000,channels=2 ! appsink name=audio"

@@ -5,7 +5,7 @@ import Testing
 
 extension CommandTests {
     /// `gst-bridge repair` where the recording, its name or the directory is not what it should be.
-    @Suite(.timeLimit(.minutes(3))) struct RepairSafetyTests {
+    @Suite(.deadline(minutes: 3)) struct RepairSafetyTests {
         private func killed(_ name: String, in directory: TemporaryDirectory) async throws -> String
         {
             let recording = try #require(KilledRecording.all.first { $0.name.hasSuffix(name) })

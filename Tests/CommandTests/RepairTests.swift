@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// `gst-bridge repair`, judged by ffprobe and gst-discoverer-1.0.
-    @Suite(.timeLimit(.minutes(4))) struct RepairTests {
+    @Suite(.deadline(minutes: 4)) struct RepairTests {
         @Test(arguments: KilledRecording.all)
         func aKilledRecordingGetsDurationAndIndexAndKeepsEveryFrame(
             recording: KilledRecording

@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// `gst-bridge snapshot`.
-    @Suite(.timeLimit(.minutes(3))) struct SnapshotTests {
+    @Suite(.deadline(minutes: 3)) struct SnapshotTests {
         @Test(arguments: [
             ("picture.png", "png"), ("picture.jpg", "mjpeg"), ("PICTURE.JPEG", "mjpeg"),
         ])

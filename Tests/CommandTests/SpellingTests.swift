@@ -3,7 +3,7 @@ import Testing
 
 extension CommandTests {
     /// What is written wrongly is told with what was meant, and in a paragraph that can be read.
-    @Suite(.timeLimit(.minutes(2))) struct SpellingTests {
+    @Suite(.deadline(minutes: 2)) struct SpellingTests {
         @Test(
             arguments: [
                 .capture("videotestsrc ! vidoeconvert", "Try: videoconvert."),

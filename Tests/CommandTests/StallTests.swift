@@ -3,7 +3,7 @@ import Testing
 
 extension CommandTests {
     /// An output that stalls costs frames, which are counted, and no memory.
-    @Suite(.timeLimit(.minutes(2))) struct StallTests {
+    @Suite(.deadline(minutes: 2)) struct StallTests {
         @Test(.enabled(if: !Sanitizer.isActive, "a sanitizer keeps what is freed"))
         func sixHundredFramesIntoAStalledOutputCostNoMemory() async throws {
             let idle = try await GstBridge.start(

@@ -3,7 +3,7 @@ import Testing
 
 extension CommandTests {
     /// Standard output carries pictures, or the report for scripts, and nothing else.
-    @Suite(.timeLimit(.minutes(2))) struct StandardOutputTests {
+    @Suite(.deadline(minutes: 2)) struct StandardOutputTests {
         private static let picture =
             "videotestsrc num-buffers=2 pattern=black ! video/x-raw,format=GRAY8,width=8,height=4"
 

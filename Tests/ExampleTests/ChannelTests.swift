@@ -4,7 +4,7 @@ import Testing
 
 extension ExampleTests {
     /// Two engines in a channel.
-    @Suite(.timeLimit(.minutes(2))) struct ChannelTests {
+    @Suite(.deadline(minutes: 2)) struct ChannelTests {
         @Test func eachSeesEveryFrameOfTheOthersFilm() async throws {
             try await withTemporaryDirectory { directory in
                 var clip = Clip()
@@ -49,7 +49,7 @@ extension ExampleTests {
     }
 
     /// What all of them have in common.
-    @Suite(.timeLimit(.minutes(2))) struct UsageTests {
+    @Suite(.deadline(minutes: 2)) struct UsageTests {
         @Test func aBadStringIsToldInGStreamersWords() async throws {
             let result = try await Example.fail(
                 "black-and-white", "--capture", "nosuchsrc", "/tmp/never.mkv")

@@ -4,7 +4,7 @@ import Testing
 
 extension ExampleTests {
     /// Push mode, with a file of raw pictures.
-    @Suite(.timeLimit(.minutes(2))) struct PushTests {
+    @Suite(.deadline(minutes: 2)) struct PushTests {
         @Test func whatIsDrawnHasNoneOfItsPadding() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("pushed.yuv")

@@ -4,7 +4,7 @@ import Testing
 
 extension ExampleTests {
     /// Renderers and processors: what becomes of the pictures of a capture.
-    @Suite(.timeLimit(.minutes(2))) struct RendererTests {
+    @Suite(.deadline(minutes: 2)) struct RendererTests {
         @Test func blackAndWhiteHasTheLumaOfTheSourceAndNoChroma() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("gray.yuv")

@@ -4,7 +4,7 @@ import Testing
 
 extension ExampleTests {
     /// Sound, from a class and by pushes.
-    @Suite(.timeLimit(.minutes(2))) struct SoundTests {
+    @Suite(.deadline(minutes: 2)) struct SoundTests {
         @Test func aSourceOfOnesOwnIsHeardToTheSample() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("tone.wav")

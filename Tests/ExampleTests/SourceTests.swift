@@ -4,7 +4,7 @@ import Testing
 
 extension ExampleTests {
     /// Sources of the program's own.
-    @Suite(.timeLimit(.minutes(2))) struct SourceTests {
+    @Suite(.deadline(minutes: 2)) struct SourceTests {
         @Test func aSourceWithAThreadOfItsOwnDeliversBareBytes() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("bars.yuv")

@@ -4,7 +4,7 @@ import Testing
 
 extension ExampleTests {
     /// One source after another, in one recording.
-    @Suite(.timeLimit(.minutes(2))) struct SwitchTests {
+    @Suite(.deadline(minutes: 2)) struct SwitchTests {
         @Test func twoCamerasInTurnAreOneFilmWithoutABlackFrame() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("cameras.mkv")

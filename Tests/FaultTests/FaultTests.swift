@@ -4,7 +4,7 @@ import Testing
 /// What recordings promise, tried once each; `make faults` tries everything, and sixteen times where
 /// chance has a say.
 @Suite(
-    .serialized, .timeLimit(.minutes(3)), .enabled(if: !Sanitizer.isActive, "it measures losses"))
+    .serialized, .deadline(minutes: 3), .enabled(if: !Sanitizer.isActive, "it measures losses"))
 struct FaultTests {
     @Test(arguments: [
         "kill-mkv", "kill-mp4", "kill-webm", "kill-ts", "disk-nearly-full-mkv", "size-limit",

@@ -1,8 +1,9 @@
 import GStreamerKit
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct AppSinkTests {
+@Suite(.deadline(minutes: 3)) struct AppSinkTests {
     @Test func onlyAnAppsinkIsOne() throws {
         let pipeline = try Pipeline(
             parsing: "videotestsrc name=v ! appsink name=a appsrc name=s ! fakesink")

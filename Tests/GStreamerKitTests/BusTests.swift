@@ -1,9 +1,10 @@
 import Foundation
 import GStreamerKit
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct BusTests {
+@Suite(.deadline(minutes: 3)) struct BusTests {
     @Test func everyListenerGetsEveryMessage() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=3 ! fakesink sync=false")
         let (first, second) = (pipeline.messages, pipeline.messages)

@@ -1,7 +1,8 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct ElementChainTests {
+@Suite(.deadline(minutes: 3)) struct ElementChainTests {
     /// A grey picture whose every byte is `byte`, in memory that is a buffer's own.
     private static func picture(_ info: VideoInfo, byte: UInt8) throws -> Buffer {
         guard let buffer = Buffer.allocate(byteCount: info.byteCount) else {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Elements that appear when a pipeline runs.
-@Suite(.timeLimit(.minutes(3))) struct ElementWatchTests {
+@Suite(.deadline(minutes: 3)) struct ElementWatchTests {
     /// Forbids factories to be there, or to be chosen.
     private struct Judge: ElementJudge {
         var forbidden: Set<String> = []

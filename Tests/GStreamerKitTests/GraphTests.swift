@@ -1,7 +1,8 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct GraphTests {
+@Suite(.deadline(minutes: 3)) struct GraphTests {
     @Test func aPipelineDrawsItself() throws {
         let pipeline = try Pipeline(parsing: "videotestsrc name=here ! fakesink")
         #expect(pipeline.dot.hasPrefix("digraph"))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Pictures whose caps, planes and memory do not agree: mapped where every row is there, and not otherwise.
-@Suite(.timeLimit(.minutes(2))) struct MappedBoundsTests {
+@Suite(.deadline(minutes: 2)) struct MappedBoundsTests {
     private static let formats = [
         "I420", "NV12", "BGRA", "RGB", "GRAY8", "YUY2", "Y42B", "A420", "P010_10LE", "v210",
         "NV12_64Z32",

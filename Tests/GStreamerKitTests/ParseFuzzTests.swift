@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Strings that nobody would write: each is a pipeline or an error, and never the end of the process.
-@Suite(.timeLimit(.minutes(2))) struct ParseFuzzTests {
+@Suite(.deadline(minutes: 2)) struct ParseFuzzTests {
     /// Only elements that open nothing: a string that happens to be good is parsed for real.
     private static let fragments = [
         "videotestsrc", "fakesrc", "fakesink", "identity", "tee", "queue", "capsfilter", "bin",

@@ -1,8 +1,9 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
 /// What becomes of a string: a pipeline, or an error that says why not.
-@Suite(.timeLimit(.minutes(3))) struct ParseTests {
+@Suite(.deadline(minutes: 3)) struct ParseTests {
     @Test(arguments: [
         "videotestsrc ! fakesink",
         "videotestsrc",

@@ -1,7 +1,8 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct RegistryTests {
+@Suite(.deadline(minutes: 3)) struct RegistryTests {
     @Test func anInstalledElementIsFound() throws {
         let factory = try #require(try ElementFactory.find("videotestsrc"))
         #expect(factory.name == "videotestsrc")

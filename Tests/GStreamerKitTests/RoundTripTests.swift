@@ -1,8 +1,9 @@
 import GStreamerKit
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct RoundTripTests {
+@Suite(.deadline(minutes: 3)) struct RoundTripTests {
     private static func address(_ buffer: borrowing Buffer) -> UInt? {
         guard let mapped = MappedBuffer(buffer) else { return nil }
         return mapped.bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }

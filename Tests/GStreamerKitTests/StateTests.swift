@@ -1,8 +1,9 @@
 import Foundation
 import GStreamerKit
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct StateTests {
+@Suite(.deadline(minutes: 3)) struct StateTests {
     @Test func aPipelineGoesUpAndDownAsOftenAsAsked() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=2 ! fakesink sync=false")
         for _ in 0..<20 { try await pipeline.playToTheEnd() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Every frame that came is written, dropped for a cause, or waits: at every place of a program.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct BalanceTests {
     private static let tiny = "video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1"
 

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct BridgeTests {
     private let capture = "videotestsrc num-buffers=60 ! video/x-raw,format=I420,width=64,height=48"
 

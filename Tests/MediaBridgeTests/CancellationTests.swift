@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A task that is cancelled ends what it waits for.
-@Suite(.timeLimit(.minutes(2))) struct CancellationTests {
+@Suite(.deadline(minutes: 2)) struct CancellationTests {
     @Test func aBridgeOfACancelledTaskEndsAndCompletesItsFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")

@@ -4,7 +4,7 @@ import Testing
 @testable import MediaBridge
 
 /// GStreamer's converters as an engine uses them.
-@Suite(.timeLimit(.minutes(3))) struct ConverterTests {
+@Suite(.deadline(minutes: 3)) struct ConverterTests {
     private static let formats: [VideoPixelFormat] = [
         .i420, .nv12, .nv21, .i422, .bgra, .rgba, .argb, .gray8, "YUY2", "RGB", "I420_10LE",
     ]

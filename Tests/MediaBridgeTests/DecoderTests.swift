@@ -6,7 +6,7 @@ import Testing
 @testable import MediaBridge
 
 /// Access units in, pictures out.
-@Suite(.timeLimit(.minutes(3))) struct DecoderTests {
+@Suite(.deadline(minutes: 3)) struct DecoderTests {
     private static let codecs = EncodedVideoFrame.Codec.allCases
 
     private func decoder(

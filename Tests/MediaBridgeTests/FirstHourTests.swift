@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a new user writes in the first hour.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct FirstHourTests {
     private let capture = "videotestsrc num-buffers=20 ! video/x-raw,format=GRAY8,width=16,height=8"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Frames whose caps promise more than their memory holds: an error or a drop, on every way out.
-@Suite(.timeLimit(.minutes(3))) struct FrameBoundsTests {
+@Suite(.deadline(minutes: 3)) struct FrameBoundsTests {
     /// Small pictures with a description of their planes, under the caps of large ones.
     private static func lie(_ format: String, width: Int = 4000, height: Int = 4000) -> String {
         "videotestsrc num-buffers=3 ! video/x-raw,format=\(format),width=32,height=32 ! "

@@ -1,8 +1,9 @@
 import MediaBridge
+import TestSupport
 import Testing
 
 /// A display that falls behind makes converters leave frames out, long before it sees them.
-@Suite(.timeLimit(.minutes(3))) struct LateFrameTests {
+@Suite(.deadline(minutes: 3)) struct LateFrameTests {
     @Test(arguments: ["", " max-lateness=20000000"])
     func framesThatConvertersLeaveOutAreCounted(sink: String) async throws {
         let report = try await Bridge.run(

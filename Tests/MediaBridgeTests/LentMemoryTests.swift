@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Memory that the program lends to a pipeline: its end is the program's code, which may ask for anything.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct LentMemoryTests {
     private final class Counted: Sendable {
         let released = Atomic<Int>(0)

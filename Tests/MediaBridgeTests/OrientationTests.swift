@@ -6,7 +6,7 @@ import Testing
 @testable import MediaBridge
 
 /// Films that lie on their side, and say so.
-@Suite(.timeLimit(.minutes(3))) struct OrientationTests {
+@Suite(.deadline(minutes: 3)) struct OrientationTests {
     private static let tiny = "video/x-raw,format=GRAY8,width=16,height=8,framerate=25/1"
 
     private func rotations(_ text: String) async throws -> [VideoRotation] {

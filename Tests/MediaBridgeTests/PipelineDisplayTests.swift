@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Pipeline files that need an X display, under one without a screen.
-@Suite("Pipeline files on a display", .timeLimit(.minutes(3))) struct PipelineDisplayTests {
+@Suite("Pipeline files on a display", .deadline(minutes: 3)) struct PipelineDisplayTests {
     @Test func theScreenWithAClockOnItGoesToAFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("screen.mkv")

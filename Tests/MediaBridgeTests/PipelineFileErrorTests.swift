@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a wrong pipeline file is told: the file, the line, and what to do.
-@Suite("Wrong pipeline files", .timeLimit(.minutes(3))) struct PipelineFileErrorTests {
+@Suite("Wrong pipeline files", .deadline(minutes: 3)) struct PipelineFileErrorTests {
     /// The error of reading `text`, setting `values` and parsing every string.
     private func failure(
         of text: String, setting values: [String: String] = [:]

@@ -1,9 +1,10 @@
 import Foundation
 import MediaBridge
+import TestSupport
 import Testing
 
 /// Every file of the folder, without running it.
-@Suite("The pipelines folder", .timeLimit(.minutes(3))) struct PipelineFolderTests {
+@Suite("The pipelines folder", .deadline(minutes: 3)) struct PipelineFolderTests {
     @Test func isNotEmpty() {
         #expect(PipelineFolder.names.count >= 11)
         #expect(PipelineFolder.names.contains("demo.yaml"))

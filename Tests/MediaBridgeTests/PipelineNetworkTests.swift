@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The network pipeline, with gst-launch-1.0 at the other end, as its comment tells users to type.
-@Suite("Pipeline files on a network", .timeLimit(.minutes(3))) struct PipelineNetworkTests {
+@Suite("Pipeline files on a network", .deadline(minutes: 3)) struct PipelineNetworkTests {
     @Test func h264OverRTPIsDecodedByGstLaunch() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.udp()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Pipeline files that need no hardware, run for real; ffprobe counts what they wrote.
-@Suite("Recordings of pipeline files", .timeLimit(.minutes(3))) struct PipelineRecordingTests {
+@Suite("Recordings of pipeline files", .deadline(minutes: 3)) struct PipelineRecordingTests {
     @Test func aTestPictureGoesToAFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")

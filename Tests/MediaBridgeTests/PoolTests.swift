@@ -1,10 +1,11 @@
 import CMediaBridge
+import TestSupport
 import Testing
 
 @testable import GStreamerKit
 @testable import MediaBridge
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct PoolTests {
     /// A camera in miniature: a source whose pool has four buffers and not one more.
     @Test func holdingEveryFrameDoesNotStarveACaptureWithFewBuffers() async throws {

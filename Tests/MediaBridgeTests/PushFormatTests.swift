@@ -1,8 +1,9 @@
 import MediaBridge
+import TestSupport
 import Testing
 
 /// The bytes of push mode against GStreamer's own reading and cropping of the same picture.
-@Suite(.timeLimit(.minutes(3))) struct PushFormatTests {
+@Suite(.deadline(minutes: 3)) struct PushFormatTests {
     private static let formats: [PushFormat] = [
         .i420, .bgra, .nv21, .rgba, .argb, .nv12, .i422,
     ]

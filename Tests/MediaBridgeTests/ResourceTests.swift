@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What a process holds after many starts and stops.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .deadline(minutes: 3))
 struct ResourceTests {
     @Test func threeHundredStartsAndStopsLeaveNoObjectDescriptorOrThread() async throws {
         try await withTemporaryDirectory { directory in

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct SinkTests {
     private let format = VideoFormat(.i420, width: 64, height: 48)
 

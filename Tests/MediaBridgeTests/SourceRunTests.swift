@@ -5,7 +5,7 @@ import Testing
 @testable import MediaBridge
 
 /// A pipeline source as an engine runs it: how its runs end, and that there may be many.
-@Suite(.timeLimit(.minutes(3))) struct SourceRunTests {
+@Suite(.deadline(minutes: 3)) struct SourceRunTests {
     private static let tiny = "video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1"
 
     private func initialized(

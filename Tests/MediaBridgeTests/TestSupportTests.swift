@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The judges judged: what other tests rely on.
-@Suite(.timeLimit(.minutes(3))) struct TestSupportTests {
+@Suite(.deadline(minutes: 3)) struct TestSupportTests {
     @Test(arguments: ["clip.mkv", "clip.mp4"])
     func aClipIsExactToTheFrame(name: String) async throws {
         try await withTemporaryDirectory { directory in

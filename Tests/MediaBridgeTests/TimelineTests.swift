@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// An output's times, told by arithmetic and not by a stopwatch.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct TimelineTests {
     private let format = VideoFormat(.gray8, width: 16, height: 16)
 

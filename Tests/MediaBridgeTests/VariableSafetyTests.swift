@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A value set by a user is one word of a pipeline string, or a part of one, and nothing more.
-@Suite("Values of variables", .timeLimit(.minutes(4))) struct VariableSafetyTests {
+@Suite("Values of variables", .deadline(minutes: 4)) struct VariableSafetyTests {
     /// Every one an attempt to be more than a word, or a file name that people have.
     static let values = [
         "x ! filesink location=/tmp/owned", "a\" ! filesink location=/tmp/owned", "$(touch x)",

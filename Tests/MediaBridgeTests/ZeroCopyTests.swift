@@ -2,7 +2,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct ZeroCopyTests {
     @Test(arguments: [false, true])
     func everyOutputReceivesTheVeryMemoryThatTheCaptureGave(isLive: Bool) async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the README shows is what is compiled and run here.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .deadline(minutes: 2))
 struct ReadmeTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

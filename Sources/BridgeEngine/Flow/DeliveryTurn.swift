@@ -3,6 +3,14 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
+/// What becomes of a frame in its turn.
+protocol DeliveryOutcome {
+    static var accepted: Self { get }
+    static func dropped(_ cause: DropCause) -> Self
+}
+
+extension FrameDisposition: DeliveryOutcome {}
+
 /// Lets the frames of one track through one at a time, in the order they came.
 ///
 /// No lock is held meanwhile: what happens in a turn may be the program's own code (the end of a frame, a
@@ -34,13 +42,13 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
     ///
     /// - Returns: What `deliver` says; accepted where it follows later; ``DropCause/queueFull`` where the
     ///   turn of another did not end in time.
-    func take(
-        _ item: consuming Item, deliver: (consuming Item) -> SourceReceipt
-    ) -> SourceReceipt {
+    func take<Outcome: DeliveryOutcome>(
+        _ item: consuming Item, deliver: (consuming Item) -> Outcome
+    ) -> Outcome {
         switch enter() {
         case .postponed:
             postpone(item)
-            return SourceReceipt(disposition: .accepted)
+            return .accepted
         case .entered: break
         case .waits(let waiter):
             let deadline = DispatchTime.now() + patience.timeInterval
@@ -48,9 +56,9 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
                 return .dropped(.queueFull)
             }
         }
-        let receipt = deliver(item)
+        let outcome = deliver(item)
         while let own = nextOrLeave() { _ = deliver(own) }
-        return receipt
+        return outcome
     }
 
     /// In its own turn.

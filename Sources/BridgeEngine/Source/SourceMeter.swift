@@ -19,10 +19,12 @@ final class SourceMeter: Sendable {
 }
 
 /// What a port's receiver says of a frame.
-struct SourceReceipt: Sendable {
+struct SourceReceipt: DeliveryOutcome, Sendable {
     let disposition: FrameDisposition
     /// Whether what dropped it has counted it.
     var isCounted = false
+
+    static var accepted: SourceReceipt { SourceReceipt(disposition: .accepted) }
 
     static func dropped(_ cause: DropCause) -> SourceReceipt {
         SourceReceipt(disposition: .dropped(cause))

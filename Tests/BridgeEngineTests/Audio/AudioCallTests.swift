@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct AudioCallTests {
     private func join(
         _ network: LoopbackNetwork, _ user: UserID, pushes: Bool = true

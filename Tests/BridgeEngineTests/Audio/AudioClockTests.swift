@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Sources of sound on clocks of their own, against the engine's.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct AudioClockTests {
     /// Notes how far behind the clock what passes is.
     private final class Observer: AudioProcessor, Sendable {

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct AudioPushTests {
     private func makeSilentMovie() -> MediaEngine { makeEngine { $0.hasVideo = false } }
 

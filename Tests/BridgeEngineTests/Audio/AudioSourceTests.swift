@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct AudioSourceTests {
     /// Delivers when it is told to.
     private final class Tone: AudioSource, Sendable {

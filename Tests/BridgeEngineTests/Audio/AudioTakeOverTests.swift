@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Sources that follow each other, and sinks that hang: nobody else loses by it.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct AudioTakeOverTests {
     private final class Source: AudioSource, Sendable {
         private let target = Mutex<(any AudioFrameConsumer)?>(nil)
@@ -39,7 +39,7 @@ struct AudioTakeOverTests {
     }
 
     @Test func theOldSourceIsHeardWhileTheNewOneFailsToStart() async throws {
-        let engine = ManualClock().makeEngine()
+        let engine = ManualBackend().makeEngine()
         let (old, sink) = (Source(), SoundCollector())
         try await engine.setLocalAudioSink(sink)
         try await engine.setAudioSource(old)
@@ -66,7 +66,7 @@ struct AudioTakeOverTests {
     }
 
     @Test func whatTheNewSourceSaysWithinItsStartIsHeard() async throws {
-        let engine = ManualClock().makeEngine()
+        let engine = ManualBackend().makeEngine()
         let (old, sink) = (Source(), SoundCollector())
         try await engine.setLocalAudioSink(sink)
         try await engine.setAudioSource(old)

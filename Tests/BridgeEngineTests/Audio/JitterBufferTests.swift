@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.deadline(minutes: 5))
 struct JitterBufferTests {
     typealias Timing = JitterBuffer.Timing
 

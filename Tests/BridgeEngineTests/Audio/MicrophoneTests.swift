@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The microphone is opened where the program asks for it, and never otherwise.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.deadline(minutes: 5))
 struct MicrophoneTests {
     /// What a program may do, in any order.
     private enum Step: CaseIterable {

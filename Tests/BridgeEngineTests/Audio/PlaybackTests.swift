@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a channel's users say, mixed, in a time that the tests make.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct PlaybackTests {
     private let network = LoopbackNetwork()
     private let clock = ManualBackend()

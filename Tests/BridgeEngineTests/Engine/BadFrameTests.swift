@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Frames that cannot be taken: each is refused under its own cause, and counted.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct BadFrameTests {
     private func started(_ script: SourceScript) async throws -> MediaEngine {
         let engine = makeEngine()

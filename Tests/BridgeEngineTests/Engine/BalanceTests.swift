@@ -1,4 +1,5 @@
 import Dispatch
+import MediaBasics
 import MediaCore
 import Synchronization
 import TestSupport
@@ -7,7 +8,7 @@ import Testing
 @testable import BridgeEngine
 
 /// The counts reach as far as the frames do, and stay when the objects they are about are gone.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct BalanceTests {
     /// A sink with a queue of its own, of which it lets go of all but every third frame.
     private final class Queueing: VideoSink, AudioSink, FrameBalanceReporting {
@@ -207,7 +208,7 @@ struct BalanceTests {
     @Test func theAbsenceOfAUserIsNoFreeze() async throws {
         let clock = Mutex(MediaTime.zero)
         let rendered = SinkScript()
-        let queue = DispatchQueue(label: "test.feed")
+        let queue = SerialQueue(label: "test.feed")
         let feed = SinkFeed(
             RendererOptions(), isOffline: true, patience: .seconds(10), on: queue,
             clock: { clock.withLock { $0 } }

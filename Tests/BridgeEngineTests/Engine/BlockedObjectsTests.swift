@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Hundreds of the program's objects that hang at once: Dispatch has 255 threads for all of a process.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.deadline(minutes: 5), .serialized)
 struct BlockedObjectsTests {
     private static let many = 300
 

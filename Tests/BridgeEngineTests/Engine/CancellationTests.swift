@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Operations whose task is cancelled, and operations beside one that takes its time.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct CancellationTests {
     private func patient(_ configuration: inout MediaEngine.Configuration) {
         // An hour: nothing here ends by a deadline.

@@ -1,9 +1,10 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// Joining and leaving in every order, and transports that do not behave.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct ChannelUseTests {
     @Test func joiningTwiceIsAnErrorAndTheFirstStays() async throws {
         let engine = makeEngine(transport: LoopbackNetwork())

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Sources whose clocks run slow, fast, or back.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct ClockDriftTests {
     /// What a generated source does.
     private struct Course {

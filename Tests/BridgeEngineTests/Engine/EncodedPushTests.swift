@@ -1,9 +1,10 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// Encoded units in push mode: decoded on the way in, and counted where they are not.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct EncodedPushTests {
     let backend = TestBackend()
     let sink = SinkScript()

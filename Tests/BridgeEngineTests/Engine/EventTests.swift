@@ -1,10 +1,11 @@
 import MediaCore
+import TestSupport
 import Testing
 
 @testable import BridgeEngine
 
 /// The events of an engine: bounded, in order, for any number of listeners, with an end.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct EventTests {
     @Test func aListenerThatNeverReadsKeepsTheNewestAndCountsTheRest() async throws {
         let hub = EventHub()

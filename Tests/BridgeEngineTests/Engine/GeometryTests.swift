@@ -1,9 +1,10 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// What renderers and channel ask of pictures, and what is asked of the backend for it.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct GeometryTests {
     /// What one renderer asks, of which frame, and the conversion that follows.
     struct Case: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Calls that do not return: a deadline, an error that names the call, and an engine that goes on.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct HangTests {
     static let upward = ["shouldInitialize", "shouldStart"]
     static let downward = ["shouldStop", "shouldDispose"]

@@ -1,9 +1,10 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// A source that does not take over: the one before goes on, and the reason is thrown.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct HotSwapFailureTests {
     /// What is wrong with the new source, and what is thrown.
     enum Fault: CaseIterable {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// One source after another while the engine runs: no gap, no jump, no mixture.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct HotSwapTests {
     enum Holder: CaseIterable {
         case preview, channel, both

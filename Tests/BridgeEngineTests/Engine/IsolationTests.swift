@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// One bad renderer beside a good one: the good one misses nothing.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct IsolationTests {
     let source = SourceScript("A")
     let bad = SinkScript()

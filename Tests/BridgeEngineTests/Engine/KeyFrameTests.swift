@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Encoded units that build on one that was refused: no picture of theirs is right.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct KeyFrameTests {
     let backend = TestBackend()
     let sink = SinkScript()

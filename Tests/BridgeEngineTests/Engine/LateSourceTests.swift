@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Live sources whose frames come later than they were taken, as all do.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct LateSourceTests {
     /// One frame every 40 ms of what runs, until the engine's time is its own.
     private func play(_ timed: TimedEngine, from start: MediaTime, _ frames: Int) throws {

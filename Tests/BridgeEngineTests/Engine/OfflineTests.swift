@@ -1,10 +1,11 @@
 import BridgeEngine
 import Foundation
 import MediaCore
+import TestSupport
 import Testing
 
 /// As fast as possible: nothing is lost, and two runs are one.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct OfflineTests {
     private func run(_ frames: Int, processors: [any VideoProcessor & Sendable]) async throws
         -> [MediaTime]

@@ -1,10 +1,11 @@
 import BridgeEngine
 import MediaCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a program's own classes need not be, and how they are reached.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct OwnClassesTests {
     /// With state of its own and no lock: not Sendable. `process` is spelled without `consuming`.
     private final class Counting: VideoProcessor {

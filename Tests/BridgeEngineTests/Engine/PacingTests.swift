@@ -1,9 +1,10 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// Files: the engine holds their frames until they are due, and lets go of them when it must.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct PacingTests {
     private let hour = 3_600_000
 

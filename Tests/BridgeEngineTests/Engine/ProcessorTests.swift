@@ -23,7 +23,7 @@ struct Work: VideoProcessor {
 }
 
 /// What processors at the three points do, well and badly.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct ProcessorTests {
     let source = SourceScript("A")
     let sink = SinkScript()

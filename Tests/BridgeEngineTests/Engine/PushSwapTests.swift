@@ -1,5 +1,6 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// A small picture to push.
@@ -14,7 +15,7 @@ func external(_ milliseconds: Int? = nil) -> ExternalVideoFrame {
 }
 
 /// Between a source and push mode while the engine runs: what other SDKs cannot.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct PushSwapTests {
     let a = SourceScript("A")
     let sink = SinkScript()

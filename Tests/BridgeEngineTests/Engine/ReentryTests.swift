@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The program's own code that calls back into the engine, from where it is called itself.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct ReentryTests {
     @Test func aRendererMayAskForTheEndInATask() async throws {
         let (engine, source, sink) = (makeEngine(), SourceScript(), SinkScript())

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The end of a frame runs its maker's code, which may call whatever it likes: nothing is locked then.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct ReleaseTests {
     /// A frame that calls `body` when nobody holds it any more.
     private func frame(

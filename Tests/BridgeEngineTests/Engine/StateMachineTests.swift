@@ -1,9 +1,10 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// The state machine of sources and renderers: every transition, repeat and failure, by the trace.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct StateMachineTests {
     let whole = ["query", "initialize", "start", "stop", "dispose"].map { "source 1: \($0)" }
 

@@ -1,10 +1,11 @@
 import MediaCore
+import TestSupport
 import Testing
 
 @testable import BridgeEngine
 
 /// What an engine counts, and that it adds up.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct StatisticsTests {
     @Test func everyFrameIsRenderedOrHasACause() async throws {
         let network = LoopbackNetwork()

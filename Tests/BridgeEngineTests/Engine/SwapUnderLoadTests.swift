@@ -1,9 +1,10 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// Sources change again and again while their threads deliver.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct SwapUnderLoadTests {
     @Test(arguments: [VideoPacing.source, .engine])
     func timesNeverGoBackAndWhatIsNotCountedIsNotLost(_ pacing: VideoPacing) async throws {

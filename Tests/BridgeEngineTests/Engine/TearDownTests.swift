@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The end of an engine in each of its states: nothing traps, hangs or stays behind.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct TearDownTests {
     enum Condition: CaseIterable {
         case fresh, previewing, joined, both, midSwap, midJoin, stuckSource, stalledRenderer

@@ -1,9 +1,10 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// How the times of sources become the engine's running time: forward, whatever they say.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct TimeTests {
     /// An engine with one renderer that loses nothing.
     private func running(

@@ -1,9 +1,10 @@
 import BridgeEngine
 import MediaCore
+import TestSupport
 import Testing
 
 /// A source that is silent: told once, and bridged where that is asked for.
-@Suite(.timeLimit(.minutes(3)), .balanced)
+@Suite(.deadline(minutes: 3), .balanced)
 struct WatchdogTests {
     let source = SourceScript("A")
     let sink = SinkScript()

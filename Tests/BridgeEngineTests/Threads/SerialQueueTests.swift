@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct SerialQueueTests {
     private final class Log: Sendable {
         let entries = Mutex<[Int]>([])

@@ -3,7 +3,7 @@ import Testing
 
 extension CommandTests {
     /// What is encoded passes as it is, packets without a time at the beginning of a stream included.
-    @Suite(.timeLimit(.minutes(3))) struct EncodedStreamTests {
+    @Suite(.deadline(minutes: 3)) struct EncodedStreamTests {
         @Test(
             arguments: [
                 ("audiotestsrc num-buffers=100 ! audioconvert ! vorbisenc", "vorbis"),

@@ -3,7 +3,7 @@ import Testing
 
 extension CommandTests {
     /// No stream is lost without a word: all of it comes, or the run fails and says which and why.
-    @Suite(.timeLimit(.minutes(3))) struct LostStreamTests {
+    @Suite(.deadline(minutes: 3)) struct LostStreamTests {
         /// Pictures that begin after the sound, so that a demuxer that adds pads while data flows has
         /// given much sound by then. Not a second late in FLV, a muxer of which waits for no more.
         enum Film: String, CaseIterable, CustomTestStringConvertible {

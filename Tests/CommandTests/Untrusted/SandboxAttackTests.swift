@@ -6,7 +6,7 @@ import Testing
 extension CommandTests {
     /// Ways out that a directory's rules alone would leave open, each tried without its guard as well.
     @Suite(
-        .timeLimit(.minutes(3)),
+        .deadline(minutes: 3),
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),
         .disabled(if: Sanitizer.isActive, "sanitizers look into processes: the sandbox forbids it"))
     struct SandboxAttackTests {

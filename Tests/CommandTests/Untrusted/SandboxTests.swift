@@ -6,7 +6,7 @@ import Testing
 extension CommandTests {
     /// The kernel's part alone, with no list of elements in front of it.
     @Suite(
-        .timeLimit(.minutes(3)),
+        .deadline(minutes: 3),
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),
         .disabled(if: Sanitizer.isActive, "sanitizers look into processes: the sandbox forbids it"))
     struct SandboxTests {

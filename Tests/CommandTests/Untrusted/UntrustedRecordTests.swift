@@ -6,7 +6,7 @@ import Testing
 extension CommandTests {
     /// `record --untrusted`: the options of run are those of record.
     @Suite(
-        .timeLimit(.minutes(3)),
+        .deadline(minutes: 3),
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),
         .disabled(if: Sanitizer.isActive, "sanitizers look into processes: the sandbox forbids it"))
     struct UntrustedRecordTests {

@@ -6,7 +6,7 @@ import Testing
 extension CommandTests {
     /// `run --untrusted`: what strangers ask for is refused in words, and nothing comes of it.
     @Suite(
-        .timeLimit(.minutes(4)),
+        .deadline(minutes: 4),
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),
         .disabled(if: Sanitizer.isActive, "sanitizers look into processes: the sandbox forbids it"))
     struct UntrustedTests {

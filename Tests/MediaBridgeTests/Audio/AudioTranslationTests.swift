@@ -4,7 +4,7 @@ import Testing
 @testable import GStreamerKit
 @testable import MediaBridge
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct AudioTranslationTests {
     /// The raw audio of a capture string, as frames.
     private func frames(_ text: String) async throws -> [AudioFrame] {

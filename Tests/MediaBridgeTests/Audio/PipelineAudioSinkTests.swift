@@ -4,7 +4,7 @@ import Testing
 
 @testable import MediaBridge
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct PipelineAudioSinkTests {
     @Test func aFileGetsEverySample() async throws {
         try await withTemporaryDirectory { directory in

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct PipelineAudioSourceTests {
     @Test func aStreamGivesEverySampleInOrderWithItsTime() async throws {
         let source = try PipelineAudioSource(

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct SoundCallTests {
     private func makeEngine(_ network: LoopbackNetwork) -> MediaEngine {
         var configuration = MediaEngine.Configuration()

@@ -7,7 +7,7 @@ import Testing
 ///
 /// A live capture loses frames on a busy machine, and a mix plays late what came late: what becomes of
 /// those is measured, for as many seconds as `SYNC_SECONDS` says, and not tested.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .deadline(minutes: 5))
 struct SyncTests {
     private static let seconds = ProcessInfo.processInfo.environment["SYNC_SECONDS"]
         .flatMap { Int($0) }

@@ -1,9 +1,10 @@
 import MediaBridge
 import Synchronization
+import TestSupport
 import Testing
 
 /// What the engine has of GStreamer: its decoders, its converters, its sources' ends.
-@Suite(.timeLimit(.minutes(3))) struct EngineBackendTests {
+@Suite(.deadline(minutes: 3)) struct EngineBackendTests {
     /// Passes on what it renders.
     private final class Screen: VideoSink {
         let frames: AsyncStream<VideoFrame>

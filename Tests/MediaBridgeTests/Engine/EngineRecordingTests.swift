@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Recorders in an engine.
-@Suite(.timeLimit(.minutes(3))) struct EngineRecordingTests {
+@Suite(.deadline(minutes: 3)) struct EngineRecordingTests {
     private static func camera(_ pattern: String, width: Int) -> String {
         "videotestsrc is-live=true pattern=\(pattern) ! "
             + "video/x-raw,format=I420,width=\(width),height=120,framerate=30/1 ! appsink name=video "

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// One source after another, into one recording.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct HotSwapRecordingTests {
     /// A second may wait in every queue: what is asked here is what the swap loses, not what a busy
     /// machine does.

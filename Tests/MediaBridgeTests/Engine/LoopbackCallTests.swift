@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Two engines in one process, and what each shows of the other.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct LoopbackCallTests {
     @Test func eachEngineRecordsTheOthersFilmFrameForFrameAndInTime() async throws {
         try await withTemporaryDirectory { directory in

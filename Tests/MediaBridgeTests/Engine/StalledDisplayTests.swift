@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What one receiver does to another: nothing.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.deadline(minutes: 3))
 struct StalledDisplayTests {
     /// A display that hangs in its first frame, and comes back when it is told to.
     private final class HangingDisplay: VideoSink {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A stream that becomes another in the middle of a file: of another frame rate, colour, shape.
-@Suite(.timeLimit(.minutes(4))) struct ChangingRateTests {
+@Suite(.deadline(minutes: 4)) struct ChangingRateTests {
     /// 30 pictures at 30 fps, then 25 at 25 fps, of the same size; what else each is can be said.
     private func capture(_ first: String = "", _ second: String = "") -> String {
         func source(_ rate: Int, _ other: String) -> String {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A recorder for events: one file for each, and nothing lost between them.
-@Suite(.timeLimit(.minutes(2))) struct RearmTests {
+@Suite(.deadline(minutes: 2)) struct RearmTests {
     private let frames = RecordedFrames(
         liveTiming: LiveTiming(
             clockOrigin: MediaTime(seconds: 100), latency: MediaTime(seconds: 0.04)))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Recordings judged by ffprobe.
-@Suite(.timeLimit(.minutes(3))) struct RecorderTests {
+@Suite(.deadline(minutes: 3)) struct RecorderTests {
     @Test(arguments: RecordingContainer.allCases)
     func everyFrameAndItsTimeAreInTheFile(container: RecordingContainer) async throws {
         try await withTemporaryDirectory { directory in

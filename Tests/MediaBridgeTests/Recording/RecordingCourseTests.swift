@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Pauses, pre-rolls, segments, rings, gaps.
-@Suite(.timeLimit(.minutes(3))) struct RecordingCourseTests {
+@Suite(.deadline(minutes: 3)) struct RecordingCourseTests {
     /// Frames that look live, and yet wait: so that none is lost where the test is fast.
     private var live: RecordedFrames {
         RecordedFrames(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// No success without a file that was read back, and an end that is told.
-@Suite(.timeLimit(.minutes(2))) struct RecordingEndTests {
+@Suite(.deadline(minutes: 2)) struct RecordingEndTests {
     @Test func anEndWithoutAFrameIsNoSuccess() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mkv"))

@@ -6,7 +6,7 @@ import Testing
 @testable import MediaBridge
 
 /// What a file of a recording takes.
-@Suite(.timeLimit(.minutes(1))) struct RecordingFormatTests {
+@Suite(.deadline(minutes: 1)) struct RecordingFormatTests {
     private func unit(_ caps: String, at seconds: Double) throws -> EncodedUnit {
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: 100)) else {
             throw FrameError(.outOfMemory, "no memory")

@@ -1,14 +1,15 @@
-import Dispatch
 import Foundation
+import MediaBasics
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MediaBridge
 
 /// The way from encoders to the writer, over a long recording.
-@Suite(.timeLimit(.minutes(2))) struct RecordingInboxTests {
+@Suite(.deadline(minutes: 2)) struct RecordingInboxTests {
     @Test func theWriterIsCalledThroughAsManyFramesAfterManyUnitsAsAfterOne() {
-        let queue = DispatchQueue(label: "writer")
+        let queue = SerialQueue(label: "writer")
         let inbox = RecordingInbox(queue: queue)
         let depths = Mutex<[Int]>([])
         inbox.onItems { [inbox] in

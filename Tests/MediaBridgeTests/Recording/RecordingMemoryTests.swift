@@ -6,7 +6,7 @@ import Testing
 @testable import MediaBridge
 
 /// What a recording holds, and counts, does not grow with how long it goes on.
-@Suite(.timeLimit(.minutes(2))) struct RecordingMemoryTests {
+@Suite(.deadline(minutes: 2)) struct RecordingMemoryTests {
     private func released(
         _ kind: RecordingKind, _ seconds: Double, isKey: Bool = true
     ) throws -> Interleaver.Released {

@@ -5,7 +5,7 @@ import Testing
 /// What is seen and what is heard at one moment, in a recording of a minute in which all goes wrong that
 /// may: pictures get lost, sound comes late and with gaps, and both come from another source in between.
 /// Times are given, not waited for, so that a busy machine records the same.
-@Suite(.timeLimit(.minutes(3))) struct RecordingSyncTests {
+@Suite(.deadline(minutes: 3)) struct RecordingSyncTests {
     private static let framesPerSecond = 25
     private static let seconds = 60
     /// Sound comes so many frames after the pictures.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Recordings whose disk does not answer, and whose writers come and go: nothing waits that must not.
-@Suite(.timeLimit(.minutes(2))) struct StuckRecordingTests {
+@Suite(.deadline(minutes: 2)) struct StuckRecordingTests {
     private static let live = LiveTiming(
         clockOrigin: MediaTime(seconds: 100), latency: MediaTime(seconds: 0.04))
 

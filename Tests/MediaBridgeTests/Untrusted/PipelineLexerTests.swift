@@ -7,7 +7,7 @@ import Testing
 
 /// Our view of a string's words, held against what GStreamer's own lexer says in its debug log while the same
 /// string is parsed.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PipelineLexerTests {
+@Suite(.serialized, .deadline(minutes: 2)) struct PipelineLexerTests {
     /// Pieces of which rules are made. Only elements that open nothing.
     private static let fragments = [
         "fakesrc", "fakesink", "identity", "queue", "a", "t", "nosuch", "name=a", "name = b", "x=",

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What strings of others may ask for, where the program stays as it is.
-@Suite(.timeLimit(.minutes(3))) struct UntrustedPolicyTests {
+@Suite(.deadline(minutes: 3)) struct UntrustedPolicyTests {
     private static let picture = "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=48"
 
     @Test func aPlanOfOthersRunsWhereItMay() async throws {
