@@ -102,7 +102,7 @@ extension CommandTests {
                 ("", "is empty"), ("a text", "is no recording"),
                 ("\u{0}\u{0}\u{0}\u{8}ftyp\u{0}\u{0}\u{0}\u{1}moov", "nothing can be done"),
                 ("\u{0}\u{0}\u{0}\u{8}ftyp\u{0}\u{0}\u{0}\u{8}moov", "qtdemux"),
-                (String(repeating: "G", count: 1000), "GstTSDemux"),
+                (String(repeating: "G", count: 1000), "No program activated"),
             ])
         func whatIsNoRecordingIsToldAndStaysAsItIs(content: String, words: String) async throws {
             try await withTemporaryDirectory { directory in

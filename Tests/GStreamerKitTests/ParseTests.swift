@@ -97,10 +97,10 @@ import Testing
     }
 
     @Test func anUnknownElementOfNoPackageIsAskedForItsSpelling() {
-        let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: "videotestsrcc") }
+        let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: "zzqqxxkk") }
         #expect(error?.code == .missingElement)
         #expect(error?.advice?.contains("spelling") == true)
-        #expect(error?.message.contains("videotestsrcc") == true)
+        #expect(error?.message.contains("zzqqxxkk") == true)
     }
 
     @Test func anErrorHoldsTheStringAndGStreamersWords() {

@@ -37,7 +37,9 @@ import Testing
 
     @Test func aWriterThatWaitsForRoomIsLetGoOf() async throws {
         // Nothing is shown before its time, which is in a day.
-        let sink = try PipelineVideoSink("fakesink sync=true")
+        var configuration = PipelineVideoSink.Configuration()
+        configuration.patience = .milliseconds(100)
+        let sink = try PipelineVideoSink("fakesink sync=true", configuration: configuration)
         let frames = try PipelineVideoSource("videotestsrc num-buffers=1").frames()
         var iterator = frames.makeAsyncIterator()
         let frame = try #require(try await iterator.next())

@@ -148,7 +148,7 @@ struct SourceClock {
     ) -> MediaTime {
         let (now, last) = (moment.now, moment.last)
         // A source that says the same time again and again says none.
-        if previous == time { return max(now, last ?? now) }
+        if previous == time { return max(now, last.map { $0 + SteeredShift.leastStep } ?? now) }
         // A clock that is the engine's, or nearly, is believed; of any other the most punctual frame is
         // taken for one that comes at once.
         var shift = self.shift ?? SteeredShift(.zero)

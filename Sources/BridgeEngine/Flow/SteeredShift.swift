@@ -31,6 +31,8 @@ struct SteeredShift {
     private static let window = MediaTime(seconds: 1)
     /// Fewer frames say more of the load than of the clock.
     private static let leastFrames = 8
+    /// How far two frames are apart at least: parsers and muxers lose one of two that have one time.
+    static let leastStep = MediaTime(seconds: 0.001)
     /// What is further off than this is brought in faster.
     private static let far = MediaTime(seconds: 0.25)
 
@@ -46,7 +48,7 @@ struct SteeredShift {
     ///   - time: The source's.
     ///   - previous: That of its frame before.
     ///   - last: The time of the track's last frame, of any source: the first frame of a source that is
-    ///     behind it takes its place there, and those that follow fall back to their own times.
+    ///     behind it follows it at once, and those that follow fall back to their own times.
     mutating func apply(
         to time: MediaTime, after previous: MediaTime?, now: MediaTime, _ slack: Slack,
         notBefore last: MediaTime?
@@ -55,7 +57,9 @@ struct SteeredShift {
         approach(in: max(.zero, previous.map { time - $0 } ?? .zero))
         let limit = max(now, last ?? now)
         if present > target, time + present > limit { present = max(target, limit - time) }
-        if let last, time + present < last { present = last - time }
+        if let last, time + present < last + Self.leastStep {
+            present = last + Self.leastStep - time
+        }
         return time + present
     }
 

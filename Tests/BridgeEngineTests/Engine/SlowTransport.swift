@@ -28,7 +28,15 @@ final class SlowTransport: ChannelTransport {
         state.withLock { $0.receiver = receiver }
         isAsked.happen()
         await answer.wait()
-        return Member(try await network.join(request, receiver: receiver), of: self)
+        // It has no ear for cancellation: whoever gave up is let in all the same.
+        let member = await Task { [network] () -> Result<any ChannelMembership, EngineError> in
+            do throws(EngineError) {
+                return .success(try await network.join(request, receiver: receiver))
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        return Member(try member.get(), of: self)
     }
 
     private final class Member: ChannelMembership {

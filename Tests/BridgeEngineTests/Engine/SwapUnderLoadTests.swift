@@ -19,7 +19,9 @@ struct SwapUnderLoadTests {
             try await engine.setVideoSource(ScriptedSource(script))
             if number == 0 { try await engine.startPreview() }
             // Each has shown something before the next comes.
-            await sink.rendered(sink.frames.count + 3)
+            while !sink.names.contains("\(number)") {
+                await sink.rendered(sink.frames.count + 1)
+            }
         }
         for pump in pumps { await pump.stop() }
         await engine.shutDown()

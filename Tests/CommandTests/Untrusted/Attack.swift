@@ -13,6 +13,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         case path = "the only place for files"
         case property = "is not for strings from others"
         case uri = "a URI makes elements"
+        case pattern = "is not the name of numbered files"
         /// Known when it runs: what the list does not allow was left out of the choice.
         case leftOut = "is missing a plug-in"
     }
@@ -44,7 +45,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
                 "bin.( queue ! bin.( filesink location=OUT/a ) )",
                 "tee name=t ! queue ! fakesink t. ! queue ! filesink location=OUT/a",
                 // Numbered.
-                "multifilesink location=OUT/%05d.raw", "multifilesink location=BOX/%s/../../out/a",
+                "multifilesink location=OUT/%05d.raw",
                 // Encoders' and muxers' own files.
                 "x264enc pass=pass1 multipass-cache-file=OUT/a ! fakesink",
                 "vp8enc multipass-mode=first-pass multipass-cache-file=OUT/a ! fakesink",
@@ -86,8 +87,10 @@ struct Attack: Sendable, CustomTestStringConvertible {
                 "filesrc location=/etc/passwd ! rawvideoparse width=8 height=8",
                 "filesrc location=BOX/link/secret ! rawvideoparse width=8 height=8",
                 "filesrc location=BOX/linked-file ! rawvideoparse width=8 height=8",
-                "multifilesrc location=OUT/%05d ! pngdec", "multifilesrc location=/etc/pass%s",
+                "multifilesrc location=OUT/%05d ! pngdec",
             ])
+        + outputs(.pattern, ["multifilesink location=BOX/%s/../../out/a"])
+        + captures(.pattern, ["multifilesrc location=/etc/pass%s"])
         + captures(
             .element,
             [

@@ -182,13 +182,14 @@ import Testing
         }
     }
 
-    @Test func aStopWithoutAFrameLeavesNoFile() async throws {
+    @Test func aStopWithoutAFrameLeavesNoFileAndIsAnError() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mkv"))
             try recorder.start()
-            let report = try await recorder.stop()
-            expectBalanced(report)
-            #expect(report.files.isEmpty && directory.contents.isEmpty)
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(error?.message.contains("not one frame came") == true)
+            expectBalanced(recorder.report)
+            #expect(recorder.report.files.isEmpty && directory.contents.isEmpty)
         }
     }
 
