@@ -101,7 +101,7 @@ extension CommandTests {
             arguments: [
                 ("", "is empty"), ("a text", "is no recording"),
                 ("\u{0}\u{0}\u{0}\u{8}ftyp\u{0}\u{0}\u{0}\u{1}moov", "nothing can be done"),
-                ("\u{0}\u{0}\u{0}\u{8}ftyp\u{0}\u{0}\u{0}\u{8}moov", "qtdemux"),
+                ("\u{0}\u{0}\u{0}\u{8}ftyp\u{0}\u{0}\u{0}\u{8}moov", "no playable streams"),
                 (String(repeating: "G", count: 1000), "No program activated"),
             ])
         func whatIsNoRecordingIsToldAndStaysAsItIs(content: String, words: String) async throws {

@@ -53,7 +53,8 @@ struct StalledDisplayTests {
             // The display is there again: nothing was lost but its own frames, and they are counted.
             release.signal()
             await engine.shutDown()
-            await expectBalanced(engine)
+            // The pipeline that hangs still has what was in its queue.
+            await expectBalanced(engine, isOver: false)
         }
     }
 
