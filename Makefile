@@ -56,13 +56,10 @@ soak: packages-test
 	G_SLICE=always-malloc GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1:glibc.malloc.perturb=165 \
 	.build/release/Soak --minutes $(MINUTES) --plot .build/soak.svg $(SOAK)
 
-# SECONDS for the six together, and as long again for captures that change.
+# SECONDS for the six together.
 SECONDS := 30
 fuzz: packages-test
 	.ci/fuzz $$(( ($(SECONDS) + 5) / 6 ))
-	swift build --product gst-bridge
-	swift build --product Properties
-	.build/debug/Properties --seconds $(SECONDS) --seed $$(date +%s)
 
 # FROM=7 CASES=1 does number 7 again. PROPERTIES="--seconds 600", "--only rate@,size@", "--keep DIR"
 CASES := 2000

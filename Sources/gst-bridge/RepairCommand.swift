@@ -35,7 +35,8 @@ struct RepairCommand: AsyncParsableCommand {
         case .text:
             for track in result.tracks {
                 let seconds = Text.decimal(track.seconds, 2)
-                Terminal.write("\(track.mediaType): \(track.units) units in \(seconds) s\n".printable)
+                Terminal.write(
+                    "\(track.mediaType): \(track.units) units in \(seconds) s\n".printable)
             }
             Terminal.write("\(result.output): \(Text.bytes(result.bytes)), complete\n".printable)
         case .json: print(try ReportPrinter.line(of: JSON(result)))

@@ -11,7 +11,8 @@ let package = Package(
         .target(name: "FuzzSupport", dependencies: ["CFuzzer"]),
     ]
         + [
-            "fuzz-strings", "fuzz-untrusted", "fuzz-files", "fuzz-pushes", "fuzz-frames", "fuzz-repair",
+            "fuzz-strings", "fuzz-untrusted", "fuzz-files", "fuzz-pushes", "fuzz-frames",
+            "fuzz-repair",
         ].map { name in
             .executableTarget(
                 name: name,
