@@ -32,11 +32,16 @@ public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         done.signal()
     }
     done.wait()
-    guard (try? Data(contentsOf: URL(fileURLWithPath: recording))) == bytes else {
-        fatalError("the recording was changed")
-    }
+    guard isUnchanged(recording, bytes) else { fatalError("the recording was changed") }
     guard GStreamer.waitForTeardown() else { fatalError("a pipeline is stuck") }
     return 0
+}
+
+private func isUnchanged(_ path: String, _ bytes: Data) -> Bool {
+    let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    guard size == bytes.count else { return false }
+    // Foundation leaks its buffer where a file is empty.
+    return bytes.isEmpty || (try? Data(contentsOf: URL(fileURLWithPath: path))) == bytes
 }
 
 private let directory: String = {
