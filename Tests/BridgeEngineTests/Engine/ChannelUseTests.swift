@@ -36,8 +36,9 @@ struct ChannelUseTests {
         try await sender.joinChannel("room", userID: "anna")
         await sink.rendered(1)
         #expect(sink.names == ["A"])
-        #expect(await sender.statistics.sent == 1)
+        // A receiver may be faster than its sender's count, which is final after the end.
         await sender.shutDown()
+        #expect(await sender.statistics.sent == 1)
         await receiver.shutDown()
     }
 
@@ -196,8 +197,9 @@ struct ChannelUseTests {
         try source.deliver(2)
         await sink.rendered(3)
         #expect(sink.frames.map { $0.metadata["converted"] } == [nil, "geometry", nil])
-        #expect(await engine.statistics.sent == 3)
+        // A receiver may be faster than its sender's count, which is final after the end.
         await engine.shutDown()
+        #expect(await engine.statistics.sent == 3)
         await other.shutDown()
         let all = await events.rest()
         #expect(all.count("trackPublished") == 1)
