@@ -78,28 +78,11 @@ extension Element {
 
     /// Its pads of one direction at this moment.
     func pads(_ direction: GstPadDirection) -> [Pad] {
-        guard
-            let iterator = direction == GST_PAD_SRC
-                ? gst_element_iterate_src_pads(pointer) : gst_element_iterate_sink_pads(pointer)
-        else { return [] }
-        defer { gst_iterator_free(iterator) }
-        var found: [Pad] = []
-        var value = GValue()
-        while true {
-            switch gst_iterator_next(iterator, &value) {
-            case GST_ITERATOR_OK:
-                if let object = g_value_get_object(&value) {
-                    found.append(
-                        Pad(
-                            retaining: UnsafeMutableRawPointer(object)
-                                .assumingMemoryBound(to: GstPad.self)))
-                }
-                g_value_unset(&value)
-            case GST_ITERATOR_RESYNC:
-                gst_iterator_resync(iterator)
-                found = []
-            default: return found
-            }
+        let iterator =
+            direction == GST_PAD_SRC
+            ? gst_element_iterate_src_pads(pointer) : gst_element_iterate_sink_pads(pointer)
+        return iteratedObjects(iterator) {
+            Pad(retaining: $0.assumingMemoryBound(to: GstPad.self))
         }
     }
 

@@ -8,25 +8,8 @@ extension Pipeline {
 
     /// Every element, at any depth, in no order.
     public var elements: [Element] {
-        guard let iterator = gst_bin_iterate_recurse(bin) else { return [] }
-        defer { gst_iterator_free(iterator) }
-        var found: [Element] = []
-        var value = GValue()
-        while true {
-            switch gst_iterator_next(iterator, &value) {
-            case GST_ITERATOR_OK:
-                if let object = g_value_get_object(&value) {
-                    found.append(
-                        Element(
-                            retaining: UnsafeMutableRawPointer(object)
-                                .assumingMemoryBound(to: GstElement.self)))
-                }
-                g_value_unset(&value)
-            case GST_ITERATOR_RESYNC:
-                gst_iterator_resync(iterator)
-                found = []
-            default: return found
-            }
+        iteratedObjects(gst_bin_iterate_recurse(bin)) {
+            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
         }
     }
 
