@@ -3,7 +3,7 @@
 # make lint | bench            style | costs against C
 # make test-thread | test-address   the suite under a sanitizer
 # make stress [TIMES=20] [FILTER=…]   the suite again and again, beside a busy core
-# make fuzz [SECONDS=30]       libFuzzer on strings, pipeline files, pushes, frames, repairs
+# make fuzz [SECONDS=30]       libFuzzer on strings, files, pushes, frames, repairs; and properties
 # make properties [CASES=2000 SEED=1]  captures that change in mid-stream; CASE="…" does one again
 # make faults                  breaks recordings, and prints what survives
 # make soak [MINUTES=2]        what grows in a process that runs for long
@@ -28,7 +28,7 @@ demo: packages
 WIDTH := --experimental-maximum-parallelization-width
 test: packages-test
 	swift build --build-tests
-	MEDIABRIDGE_DEADLINE_FACTOR=3 swift test --skip-build $(WIDTH)=12
+	MEDIABRIDGE_DEADLINE_FACTOR=3 .ci/test --skip-build $(WIDTH)=12
 
 # Each run beside one core that somebody else keeps busy.
 TIMES := 20
@@ -41,13 +41,13 @@ stress: packages-test
 test-thread: packages-test
 	MEDIABRIDGE_DEADLINE_FACTOR=8 \
 	TSAN_OPTIONS="ignore_noninstrumented_modules=1 detect_deadlocks=0 suppressions=$(CURDIR)/.ci/tsan.supp" \
-	swift test --sanitize=thread --scratch-path .build/thread $(WIDTH)=4
+	.ci/test --sanitize=thread --scratch-path .build/thread $(WIDTH)=4
 
 test-address: packages-test
 	MEDIABRIDGE_DEADLINE_FACTOR=8 \
 	G_SLICE=always-malloc ASAN_OPTIONS=fast_unwind_on_malloc=0 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp \
-	swift test --sanitize=address --scratch-path .build/address $(WIDTH)=4
+	.ci/test --sanitize=address --scratch-path .build/address $(WIDTH)=4
 
 # What allocators keep for later would count as in use, and come and go with the load of the machine. Freed
 # memory is overwritten, so that whoever reads it fails.
@@ -57,10 +57,12 @@ soak: packages-test
 	G_SLICE=always-malloc GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1:glibc.malloc.perturb=165 \
 	.build/release/Soak --minutes $(MINUTES) --plot .build/soak.svg $(SOAK)
 
-# SECONDS for the six together.
+# SECONDS for all together: six fuzzers, and captures that change. SEED says which captures.
 SECONDS := 30
+SHARE = $$(( ($(SECONDS) + 6) / 7 ))
 fuzz: packages-test
-	.ci/fuzz $$(( ($(SECONDS) + 5) / 6 ))
+	.ci/fuzz $(SHARE)
+	@$(MAKE) properties CASES=1000000 PROPERTIES="--seconds $(SHARE)"
 
 # FROM=7 CASES=1 does number 7 again. PROPERTIES="--seconds 600", "--only rate@,size@", "--keep DIR"
 CASES := 2000

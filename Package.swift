@@ -132,6 +132,10 @@ let package = Package(
             name: "Properties", dependencies: ["MediaBridge", "TestSupport"],
             path: "Tests/Properties", swiftSettings: settings
         ),
+        .testTarget(
+            name: "PropertyTests", dependencies: ["TestSupport", "Properties", "gst-bridge"],
+            swiftSettings: settings
+        ),
         // The README's examples, as they stand there.
         .testTarget(
             name: "ReadmeTests",

@@ -64,7 +64,7 @@ extension Mutation.Kind {
         case .soundFormat: ["F32LE", "S32LE", "U8", "S24LE"]
         case .soundBlock: ["64", "1024", "4800"]
         case .soundOverlap, .soundLate: ["0.012", "0.1", "0.5"]
-        case .soundBegins, .picturesBegin: ["0.3", "1.5", "3"]
+        case .soundBegins, .picturesBegin: ["0.3", "1.5", "3", "11"]
         case .soundEnds, .picturesEnd: ["0.4"]
         }
     }

@@ -21,7 +21,7 @@ struct Interleaver {
         /// Whether it is done for good: nothing will come.
         var isOver: Bool { hasEnded && generations.allSatisfy { $0.isEnded && $0.units.isEmpty } }
         var newest: MediaTime?
-        /// The end of the last unit that was taken: the next begins there, or later.
+        /// Where the next unit begins at the earliest, by the end of the last that was taken.
         var reached: MediaTime?
     }
     private var tracks: [RecordingKind: Track]
@@ -30,6 +30,8 @@ struct Interleaver {
     /// How far one live stream may be behind another before it is not waited for.
     var patience: MediaTime?
     private static let limit = 64_000_000
+    /// How long sound goes on after a picture's beginning while the next picture is not there, at most.
+    private static let foresight = MediaTime(nanoseconds: 1_000_000_000)
 
     init(_ kinds: [RecordingKind]) {
         tracks = Dictionary(uniqueKeysWithValues: kinds.map { ($0, Track()) })
@@ -72,6 +74,12 @@ struct Interleaver {
     /// The next unit of a stream, without taking it.
     func peek(_ kind: RecordingKind) -> EncodedUnit? {
         tracks[kind]?.generations.first { !$0.units.isEmpty || !$0.isEnded }?.units.first
+    }
+
+    /// Takes the next unit of a stream, whatever is due before it.
+    mutating func take(early kind: RecordingKind) -> Released? {
+        dropDone(kind)
+        return take(kind)
     }
 
     /// The time of the last unit that came.
@@ -117,7 +125,7 @@ struct Interleaver {
         else { return nil }
         tracks[kind]?.generations[0].units.removeFirst()
         heldBytes -= unit.cost
-        tracks[kind]?.reached = unit.end
+        tracks[kind]?.reached = min(unit.end, unit.time + Self.foresight)
         return Released(unit: unit, generation: generation.number)
     }
 

@@ -43,7 +43,9 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     }
 
     /// The muxer, so set up that what is written can be played although nothing follows.
-    var muxer: String {
+    ///
+    /// - Parameter starts: When each stream begins.
+    func muxer(starts: [RecordingKind: MediaTime]) -> String {
         switch self {
         case .mkv: "matroskamux"
         // Not first-moov-then-finalise, which would finish a file with one index: until then, GStreamer
@@ -51,8 +53,18 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         // killed process left cannot be read.
         case .mp4: "mp4mux fragment-duration=400 fragment-mode=dash-or-mss"
         case .webm: "webmmux"
-        case .ts: "mpegtsmux"
+        case .ts: "mpegtsmux\(Self.clockReference(starts))"
         }
+    }
+
+    /// Has sound that begins long before the pictures carry the program's clock reference (PCR), which the
+    /// pictures carry otherwise: tsdemux 1.22 throws away what comes long before the first reference.
+    private static func clockReference(_ starts: [RecordingKind: MediaTime]) -> String {
+        guard let video = starts[.video], let audio = starts[.audio],
+            video - audio > MediaTime(nanoseconds: 1_000_000_000)
+        else { return "" }
+        let pads = RecordingKind.allCases.map { Self.ts.pad(for: $0) + "=1," }.joined()
+        return " prog-map=program_map,\(pads)PCR_1=\(Self.ts.pad(for: .audio))"
     }
 
     /// The muxer's pad for a stream.

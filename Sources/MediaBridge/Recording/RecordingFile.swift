@@ -38,16 +38,17 @@ final class RecordingFile: Sendable {
         // Unbuffered: what the muxer wrote is with the kernel, which outlives the process.
         var text = try VariableText("filesink location=${path} buffer-mode=unbuffered async=false")
             .filled(with: ["path": path])
-        text = "\(container.muxer) name=mux ! \(text)"
+        let zero = zero
+        let starts = streams.mapValues { $0.time - zero }
+        text = "\(container.muxer(starts: starts)) name=mux ! \(text)"
         for kind in kinds {
             text += " appsrc name=\(kind.name) ! mux.\(container.pad(for: kind))"
         }
         output = try Output(text, configuration: configuration)
         if container == .mp4 {
-            let zero = zero
-            let times = FragmentTimes(starts: streams.mapValues { $0.time - zero })
-            output.pipeline.element(named: "mux")?.pad("src")?.onBox(FragmentTimes.boxes) {
-                times.edit($0)
+            let header = FragmentHeader(starts: starts)
+            output.pipeline.element(named: "mux")?.pad("src")?.onBox(FragmentHeader.boxes) {
+                header.edit($0)
             }
         }
     }
@@ -80,7 +81,6 @@ final class RecordingFile: Sendable {
         guard let branch = output.branches[unit.kind.name], let format = formats[unit.kind],
             format.includes(unit)
         else { return false }
-        relieve(branch)
         let disposition = branch.push(
             unit.buffer.retained(), caps: format.told, time: unit.time - zero,
             duration: unit.duration, live: nil)
@@ -92,18 +92,24 @@ final class RecordingFile: Sendable {
     /// The end of the last unit. Any thread.
     var duration: MediaTime { MediaTime(nanoseconds: reached.load(ordering: .relaxed)) }
 
-    /// Ends a stream that the muxer waits for while another one's units pile up: it would wait for ever,
-    /// and nothing would be written.
-    private func relieve(_ branch: OutputBranch) {
-        guard branch.waitingBuffers >= Self.starving else { return }
-        for (name, other) in output.branches
-        where name != branch.name && other.waitingBuffers == 0 && other.isOpen {
-            other.close()
-            other.endOfStream()
-        }
+    /// The streams that the muxer waits for while units of another pile up, until it takes no more.
+    func starving(beside kind: RecordingKind) -> [RecordingKind] {
+        guard waiting(kind) >= Self.starving else { return [] }
+        return kinds.filter { $0 != kind && waiting($0) == 0 && !isGone($0) }
     }
 
-    /// Whether a stream of the file was given up.
+    /// Ends a stream before the file does.
+    func end(_ kind: RecordingKind) {
+        guard let branch = output.branches[kind.name], branch.isOpen else { return }
+        branch.close()
+        branch.endOfStream()
+    }
+
+    private func waiting(_ kind: RecordingKind) -> Int {
+        output.branches[kind.name]?.waitingBuffers ?? 0
+    }
+
+    /// Whether a stream has ended before the file.
     func isGone(_ kind: RecordingKind) -> Bool {
         guard let branch = output.branches[kind.name] else { return true }
         return !branch.isOpen

@@ -34,6 +34,9 @@ final class RecordingTimeline: Sendable {
     /// Streams that begin together do not begin with the same frame: nothing may lie before zero.
     private static let lead = MediaTime(nanoseconds: 10_000_000_000)
 
+    /// How much earlier than its first frame to be here another stream of a file may begin.
+    private static let longest = MediaTime(nanoseconds: 86_400_000_000_000)
+
     init(leader: RecordingKind) { self.leader = leader }
 
     /// Asks for a pause; idempotent.
@@ -93,7 +96,8 @@ final class RecordingTimeline: Sendable {
         let own = live.map { $0.clockOrigin + time } ?? time
         guard let isLive = state.isLive else {
             state.isLive = live != nil
-            state.origin = own
+            // Of a file, whichever stream's frame is here first says nothing of how early another begins.
+            state.origin = live != nil ? own : own - min(max(own, .zero), Self.longest)
             return own
         }
         guard isLive != (live != nil) else { return own }

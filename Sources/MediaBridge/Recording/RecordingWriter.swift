@@ -22,13 +22,15 @@ final class RecordingWriter: @unchecked Sendable {
     var file: RecordingFile?
     private var fileGeneration = 0
     private var fileIndex = 0
-    private var segment = SegmentLimit()
-    private var wantsNewFile: RecorderEvent.Reason?
+    var segment = SegmentLimit()
+    var wantsNewFile: RecorderEvent.Reason?
     /// Sound that came before the first picture, and what it takes in memory.
     private var lead: [EncodedUnit] = []
     private var leadCost = 0
+    /// What a file begins with, and is on its way into it.
+    var opening: ArraySlice<EncodedUnit> = []
     /// What was kept and is on its way into the file.
-    private var upcoming: ArraySlice<Interleaver.Released> = []
+    var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<RecordingKind> = []
     var guardian: DiskGuard
     var closing = 0
@@ -252,9 +254,10 @@ final class RecordingWriter: @unchecked Sendable {
             drop(first + [unit])
             return
         }
-        for early in first where streams[early.kind] != nil { write(early) }
+        opening = first.filter { streams[$0.kind] != nil }[...]
         // In `first` already, where sound alone begins the file.
-        if !first.contains(where: { $0 === unit }) { write(unit) }
+        if !first.contains(where: { $0 === unit }) { opening.append(unit) }
+        while let next = opening.popFirst() { write(next) }
     }
 
     /// The disk is too full for another file.
@@ -272,23 +275,8 @@ final class RecordingWriter: @unchecked Sendable {
         }
     }
 
-    private func write(_ unit: EncodedUnit) {
-        guard let file else { return progress.drop(unit, .unwritten) }
-        guard file.push(unit) else {
-            progress.drop(unit, .unwritten)
-            if progress.update({ $0.failure != nil }) { phase = .failed }
-            return
-        }
-        segment.add(unit)
-        guardian.add(unit)
-        progress.update { $0.moved += 1 }
-        if guardian.isShort(of: unit.byteCount) {
-            if !removeOldest() { end(guardian.free) }
-        }
-    }
-
     /// The disk is nearly full: the event first, then a complete file.
-    private func end(_ free: Int) {
+    func end(_ free: Int) {
         guard progress.update({ $0.ended == nil }) else { return }
         progress.end(.diskNearlyFull)
         tell(.diskNearlyFull(free: free))

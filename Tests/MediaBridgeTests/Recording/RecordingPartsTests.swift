@@ -106,10 +106,19 @@ import Testing
         #expect(first == second)
     }
 
-    @Test func whatWasLongBeforeTheFirstFrameIsTooEarly() {
+    @Test func whatWasCapturedLongBeforeTheFirstLiveFrameIsTooEarly() {
         let timeline = RecordingTimeline(leader: .video)
-        _ = timeline.place(MediaTime(seconds: 50), nil, of: .video)
-        #expect(timeline.place(MediaTime(seconds: 30), nil, of: .audio) == .drop(.early))
+        let live = LiveTiming(clockOrigin: .zero, latency: .zero)
+        _ = timeline.place(MediaTime(seconds: 50), live, of: .video)
+        #expect(timeline.place(MediaTime(seconds: 30), live, of: .audio) == .drop(.early))
+    }
+
+    @Test func ofAFileNothingIsTooEarly() {
+        let timeline = RecordingTimeline(leader: .video)
+        guard case .at(let pictures) = timeline.place(MediaTime(seconds: 50), nil, of: .video),
+            case .at(let sound) = timeline.place(.zero, nil, of: .audio)
+        else { return #expect(Bool(false)) }
+        #expect(pictures - sound == MediaTime(seconds: 50))
     }
 
     @Test func aPauseIsCutOutOfEveryStreamAlike() {

@@ -47,7 +47,7 @@ extension RecordingContainer {
     ]
 
     /// Without fragments, and with its index at the end.
-    private var finalMuxer: String { self == .mp4 ? "mp4mux" : muxer }
+    private var finalMuxer: String { self == .mp4 ? "mp4mux" : muxer(starts: [:]) }
 
     /// A pipeline from a file with these streams to a new one.
     func remux(

@@ -1,11 +1,14 @@
 internal import Synchronization
 
-/// Sets the times of fragments right. GStreamer 1.22's mp4mux counts each stream of a fragmented file from
-/// that stream's own first sample and writes down nowhere how much later than the others it begins: sound
-/// that came 20 ms after the first picture would be heard 20 ms too early for ever.
+/// Sets the boxes of a fragmented file right, as they pass on their way to the file.
 ///
-/// Source: ISO/IEC 14496-12, boxes `tkhd`, `mdhd`, `tfhd` and `tfdt`.
-final class FragmentTimes: Sendable {
+/// GStreamer 1.22's mp4mux counts each stream from that stream's own first sample and writes down nowhere
+/// how much later than the others it begins: sound that came 20 ms after the first picture would be heard
+/// 20 ms too early for ever. And it declares a stream of which nothing came, without a codec: no player
+/// opens such a file.
+///
+/// Source: ISO/IEC 14496-12, boxes `tkhd`, `mdhd`, `stsd`, `trex`, `free`, `tfhd` and `tfdt`.
+final class FragmentHeader: Sendable {
     private struct Track {
         var isSound = false
         /// Units of time in a second.
@@ -29,7 +32,18 @@ final class FragmentTimes: Sendable {
         state.withLock { state in
             for box in Boxes(bytes, 0..<bytes.count) {
                 switch box.type {
-                case "moov": for child in box.children("trak") { note(child, &state) }
+                case "moov":
+                    var empty: Set<UInt32> = []
+                    for child in box.children("trak") {
+                        if child.isWithoutCodec {
+                            if let number = child.trackNumber { empty.insert(number) }
+                            child.free()
+                        } else {
+                            note(child, &state)
+                        }
+                    }
+                    for child in box.children("mvex").flatMap({ $0.children("trex") })
+                    where empty.contains(child.number32(at: 4)) { child.free() }
                 case "moof": for child in box.children("traf") { shift(child, state) }
                 default: break
                 }
@@ -38,12 +52,11 @@ final class FragmentTimes: Sendable {
     }
 
     private func note(_ trak: Box, _ state: inout State) {
-        guard let header = trak.children("tkhd").first, let media = trak.children("mdia").first,
+        guard let number = trak.trackNumber, let media = trak.children("mdia").first,
             let mediaHeader = media.children("mdhd").first,
             let handler = media.children("hdlr").first
         else { return }
-        // Two times of creation stand before the number and the scale, longer ones in version 1.
-        let number = header.number32(at: header.version == 1 ? 20 : 12)
+        // Two times of creation stand before the scale, longer ones in version 1.
         state.tracks[number] = Track(
             isSound: handler.letters(at: 8) == "soun",
             scale: UInt64(mediaHeader.number32(at: mediaHeader.version == 1 ? 20 : 12)))
@@ -75,6 +88,26 @@ private struct Box {
     var version: UInt8 { content.isEmpty ? 0 : bytes[content.lowerBound] }
 
     func children(_ type: String) -> [Box] { Boxes(bytes, content).filter { $0.type == type } }
+
+    /// Of a `trak`. Two times of creation stand before it, longer ones in version 1.
+    var trackNumber: UInt32? {
+        children("tkhd").first.map { $0.number32(at: $0.version == 1 ? 20 : 12) }
+    }
+
+    /// Whether a `trak` describes no samples.
+    var isWithoutCodec: Bool {
+        let tables = ["mdia", "minf", "stbl", "stsd"].reduce([self]) { boxes, type in
+            boxes.flatMap { $0.children(type) }
+        }
+        return tables.first.map { $0.number32(at: 4) == 0 } ?? false
+    }
+
+    /// Makes it a box that readers skip.
+    func free() {
+        for (index, letter) in "free".utf8.enumerated() {
+            bytes[content.lowerBound - 4 + index] = letter
+        }
+    }
 
     /// Zero beyond the end.
     func number32(at offset: Int) -> UInt32 {

@@ -1,0 +1,51 @@
+/// Units into the file that is being written. On the writer's queue.
+extension RecordingWriter {
+    func write(_ unit: EncodedUnit) {
+        guard let file else { return progress.drop(unit, .unwritten) }
+        feed(file, beside: unit.kind)
+        push(unit, to: file)
+    }
+
+    /// Gives the muxer what it waits for while units of `kind` pile up: else it would wait for ever, and
+    /// nothing would be written. A stream of which nothing is there, or nothing for this file, ends.
+    private func feed(_ file: RecordingFile, beside kind: RecordingKind) {
+        for lacking in file.starving(beside: kind) {
+            if let unit = takeEarly(lacking, for: file) {
+                push(unit, to: file)
+            } else {
+                file.end(lacking)
+            }
+        }
+    }
+
+    /// The next unit of a stream, ahead of its turn, if it belongs into this file.
+    private func takeEarly(_ kind: RecordingKind, for file: RecordingFile) -> EncodedUnit? {
+        if let place = opening.firstIndex(where: { $0.kind == kind }) {
+            return opening.remove(at: place)
+        }
+        func belongs(_ unit: EncodedUnit) -> Bool {
+            file.holds(unit) && !segment.isReached(at: unit) && wantsNewFile == nil
+                && cut?.isBehind(unit) != true
+        }
+        if let place = upcoming.firstIndex(where: { $0.unit.kind == kind }) {
+            guard belongs(upcoming[place].unit) else { return nil }
+            return upcoming.remove(at: place).unit
+        }
+        guard let unit = interleaver.peek(kind), belongs(unit) else { return nil }
+        return interleaver.take(early: kind)?.unit
+    }
+
+    private func push(_ unit: EncodedUnit, to file: RecordingFile) {
+        guard file.push(unit) else {
+            progress.drop(unit, .unwritten)
+            if progress.update({ $0.failure != nil }) { phase = .failed }
+            return
+        }
+        segment.add(unit)
+        guardian.add(unit)
+        progress.update { $0.moved += 1 }
+        if guardian.isShort(of: unit.byteCount) {
+            if !removeOldest() { end(guardian.free) }
+        }
+    }
+}

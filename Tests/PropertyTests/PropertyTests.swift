@@ -1,0 +1,33 @@
+import TestSupport
+import Testing
+
+/// Captures that change in mid-stream, in every way, into every container.
+@Suite(.serialized, .deadline(minutes: 10))
+struct PropertyTests {
+    @Test func whatChangesInMidStreamIsRecordedWhole() async throws {
+        let result = try await Tool.run(
+            Tool.built("Properties"), ["--cases", "200", "--seed", "1"], within: .seconds(500))
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+
+    /// Streams that are far apart, each of which was lost or made its file unreadable.
+    @Test(arguments: [
+        "record webm pictures=37 sound clock@35=4",
+        "record mkv pictures=37 sound clock@35=4",
+        "record mp4 pictures=11 sound soundBegins@7=1.5 interlace@9=mixed",
+        "push mp4 pictures=7 sound live picturesBegin@1=3",
+        "record ts pictures=40 sound picturesBegin@1=3",
+        "record mkv pictures=40 sound picturesBegin@1=11",
+        "record mp4 pictures=300 sound soundBegins@1=11",
+    ])
+    func streamsThatAreFarApartAreRecordedWhole(capture: String) async throws {
+        let result = try await Tool.run(
+            Tool.built("Properties"), ["--case", capture], within: .seconds(120))
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+
+    @Test func aCaseThatNobodyCanReadIsAWrongUse() async throws {
+        let result = try await Tool.run(Tool.built("Properties"), ["--case", "push avi"])
+        #expect(result.status == 64)
+    }
+}
