@@ -62,9 +62,7 @@ enum FullDisks {
                 found.frames == report.written && found.frames > 10,
                 "\(found.frames) frames of \(report.written) in the file")
             complaints.expect(report.addsUp, "the report does not add up: \(report)")
-            complaints.expect(
-                report.preview >= options.frames - 1,
-                "the preview had \(report.preview) frames of \(options.frames)")
+            complaints.expectPreview(of: options.frames, in: report)
             complaints.expect(report.hasThrown, "the end was called a success")
             return Finding(
                 "\(found.frames) of \(report.written) frames in a complete file, preview "
@@ -158,10 +156,8 @@ enum FullDisks {
         complaints.expect(
             report.hasThrown && report.ended == "error", "the end was called a success")
         complaints.expect(report.addsUp, "the report does not add up: \(report)")
-        complaints.expect(
-            report.preview >= options.frames - 1,
-            "the preview had \(report.preview) frames of \(options.frames)")
-        complaints.expect(report.stopSeconds < 5, "stop took \(report.stopSeconds.text) s")
+        complaints.expectPreview(of: options.frames, in: report)
+        complaints.expectPromptStop(report)
         let lost = report.written - found.frames
         let limit = path.hasSuffix("mp4") ? 18 : 3
         complaints.expect(

@@ -79,6 +79,7 @@ enum OddFrames {
             var order = VictimOrder(path: directory.file("out.mkv"))
             order.pictures = pictures
             order.hasSound = false
+            order.waits = true
             let report = try await Recording.run(order)
             let found = try await Judgement(of: order.path)
             var complaints = Complaints()
@@ -104,7 +105,10 @@ enum OddFrames {
         let findings = try await inTurns(options.containers, width: 2) { container in
             try await withTemporaryDirectory { directory in
                 let path = directory.file("out.\(container)")
-                return (container, try await body(container, VictimOrder(path: path)))
+                // What the machine is too busy for would be lost too, and is not meant.
+                var order = VictimOrder(path: path)
+                order.waits = true
+                return (container, try await body(container, order))
             }
         }
         let measured =

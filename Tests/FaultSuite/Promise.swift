@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Something that a recording promises, and how it is tried.
 struct Promise: Sendable {
     /// For `--only`: `kill-mkv`.
@@ -51,6 +53,22 @@ struct Complaints {
 
     mutating func expect(_ isTrue: Bool, _ complaint: @autoclosure () -> String) {
         if !isTrue { all.append(complaint()) }
+    }
+
+    /// The second output of a recording went on whatever happened to the file. What a busy machine cost it
+    /// is counted, and is little.
+    mutating func expectPreview(of frames: Int, in report: VictimReport) {
+        let count = report.preview + report.previewEvicted
+        expect(
+            count >= frames - 1 && report.preview >= frames * 3 / 4,
+            "the preview had \(report.preview) frames of \(frames), \(report.previewEvicted) gave way"
+        )
+    }
+
+    /// An end for which nothing had to be waited for.
+    mutating func expectPromptStop(_ report: VictimReport) {
+        let limit = Duration.seconds(5).onThisMachine / .seconds(1)
+        expect(report.stopSeconds < limit, "stop took \(report.stopSeconds.text) s")
     }
 }
 

@@ -25,7 +25,7 @@ enum Stalls {
 
     private static let patience = 1.5
     /// What stop may take beyond its patience until everything is put away.
-    private static let grace = 10.0
+    private static let grace = Duration.seconds(10).onThisMachine / .seconds(1)
 
     private static func fifo(
         in directory: TemporaryDirectory, _ container: String, _ options: Options
@@ -59,9 +59,7 @@ enum Stalls {
                 complaints.expect(
                     report.stopSeconds < patience + grace,
                     "stop took \(report.stopSeconds.text) s with a patience of \(patience.text) s")
-                complaints.expect(
-                    report.preview >= options.frames - 1,
-                    "the preview had \(report.preview) frames of \(options.frames)")
+                complaints.expectPreview(of: options.frames, in: report)
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
                 return (container, report.stopSeconds, complaints.all.map { "\(container): \($0)" })
             }
@@ -120,10 +118,8 @@ enum Stalls {
                     "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
                 complaints.expect(
                     report.hasThrown && report.ended == "error", "the end was called a success")
-                complaints.expect(report.stopSeconds < 5, "stop took \(report.stopSeconds.text) s")
-                complaints.expect(
-                    report.preview >= options.frames - 1,
-                    "the preview had \(report.preview) frames of \(options.frames)")
+                complaints.expectPromptStop(report)
+                complaints.expectPreview(of: options.frames, in: report)
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
                 return (report.failure?.code ?? "", complaints.all.map { "\(container): \($0)" })
             }

@@ -30,6 +30,7 @@ struct BridgingVictim {
         report.bridgeEnded = result.ended?.rawValue
         report.hasThrown = !result.failures.isEmpty
         report.preview = result.outputs["output"]?.frames ?? 0
+        report.previewEvicted = result.outputs["output"]?.dropped[.evicted] ?? 0
     }
 
     /// Tells each frame, and does to the recording what was ordered.

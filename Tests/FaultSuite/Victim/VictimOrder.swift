@@ -95,8 +95,9 @@ struct VictimReport: Codable, Sendable {
     var repeated = 0
     var dropped: [String: Int] = [:]
     var files: [File] = []
-    /// Frames that the second output got.
+    /// Frames that the second output got, and those that gave way in its queue: the machine was busy.
     var preview = 0
+    var previewEvicted = 0
     /// Between the wish to stop and the end.
     var stopSeconds = 0.0
     /// Pushed pictures that found the pool empty.
