@@ -159,6 +159,7 @@ enum OddFrames {
                 "the end was called a success: \(report)")
             complaints.expect(
                 found.frames == 45, "\(found.frames) frames of 45 in the file")
+            complaints.expectPromptStop(report)
             complaints.expect(found.complaints.isEmpty, "ffprobe: \(found.complaints.first ?? "")")
             complaints.expect(report.addsUp, "the report does not add up: \(report)")
             return Finding(

@@ -9,16 +9,11 @@ final class RecordedPictures: Sendable {
     private let wrapper = BufferWrapper()
 
     private struct State {
-        /// Of a live stream.
+        /// Of a live stream. Lets go of another outside of the lock: its end may be the program's code.
         var last: VideoFrame?
         var repeated = 0
         /// Frames that are being handed over: they may wait for room, and nothing takes their place.
         var underWay = 0
-
-        mutating func keep(_ frame: VideoFrame, _ placed: MediaTime) {
-            last = frame
-            last?.runningTime = placed
-        }
     }
     private let state = Mutex(State())
 
@@ -34,7 +29,7 @@ final class RecordedPictures: Sendable {
     var repeated: Int { state.withLock { $0.repeated } }
 
     /// Nothing is to be repeated any more.
-    func end() { state.withLock { $0.last = nil } }
+    func end() { _ = state.withLock { $0.last.take() } }
 
     /// Hands a frame over.
     ///
@@ -52,9 +47,13 @@ final class RecordedPictures: Sendable {
 
     /// A frame is on its way: what would take its place must not overtake it.
     private func begin(_ frame: VideoFrame, _ placed: MediaTime) {
-        state.withLock { state in
+        var kept = frame
+        kept.runningTime = placed
+        _ = state.withLock { state -> VideoFrame? in
             state.underWay += 1
-            if frame.liveTiming != nil { state.keep(frame, placed) }
+            guard kept.liveTiming != nil else { return nil }
+            defer { state.last = kept }
+            return state.last.take()
         }
     }
 

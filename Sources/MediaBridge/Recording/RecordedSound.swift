@@ -13,6 +13,9 @@ final class RecordedSound: Sendable {
         var isLive = false
         /// Frames that are being handed over: they may wait for room, and silence must not overtake them.
         var underWay = 0
+        /// Whether silence is being handed over, and what came meanwhile: it follows, in its order.
+        var isFilling = false
+        var following: [AudioFrame] = []
     }
 
     /// Beyond this a gap stays one.
@@ -48,11 +51,17 @@ final class RecordedSound: Sendable {
         onPlaced(placed + frame.duration)
         var own = frame
         own.runningTime = placed
-        let frames = state.withLock { state in
+        let frames = state.withLock { state -> [AudioFrame]? in
             state.isLive = frame.liveTiming != nil
+            let frames = state.continuity.feed(own).frames
+            if state.isFilling {
+                state.following += frames
+                return nil
+            }
             state.underWay += 1
-            return state.continuity.feed(own).frames
+            return frames
         }
+        guard let frames else { return .accepted }
         defer { state.withLock { $0.underWay -= 1 } }
         return push(frames, isLive: frame.liveTiming != nil)
     }
@@ -62,16 +71,32 @@ final class RecordedSound: Sendable {
     /// Where they have jumped further than silence is worth, sound goes on with them, and the gap stays.
     func reach(_ time: MediaTime) {
         guard track.hasRoom else { return }
-        // There is room, and the oldest would give way: no push below waits for anybody.
-        state.withLock { state in
-            guard state.isLive, state.underWay == 0, let end = state.continuity.expectedTime,
+        let silence = state.withLock { state -> [AudioFrame] in
+            guard state.isLive, state.underWay == 0, !state.isFilling,
+                let end = state.continuity.expectedTime,
                 time - end > Self.patience + Self.step
-            else { return }
-            if time - end > Self.longestGap + Self.patience {
-                push(jump(&state, to: time), mayWait: false)
-            } else if let silence = state.continuity.fill(upTo: time - Self.patience) {
-                push([silence], mayWait: false)
-            }
+            else { return [] }
+            let frames =
+                time - end > Self.longestGap + Self.patience
+                ? jump(&state, to: time)
+                : state.continuity.fill(upTo: time - Self.patience).map { [$0] } ?? []
+            state.isFilling = !frames.isEmpty
+            return frames
+        }
+        guard !silence.isEmpty else { return }
+        // Waits for nobody: there was room, and else the oldest gives way.
+        push(silence, mayWait: false)
+        while let frames = takeFollowing() {
+            push(frames, isLive: frames.contains { $0.liveTiming != nil })
+        }
+    }
+
+    /// What came while silence was handed over; `nil` where that is all.
+    private func takeFollowing() -> [AudioFrame]? {
+        state.withLock { state in
+            defer { state.following = [] }
+            state.isFilling = !state.following.isEmpty
+            return state.isFilling ? state.following : nil
         }
     }
 
