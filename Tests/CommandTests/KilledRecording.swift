@@ -10,6 +10,8 @@ struct KilledRecording: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    /// Short: pictures that were taken are in the file soon.
+    private static let queue = "queue max-size-buffers=4"
     private static let h264 = "x264enc tune=zerolatency key-int-max=30 ! h264parse ! m."
     private static let fragments = "mp4mux fragment-duration=500 fragment-mode=1"
 
@@ -22,7 +24,7 @@ struct KilledRecording: Sendable, CustomTestStringConvertible {
         KilledRecording("ffv1-flac.mkv", "matroskamux", "avenc_ffv1 ! m.", "flacenc"),
         KilledRecording(
             "two-pictures.mkv", "matroskamux",
-            "tee name=t ! queue ! vp8enc deadline=1 ! m. t. ! queue ! jpegenc ! m."),
+            "tee name=t ! \(queue) ! vp8enc deadline=1 ! m. t. ! \(queue) ! jpegenc ! m."),
         KilledRecording("vp8-opus.webm", "webmmux", "vp8enc deadline=1 ! m.", "opusenc"),
         KilledRecording("vp9.webm", "webmmux", "vp9enc deadline=1 cpu-used=8 ! m."),
         KilledRecording("h264-aac.mp4", fragments, h264, "avenc_aac"),
@@ -36,7 +38,7 @@ struct KilledRecording: Sendable, CustomTestStringConvertible {
         self.name = name
         var text =
             "videotestsrc pattern=ball ! video/x-raw,width=160,height=120,framerate=30/1 ! "
-            + "identity silent=false sleep-time=3000 ! queue ! \(pictures) "
+            + "identity silent=false sleep-time=3000 ! \(Self.queue) ! \(pictures) "
             + "\(muxer) name=m ! filesink name=file buffer-mode=2"
         if let sound {
             text +=

@@ -34,7 +34,7 @@ struct MutatedCapture: Hashable, Sendable, CustomStringConvertible {
             self == .engineRecord || self == .enginePush || self == .engineSink
         }
         /// Whether sound is tried, too.
-        var mayHaveSound: Bool { !isEngine }
+        var mayHaveSound: Bool { !isEngine || self == .engineRecord }
         /// Whether frames may look as if they came from a camera.
         var mayBeLive: Bool { self == .push }
     }

@@ -50,7 +50,9 @@ extension MutatedCapture {
         let recorder = way == .engineSink ? nil : try Recorder(path, configuration: recording)
         let door = Door()
         if way == .engineRecord {
-            try await engine.setVideoSource(PipelineVideoSource(captureText))
+            let source = try PipelineVideoSource(captureText)
+            if hasSound { try await engine.setAudioSource(source.audio) }
+            try await engine.setVideoSource(source)
         } else {
             try await engine.setVideoSource(PushedSource(door))
         }
@@ -65,10 +67,13 @@ extension MutatedCapture {
         }
         try await engine.startPreview()
         if way == .engineRecord {
+            var running = hasSound ? 2 : 1
             loop: for await event in events {
                 switch event {
-                case .sourceEnded: break loop
-                case .sourceFailed:
+                case .sourceEnded, .audioSourceEnded:
+                    running -= 1
+                    if running == 0 { break loop }
+                case .sourceFailed, .audioSourceFailed:
                     outcome.failures.append("\(event)")
                     break loop
                 default: break

@@ -52,6 +52,8 @@ extension Verdict {
     }
 
     /// Whether it is known to a block what must be heard. What is live goes on without a sound that does
-    /// not come, and what a string encodes keeps the gaps that it has.
-    private var isExact: Bool { !capture.isLive && !capture.way.hasOneFile }
+    /// not come, what a string encodes keeps the gaps that it has, and an engine has rules of its own.
+    private var isExact: Bool {
+        !capture.isLive && !capture.way.hasOneFile && !capture.way.isEngine
+    }
 }

@@ -11,7 +11,8 @@ struct PropertyTests {
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    /// Streams that are far apart, each of which was lost or made its file unreadable.
+    /// Streams that are far apart, and times that are the same, each of which cost a stream, a picture or
+    /// the file.
     @Test(arguments: [
         "record webm pictures=37 sound clock@35=4",
         "record mkv pictures=37 sound clock@35=4",
@@ -20,8 +21,11 @@ struct PropertyTests {
         "record ts pictures=40 sound picturesBegin@1=3",
         "record mkv pictures=40 sound picturesBegin@1=11",
         "record mp4 pictures=300 sound soundBegins@1=11",
+        "engineRecord mkv pictures=40 sound soundBegins@1=11",
+        "push mp4 pictures=13 same@11=yes",
+        "push mp4 pictures=39 same@9=yes same@10=yes same@11=yes same@35=yes same@38=yes",
     ])
-    func streamsThatAreFarApartAreRecordedWhole(capture: String) async throws {
+    func whatWasLostOnceIsRecordedWhole(capture: String) async throws {
         let result = try await Tool.run(
             Tool.built("Properties"), ["--case", capture], within: .seconds(120))
         #expect(result.status == 0, "\(result.output)\(result.errors)")

@@ -4,10 +4,10 @@ internal import Synchronization
 ///
 /// GStreamer 1.22's mp4mux counts each stream from that stream's own first sample and writes down nowhere
 /// how much later than the others it begins: sound that came 20 ms after the first picture would be heard
-/// 20 ms too early for ever. And it declares a stream of which nothing came, without a codec: no player
-/// opens such a file.
+/// 20 ms too early for ever. It declares a stream of which nothing came, without a codec: no player opens
+/// such a file. And of two pictures of one time ffmpeg shows one.
 ///
-/// Source: ISO/IEC 14496-12, boxes `tkhd`, `mdhd`, `stsd`, `trex`, `free`, `tfhd` and `tfdt`.
+/// Source: ISO/IEC 14496-12, boxes `tkhd`, `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and `trun`.
 final class FragmentHeader: Sendable {
     private struct Track {
         var isSound = false
@@ -44,7 +44,11 @@ final class FragmentHeader: Sendable {
                     }
                     for child in box.children("mvex").flatMap({ $0.children("trex") })
                     where empty.contains(child.number32(at: 4)) { child.free() }
-                case "moof": for child in box.children("traf") { shift(child, state) }
+                case "moof":
+                    for child in box.children("traf") {
+                        shift(child, state)
+                        for run in child.children("trun") { Self.spread(run) }
+                    }
                 default: break
                 }
             }
@@ -74,6 +78,35 @@ final class FragmentHeader: Sendable {
         } else {
             time.set(time.number32(at: 4) &+ UInt32(truncatingIfNeeded: units), at: 4)
         }
+    }
+}
+
+extension FragmentHeader {
+    /// Gives samples without a duration one unit of time, which the next ones give, or else those before.
+    fileprivate static func spread(_ run: Box) {
+        let flags = run.number32(at: 0) & 0xff_ffff
+        let (hasOffset, hasFirstFlags, hasDurations) = (flags & 1, flags & 4, flags & 0x100)
+        guard hasDurations != 0 else { return }
+        let first = 8 + (hasOffset != 0 ? 4 : 0) + (hasFirstFlags != 0 ? 4 : 0)
+        let step = 4 * [UInt32(0x100), 0x200, 0x400, 0x800].count { flags & $0 != 0 }
+        let count = min(Int(run.number32(at: 4)), max(0, run.content.count - first) / step)
+        var debt: UInt32 = 0
+        func pay(_ index: Int) {
+            let duration = run.number32(at: first + index * step)
+            guard duration > 1, debt > 0 else { return }
+            let share = min(debt, duration - 1)
+            run.set(duration - share, at: first + index * step)
+            debt -= share
+        }
+        for index in 0..<count {
+            if run.number32(at: first + index * step) == 0 {
+                run.set(UInt32(1), at: first + index * step)
+                debt += 1
+            } else {
+                pay(index)
+            }
+        }
+        for index in (0..<count).reversed() { pay(index) }
     }
 }
 

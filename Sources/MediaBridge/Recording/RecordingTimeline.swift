@@ -31,11 +31,9 @@ final class RecordingTimeline: Sendable {
     /// The stream whose frames say where a pause begins and ends.
     private let leader: RecordingKind
 
-    /// Streams that begin together do not begin with the same frame: nothing may lie before zero.
-    private static let lead = MediaTime(nanoseconds: 10_000_000_000)
-
-    /// How much earlier than its first frame to be here another stream of a file may begin.
-    private static let longest = MediaTime(nanoseconds: 86_400_000_000_000)
+    /// How much earlier than the first frame to be here another stream may begin: a day. Nothing may lie
+    /// before zero.
+    static let lead = MediaTime(nanoseconds: 86_400_000_000_000)
 
     init(leader: RecordingKind) { self.leader = leader }
 
@@ -96,8 +94,7 @@ final class RecordingTimeline: Sendable {
         let own = live.map { $0.clockOrigin + time } ?? time
         guard let isLive = state.isLive else {
             state.isLive = live != nil
-            // Of a file, whichever stream's frame is here first says nothing of how early another begins.
-            state.origin = live != nil ? own : own - min(max(own, .zero), Self.longest)
+            state.origin = own
             return own
         }
         guard isLive != (live != nil) else { return own }

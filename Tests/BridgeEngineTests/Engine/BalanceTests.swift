@@ -69,12 +69,14 @@ struct BalanceTests {
     }
 
     @Test func whatASinkOfSoundLostWasNotPlayed() async throws {
-        let (engine, sink) = (makeEngine { $0.hasVideo = false }, Queueing())
+        let clock = ManualBackend()
+        let (engine, sink) = (makeEngine(clock) { $0.hasVideo = false }, Queueing())
         try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
         let id = try await engine.addAudioSink(sink, to: .local)
         try await engine.startPreview()
         for index in 0..<30 {
             let time = MediaTime(value: Int64(index), timescale: 100)
+            clock.advance(MediaTime(value: 1, timescale: 100))
             #expect(engine.pushExternalAudioFrame(block(index), timestamp: time) == .accepted)
         }
         await sink.last.wait()

@@ -5,7 +5,7 @@ import MediaCore
 ///
 /// - Parameter isKept: Whether the test holds it to its end, where its counts are looked at.
 func makeEngine(
-    _ backend: TestBackend = TestBackend(), transport: any ChannelTransport = NoTransport(),
+    _ backend: any MediaBackend = TestBackend(), transport: any ChannelTransport = NoTransport(),
     isKept: Bool = true, _ change: (inout MediaEngine.Configuration) -> Void = { _ in }
 ) -> MediaEngine {
     var configuration = MediaEngine.Configuration()

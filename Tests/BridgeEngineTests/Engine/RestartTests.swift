@@ -11,6 +11,15 @@ struct RestartTests {
     private func running(
         _ attempts: Int?? = .none, delay: Duration = .milliseconds(20)
     ) async throws -> MediaEngine {
+        let engine = try await made(attempts, delay: delay)
+        try await engine.startPreview()
+        return engine
+    }
+
+    /// For sources that fail while they start: whoever listens must do so before.
+    private func made(
+        _ attempts: Int??, delay: Duration = .milliseconds(20)
+    ) async throws -> MediaEngine {
         let engine = makeEngine { configuration in
             configuration.statisticsInterval = .milliseconds(100)
             guard let attempts else { return }
@@ -20,7 +29,6 @@ struct RestartTests {
             configuration.restart = restart
         }
         try await engine.setVideoSource(ScriptedSource(source))
-        try await engine.startPreview()
         return engine
     }
 
@@ -89,8 +97,9 @@ struct RestartTests {
 
     @Test func aSourceThatStartsAndFailsAtOnceRunsOutOfAttempts() async throws {
         source.whenStarted { $0.sourceDidFail(Refusal(reason: "no signal")) }
-        let engine = try await running(3)
+        let engine = try await made(3)
         let (events, news) = (engine.events, engine.events)
+        try await engine.startPreview()
         for _ in 0..<3 {
             await news.first(named: "sourceRestarting")
             await news.first(named: "sourceFailed")
@@ -107,8 +116,9 @@ struct RestartTests {
             for number in 0..<4 { if let frame = try? frame(number) { consumer.consume(frame) } }
             consumer.sourceDidFail(Refusal(reason: "no signal"))
         }
-        let engine = try await running(2)
+        let engine = try await made(2)
         let (events, news) = (engine.events, engine.events)
+        try await engine.startPreview()
         for _ in 0..<2 {
             await news.first(named: "sourceRestarting")
             await news.first(named: "sourceFailed")

@@ -141,7 +141,8 @@ extension CommandTests {
             }
         }
 
-        @Test func nothingIsTypedIntoATerminal() async throws {
+        @Test(.enabled(if: PseudoTerminal.isAvailable, "no pseudo-terminals: mount /dev/pts"))
+        func nothingIsTypedIntoATerminal() async throws {
             try await withBox { box in
                 let attempts = ["attack-type=1", "attack-type-high=1"]
                 let free = try await terminal(["--nothing"] + attempts)
@@ -156,7 +157,8 @@ extension CommandTests {
             }
         }
 
-        @Test func aTerminalIsWrittenToAndNotRead() async throws {
+        @Test(.enabled(if: PseudoTerminal.isAvailable, "no pseudo-terminals: mount /dev/pts"))
+        func aTerminalIsWrittenToAndNotRead() async throws {
             try await withBox { box in
                 let said = try await terminal(
                     [box.path] + (0...2).map { "terminal=\($0)" })

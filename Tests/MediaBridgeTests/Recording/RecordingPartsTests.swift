@@ -106,19 +106,18 @@ import Testing
         #expect(first == second)
     }
 
-    @Test func whatWasCapturedLongBeforeTheFirstLiveFrameIsTooEarly() {
+    @Test(arguments: [nil, LiveTiming(clockOrigin: .zero, latency: .zero)])
+    func whicheverStreamIsHereFirstTheOtherMayBeginADayBefore(live: LiveTiming?) {
         let timeline = RecordingTimeline(leader: .video)
-        let live = LiveTiming(clockOrigin: .zero, latency: .zero)
-        _ = timeline.place(MediaTime(seconds: 50), live, of: .video)
-        #expect(timeline.place(MediaTime(seconds: 30), live, of: .audio) == .drop(.early))
-    }
-
-    @Test func ofAFileNothingIsTooEarly() {
-        let timeline = RecordingTimeline(leader: .video)
-        guard case .at(let pictures) = timeline.place(MediaTime(seconds: 50), nil, of: .video),
-            case .at(let sound) = timeline.place(.zero, nil, of: .audio)
+        let first = MediaTime(seconds: 90_000)
+        guard case .at(let pictures) = timeline.place(first, live, of: .video),
+            case .at(let sound) = timeline.place(first - RecordingTimeline.lead, live, of: .audio)
         else { return #expect(Bool(false)) }
-        #expect(pictures - sound == MediaTime(seconds: 50))
+        #expect(pictures - sound == RecordingTimeline.lead)
+        let timelineOfItsOwn = RecordingTimeline(leader: .video)
+        _ = timelineOfItsOwn.place(first, live, of: .video)
+        #expect(
+            timelineOfItsOwn.place(MediaTime(seconds: 1), live, of: .audio) == .drop(.early))
     }
 
     @Test func aPauseIsCutOutOfEveryStreamAlike() {
