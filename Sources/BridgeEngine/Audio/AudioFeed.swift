@@ -59,7 +59,7 @@ final class AudioFeed: Sendable {
     }
 
     /// Looks whether the sink hangs in a frame.
-    func check(now: MediaTime, limit: MediaTime) -> BusyMeter.Change? {
+    func check(now: MediaTime, limit: MediaTime) -> [StallWatch.Change] {
         busy.check(now: now, limit: limit)
     }
 

@@ -90,11 +90,9 @@ final class AudioTrack: Sendable {
 
     func isListening(to port: AudioPort) -> Bool { state.withLock { $0.active === port } }
 
-    /// How long no sound has come.
-    func silence(now: MediaTime) -> MediaTime {
-        // What is held is not late.
-        pacer.isHolding
-            ? .zero : now - MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
+    /// Since when no sound has come; `nil` while some is held, which is not late.
+    var silentSince: MediaTime? {
+        pacer.isHolding ? nil : MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
     }
 
     /// Lets a frame go that is held until its time, so that its source can stop.

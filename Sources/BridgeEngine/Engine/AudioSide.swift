@@ -17,7 +17,7 @@ struct AudioSide {
     var running: AudioSourceSeat?
     /// A source that has ended is not stalled.
     var hasEnded = false
-    var isStalled = false
+    var watch = StallWatch()
     var sinks: [AudioSinkID: AudioSinkEntry] = [:]
     var publisher: AudioPublisher?
     /// Mixes for the sinks of the playback.

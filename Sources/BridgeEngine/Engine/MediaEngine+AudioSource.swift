@@ -149,7 +149,7 @@ extension MediaEngine {
             throw error
         }
         audioTrack.listen(to: seat.port)
-        (audio.running, audio.hasEnded, audio.isStalled) = (seat, false, false)
+        (audio.running, audio.hasEnded, audio.watch) = (seat, false, StallWatch())
         if let old { await takeDown(old) }
         hub.post(.localAudioState(.capturing))
         checkAudioEnding()
@@ -206,10 +206,9 @@ extension MediaEngine {
     /// Looks whether sinks take sound.
     func watchAudioSinks(_ now: MediaTime, _ limit: MediaTime) {
         for entry in audio.sinks.values {
-            switch entry.seat.feed.check(now: now, limit: limit) {
-            case .stalled: hub.post(.audioSinkStalled(entry.seat.id))
-            case .resumed: hub.post(.audioSinkResumed(entry.seat.id))
-            case nil: break
+            let id = entry.seat.id
+            for change in entry.seat.feed.check(now: now, limit: limit) {
+                hub.post(change == .stalled ? .audioSinkStalled(id) : .audioSinkResumed(id))
             }
         }
     }
@@ -217,10 +216,12 @@ extension MediaEngine {
     /// Looks whether sound comes.
     func watchAudio(_ limit: MediaTime) {
         guard audio.running != nil, !audio.hasEnded else { return }
-        let silence = audioTrack.silence(now: clock.now)
-        guard (silence > limit) != audio.isStalled else { return }
-        audio.isStalled.toggle()
-        hub.post(audio.isStalled ? .audioSourceStalled(silence.duration) : .audioSourceResumed)
+        let since = audioTrack.silentSince
+        let now = clock.now
+        for change in audio.watch.look(since: since, now: now, limit: limit) {
+            let silence = (now - (since ?? now)).duration
+            hub.post(change == .stalled ? .audioSourceStalled(silence) : .audioSourceResumed)
+        }
     }
 
     /// Acts upon the end of the source that runs, once. Also when it has just been started: what is short

@@ -26,10 +26,9 @@ extension MediaEngine {
         watchAudioSinks(now, limit)
         for slot in slots.values { slot.track.processing.check(now: now, limit: limit) }
         for entry in renderers.values {
-            switch entry.seat.feed.check(now: now, limit: limit) {
-            case .stalled: hub.post(.rendererStalled(entry.seat.id))
-            case .resumed: hub.post(.rendererResumed(entry.seat.id))
-            case nil: break
+            let id = entry.seat.id
+            for change in entry.seat.feed.check(now: now, limit: limit) {
+                hub.post(change == .stalled ? .rendererStalled(id) : .rendererResumed(id))
             }
         }
         guard let interval = configuration.statisticsInterval else { return }
@@ -45,25 +44,33 @@ extension MediaEngine {
     private func watchSource(_ limit: MediaTime) {
         guard let slot = slots[.main], let seat = slot.seat, !slot.hasEnded else { return }
         let arrivals = slot.track.arrivals.load(ordering: .relaxed)
-        let silence = slot.track.silence(now: clock.now)
-        if silence > limit, !slot.isStalled {
-            slots[.main]?.isStalled = true
-            hub.post(.sourceStalled(silence.duration))
-            startFallback(insteadOf: seat.port, after: arrivals)
-        } else if silence <= limit {
-            noteResumed(.main)
+        let since = slot.track.silentSince
+        let now = clock.now
+        for change in slots[.main]?.watch.look(since: since, now: now, limit: limit) ?? [] {
+            switch change {
+            case .resumed:
+                endFallback(.main)
+                hub.post(.sourceResumed)
+            case .stalled:
+                hub.post(.sourceStalled((now - (since ?? now)).duration))
+                startFallback(insteadOf: seat.port, after: arrivals)
+            }
         }
     }
 
     /// Frames come again, or others instead.
     func noteResumed(_ id: TrackID) {
-        guard slots[id]?.isStalled == true else { return }
+        guard slots[id]?.watch.isStalled == true else { return }
         endStall(id)
         hub.post(.sourceResumed)
     }
 
     func endStall(_ id: TrackID) {
-        slots[id]?.isStalled = false
+        slots[id]?.watch.reset()
+        endFallback(id)
+    }
+
+    private func endFallback(_ id: TrackID) {
         slots[id]?.fallback?.cancel()
         slots[id]?.fallback = nil
     }

@@ -10,7 +10,7 @@ struct TrackSlot {
     var hasEnded = false
     /// Its source has failed since it was started.
     var hasFailed = false
-    var isStalled = false
+    var watch = StallWatch()
     var fallback: Heartbeat?
     /// What becomes of a track that is pushed.
     var pushSeat: SourceSeat?

@@ -4,11 +4,9 @@ internal import Synchronization
 /// Whether a receiver hangs in a frame, and whether somebody waits for it in vain. Thread: any; one frame at
 /// a time.
 final class BusyMeter: Sendable {
-    /// What changed since the last look.
-    enum Change { case stalled, resumed }
     /// The clock's time since when one frame is being taken; zero for none.
     private let since = Atomic<Int64>(0)
-    private let isTold = Atomic<Bool>(false)
+    private let watch = Mutex(StallWatch())
     private let isGivenUpNow = Atomic<Bool>(false)
     private let clock: @Sendable () -> MediaTime
 
@@ -28,11 +26,13 @@ final class BusyMeter: Sendable {
     var isGivenUp: Bool { isGivenUpNow.load(ordering: .relaxed) }
 
     /// Looks whether the receiver hangs in a frame for longer than `limit`.
-    func check(now: MediaTime, limit: MediaTime) -> Change? {
+    ///
+    /// - Returns: What changed since the last look.
+    func check(now: MediaTime, limit: MediaTime) -> [StallWatch.Change] {
         let since = self.since.load(ordering: .relaxed)
-        let hangs = since > 0 && now.nanoseconds - since > limit.nanoseconds
-        guard hangs != isTold.load(ordering: .relaxed) else { return nil }
-        isTold.store(hangs, ordering: .relaxed)
-        return hangs ? .stalled : .resumed
+        return watch.withLock {
+            $0.look(
+                since: since > 0 ? MediaTime(nanoseconds: since) : nil, now: now, limit: limit)
+        }
     }
 }

@@ -157,11 +157,9 @@ final class LocalTrack: Sendable {
 
     // MARK: When nothing comes
 
-    /// How long no frame has come.
-    func silence(now: MediaTime) -> MediaTime {
-        // A frame that is held is not late, and its source not silent.
-        pacer.isHolding
-            ? .zero : now - MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
+    /// Since when no frame has come; `nil` while one is held, which is not late.
+    var silentSince: MediaTime? {
+        pacer.isHolding ? nil : MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
     }
 
     var frameInterval: MediaTime { state.withLock { $0.timeline.interval } }

@@ -16,11 +16,7 @@ final class SinkFeed: Sendable {
     private let mailbox: Mailbox<Item>
     private let whenFull: RendererOptions.WhenFull
     private let isOffline: Bool
-    /// It was waited for once in vain: not again before it took a frame.
-    private let isUnresponsive = Atomic<Bool>(false)
-    /// The clock's time since when one frame is being rendered; zero for none.
-    private let busySince = Atomic<Int64>(0)
-    private let isReportedStalled = Atomic<Bool>(false)
+    private let busy: BusyMeter
     let meter: FlowMeter
     /// Of a sink that has a queue of its own.
     private let account: SinkAccount?
@@ -44,6 +40,7 @@ final class SinkFeed: Sendable {
         let meter = meter ?? FlowMeter(clock: clock)
         self.meter = meter
         self.account = account
+        busy = BusyMeter(clock)
         whenFull = options.whenFull
         self.isOffline = isOffline
         self.patience = patience
@@ -68,7 +65,7 @@ final class SinkFeed: Sendable {
         case .evictOldest: waits = false
         case .wait: waits = true
         }
-        guard waits, !isUnresponsive.load(ordering: .relaxed) else { return .evictOldest }
+        guard waits, !busy.isGivenUp else { return .evictOldest }
         return .wait(atMost: patience)
     }
 
@@ -81,7 +78,7 @@ final class SinkFeed: Sendable {
             meter.drops.note(.evicted)
             return .accepted
         case .full:
-            isUnresponsive.store(true, ordering: .relaxed)
+            busy.giveUp()
             meter.drops.note(.queueFull)
             return .queueFull
         case .closed:
@@ -111,11 +108,8 @@ final class SinkFeed: Sendable {
         _ item: Item, clock: @Sendable () -> MediaTime,
         render: @Sendable (Item) -> FrameDisposition
     ) {
-        isUnresponsive.store(false, ordering: .relaxed)
-        busySince.store(clock().nanoseconds, ordering: .relaxed)
-        let disposition = render(item)
+        let disposition = busy.during { render(item) }
         let now = clock()
-        busySince.store(0, ordering: .relaxed)
         switch disposition {
         case .accepted:
             meter.delivered.note(item.frame.format)
@@ -129,16 +123,11 @@ final class SinkFeed: Sendable {
         }
     }
 
-    /// What changed since the last look.
-    enum Change { case stalled, resumed }
-
     /// Looks whether the renderer hangs in a frame.
-    func check(now: MediaTime, limit: MediaTime) -> Change? {
-        let since = busySince.load(ordering: .relaxed)
-        let hangs = since > 0 && now.nanoseconds - since > limit.nanoseconds
-        guard hangs != isReportedStalled.load(ordering: .relaxed) else { return nil }
-        isReportedStalled.store(hangs, ordering: .relaxed)
-        return hangs ? .stalled : .resumed
+    ///
+    /// - Returns: What changed since the last look.
+    func check(now: MediaTime, limit: MediaTime) -> [StallWatch.Change] {
+        busy.check(now: now, limit: limit)
     }
 
     var balance: FrameBalance {
