@@ -159,7 +159,9 @@ enum FullDisks {
         complaints.expectPreview(of: options.frames, in: report)
         complaints.expectPromptStop(report)
         let lost = report.written - found.frames
-        let limit = path.hasSuffix("mp4") ? 18 : 3
+        // Of a busy machine's sound that is late, pictures wait in the muxer: for a second at most here.
+        let late = Duration.seconds(1).onThisMachine > .seconds(1) ? 30 : 0
+        let limit = (path.hasSuffix("mp4") ? 18 : 3) + late
         complaints.expect(
             lost <= limit && found.frames > 10,
             "\(found.frames) frames play, \(report.written) were written")

@@ -18,6 +18,16 @@ func makeEngine(
 }
 
 extension MediaEngine {
+    /// The statistics once they say so: a frame is counted after its renderer has had it.
+    func statistics(once isReached: (EngineStatistics) -> Bool) async -> EngineStatistics {
+        var statistics = await statistics
+        while !isReached(statistics) {
+            await Task.yield()
+            statistics = await self.statistics
+        }
+        return statistics
+    }
+
     /// The trace as text, without what renderers do.
     nonisolated var sourceTrace: [String] {
         trace.filter { $0.object.hasPrefix("source") }.map(\.description)

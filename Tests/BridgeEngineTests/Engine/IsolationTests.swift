@@ -38,7 +38,10 @@ struct IsolationTests {
         of engine: MediaEngine
     ) async throws -> (bad: EngineStatistics.Renderer, good: EngineStatistics.Renderer) {
         let id = await engine.localVideoRenderer?.id
-        let all = await engine.statistics.renderers
+        // Of the good one, which has had every frame by now.
+        let all = await engine.statistics {
+            $0.renderers.allSatisfy { $0.key == id || $0.value.waiting == 0 }
+        }.renderers
         return (
             try #require(all.first { $0.key == id }?.value),
             try #require(all.first { $0.key != id }?.value)

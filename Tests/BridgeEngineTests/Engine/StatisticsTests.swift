@@ -65,14 +65,14 @@ struct StatisticsTests {
             try source.deliver(number)
             await remote.rendered(number + 1)
         }
-        let (near, far) = (await engine.statistics, await other.statistics)
+        let near = await engine.statistics
+        let far = await other.statistics { $0.renderers.values.first?.rendered == 20 }
         #expect(try #require(near.local[.main]).frameRate > 0)
         let user = try #require(far.remote[1]?[.main])
         #expect(user.received == 20)
         #expect(user.frameRate > 0)
         #expect(user.size == VideoSize(width: 4, height: 2))
         let renderer = try #require(far.renderers.values.first)
-        #expect(renderer.rendered == 20)
         #expect(renderer.frameRate > 0)
         #expect(renderer.latencyP50 != nil)
         #expect(try #require(renderer.latencyP99) >= #require(renderer.latencyP50))
