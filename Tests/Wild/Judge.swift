@@ -31,7 +31,7 @@ struct Judge {
             }
             // A socket may lose a few; a live source has a few more or less, of other sizes.
             let times = difference(
-                "times of RTP to \(port)", a.times.count, b.times.count, within: isLive ? 0.3 : 0.1)
+                "times of RTP to \(port)", a.times.count, b.times.count, within: isLive ? 0.5 : 0.1)
             let count = difference("datagrams to \(port)", a.datagrams, b.datagrams, within: 0.1)
             return [times, isLive ? nil : count].compactMap(\.self)
         }
