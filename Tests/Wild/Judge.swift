@@ -42,23 +42,25 @@ struct Judge {
         guard let report = cut.report else {
             return ["no report on the last line of standard output"]
         }
-        return report.outputs.sorted { $0.key < $1.key }.compactMap { name, counts in
-            if counts.frames == 0 { return "\(name): no frame reached it" }
-            if case .exactly(let number) = frames, counts.frames < least(of: number) {
-                return "\(name): \(counts.frames) of \(number) frames reached it"
+        // What is not live waits for its outputs; what comes too late to be shown counts at the output.
+        let lost = report.captures.filter { !isLive && $0.value.dropped > 0 }
+        return lost.map { "\($0.key): the capture dropped \($0.value.dropped) frames" }
+            + report.outputs.sorted { $0.key < $1.key }.compactMap { name, counts in
+                if counts.frames == 0 { return "\(name): no frame reached it" }
+                if case .exactly(let number) = frames, counts.frames < least(of: number) {
+                    return "\(name): \(counts.frames) of \(number) frames reached it"
+                }
+                if !isLive, !isShown, counts.dropped > 0 {
+                    return "\(name): \(counts.dropped) frames dropped"
+                }
+                return nil
             }
-            // What is not live waits for its outputs; but what came too late to be shown counts, too.
-            if !isLive, !isShown, counts.dropped > 0 {
-                return "\(name): \(counts.dropped) frames dropped"
-            }
-            return nil
-        }
     }
 
     /// What is shown in time is left out on the way where it comes too late, whoever runs the elements: a
-    /// busy machine shows fewer.
+    /// busy machine may show a few alone.
     private func least(of number: Int) -> Int {
-        isLive || isShown ? number / 2 : number
+        isShown ? 1 : isLive ? number / 2 : number
     }
 
     /// Whether pictures go where they are shown in time.

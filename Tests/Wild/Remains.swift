@@ -25,6 +25,7 @@ struct Remains: Sendable {
             var frames: Int
             var dropped: Int
         }
+        var captures: [String: Counts]
         var outputs: [String: Counts]
         var ended: String
     }
