@@ -43,7 +43,8 @@ struct Judge {
             return ["no report on the last line of standard output"]
         }
         // What is not live waits for its outputs; what comes too late to be shown counts at the output.
-        let lost = report.captures.filter { !isLive && $0.value.dropped > 0 }
+        let lost = report.captures.sorted { $0.key < $1.key }
+            .filter { !isLive && $0.value.dropped > 0 }
         return lost.map { "\($0.key): the capture dropped \($0.value.dropped) frames" }
             + report.outputs.sorted { $0.key < $1.key }.compactMap { name, counts in
                 if counts.frames == 0 { return "\(name): no frame reached it" }
