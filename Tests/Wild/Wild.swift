@@ -50,7 +50,10 @@ struct Wild: AsyncParsableCommand {
         let entries = try corpus.chosen(
             only: only?.split(separator: ",").map(String.init), family: family, third: third)
         if list {
-            for entry in entries { print("\(entry.family)  \(entry.id)  \(entry.line)") }
+            for entry in entries {
+                let line = entry.line.replacing("\\\n", with: " ").replacing("\n", with: " ")
+                print("\(entry.family)  \(entry.id)  \(line)")
+            }
             return
         }
         let table = try Table(
