@@ -6,6 +6,7 @@
 # make fuzz [SECONDS=30]       libFuzzer on strings, files, pushes, frames, repairs; and properties
 # make properties [CASES=2000 SEED=1]  captures that change in mid-stream; CASE="…" does one again
 # make faults                  breaks recordings, and prints what survives
+# make wild [WILD=…]           gst-launch lines from the wild, cut in two as users cut them
 # make soak [MINUTES=2]        what grows in a process that runs for long
 # Each installs the Debian packages it needs first.
 
@@ -17,7 +18,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth
 
-.PHONY: properties soak faults fuzz stress test-thread test-address demo test lint bench build packages packages-test clean
+.PHONY: properties soak faults wild fuzz stress test-thread test-address demo test lint bench build packages packages-test clean
 
 demo: packages
 	swift build -c release --product gst-bridge
@@ -82,6 +83,12 @@ faults: packages-test
 	swift build --product gst-bridge
 	swift build --product FaultSuite
 	@.build/debug/FaultSuite $(FAULTS)
+
+# WILD="--third", "--family vendors", "--only oggmux-camera --keep DIR", "--list"
+wild: packages-test
+	swift build --product gst-bridge
+	swift build --product Wild
+	@.build/debug/Wild $(WILD)
 
 bench: packages-test
 	swift build -c release --product gst-bridge

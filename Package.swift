@@ -136,6 +136,20 @@ let package = Package(
             name: "PropertyTests", dependencies: ["TestSupport", "Properties", "gst-bridge"],
             swiftSettings: settings
         ),
+        // Cuts gst-launch lines from the wild as users cut them, and compares: `make wild`.
+        .executableTarget(
+            name: "Wild",
+            dependencies: [
+                "TestSupport", .product(name: "Yams", package: "Yams"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Wild", resources: [.copy("Corpus"), .copy("Films.yaml")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WildTests", dependencies: ["TestSupport", "Wild", "gst-bridge"],
+            swiftSettings: settings
+        ),
         // The README's examples, as they stand there.
         .testTarget(
             name: "ReadmeTests",
