@@ -11,17 +11,25 @@ public struct PipelineText: Sendable {
 
     public init(_ text: String) {
         self.text = text
-        self.words = Self.split(text)
+        self.words = PastedText.words(of: text)
     }
 
-    private static func split(_ text: String) -> [String] {
+    /// The string without what only a shell reads; the same where there is nothing of it.
+    public var plain: String { words == Self.split(text) ? text : words.joined(separator: " ") }
+
+    /// White space as GStreamer's parser knows it.
+    static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == " " || ("\t"..."\r").contains(scalar)
+    }
+
+    static func split(_ text: String) -> [String] {
         var words: [String] = []
         var word = ""
         var quote: Unicode.Scalar?
         var escaped = false
         // By code points, as GStreamer reads: a space with an accent on it is still a space.
         for scalar in text.unicodeScalars {
-            if !escaped, quote == nil, scalar == " " || ("\t"..."\r").contains(scalar) {
+            if !escaped, quote == nil, isSpace(scalar) {
                 if !word.isEmpty { words.append(word) }
                 word = ""
                 continue
@@ -52,7 +60,7 @@ public struct PipelineText: Sendable {
             else { continue }
             result[index] = caps
         }
-        return result == words ? text : result.joined(separator: " ")
+        return result == words ? plain : result.joined(separator: " ")
     }
 
     private static func quotedCaps(_ word: String) -> String? {
@@ -60,14 +68,22 @@ public struct PipelineText: Sendable {
             word.last == quote
         else { return nil }
         let inside = word.dropFirst().dropLast()
-        guard inside.allSatisfy({ !"\"'\\!;".contains($0) }), let slash = inside.firstIndex(of: "/")
+        guard inside.allSatisfy({ !"\"'\\!".contains($0) }),
+            // Nothing but caps: the parser makes elements of what follows another semicolon.
+            inside.split(separator: ";").allSatisfy(beginsWithMediaType)
         else { return nil }
+        return String(inside)
+    }
+
+    private static func beginsWithMediaType(_ text: Substring) -> Bool {
+        let text = text.drop { $0 == " " }
+        guard let slash = text.firstIndex(of: "/") else { return false }
         let isName = { (text: Substring) in
             !text.isEmpty
                 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
         }
-        let subtype = inside[inside.index(after: slash)...].prefix { $0 != "," && $0 != "(" }
-        return isName(inside[..<slash]) && isName(subtype) ? String(inside) : nil
+        let subtype = text[text.index(after: slash)...].prefix { !",( ".contains($0) }
+        return isName(text[..<slash]) && isName(subtype)
     }
 
     /// An element of the string: its factory and the properties written behind it.

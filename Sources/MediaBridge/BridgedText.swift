@@ -71,6 +71,7 @@ struct BridgedText {
         _ text: String, _ branch: String, factory: String, completing: (String) -> String
     ) throws(PipelineError) {
         original = text
+        let text = PipelineText(text).plain
         isUnnamed = !PipelineText(text).mentions(of: [factory]).contains { $0.name != nil }
         let mentions = PipelineText(text).mentions(of: [factory])
         let names = mentions.map(\.name)
