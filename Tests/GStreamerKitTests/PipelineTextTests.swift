@@ -6,7 +6,7 @@ import Testing
         ("videotestsrc ! fakesink", ["videotestsrc", "!", "fakesink"]),
         ("  a \n\t b  ", ["a", "b"]),
         ("a text=\"x y\" b", ["a", "text=\"x y\"", "b"]),
-        ("a text='x \" y' b", ["a", "text='x \" y'", "b"]),
+        ("a text='x \" y' b", ["a", "text=\"x \\\" y\"", "b"]),
         ("a text=x\\ y b", ["a", "text=x\\ y", "b"]),
         ("a text=\"x \\\" y\" b", ["a", "text=\"x \\\" y\"", "b"]),
         ("a \"unbalanced b", ["a", "\"unbalanced b"]),
