@@ -10,7 +10,7 @@ enum PastedText {
     /// - Returns: The words of the string; of a property's value in single quotes one in double quotes, which
     ///   GStreamer's parser takes off.
     static func words(of text: String) -> [String] {
-        let words = PipelineText.split(joiningLines(of: text)).compactMap(unquoted)
+        let words = PipelineText.split(joiningLines(of: text)).map(unquoted)
         return withoutProgram(words).filter { !isOption($0) }
     }
 
@@ -52,7 +52,7 @@ enum PastedText {
         return String(result)
     }
 
-    private static func unquoted(_ word: String) -> String? {
+    private static func unquoted(_ word: String) -> String {
         switch word {
         case "\\!", "'!'", "\"!\"": return "!"
         case "\\(", "'('", "\"(\"": return "("

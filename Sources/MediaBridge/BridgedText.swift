@@ -72,9 +72,9 @@ struct BridgedText {
     ) throws(PipelineError) {
         original = text
         let text = PipelineText(text).plain
-        isUnnamed = !PipelineText(text).mentions(of: [factory]).contains { $0.name != nil }
         let mentions = PipelineText(text).mentions(of: [factory])
         let names = mentions.map(\.name)
+        isUnnamed = names.allSatisfy { $0 == nil }
         switch mentions.count {
         case 0:
             let isEmpty = text.allSatisfy(\.isWhitespace)

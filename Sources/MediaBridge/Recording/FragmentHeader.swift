@@ -33,17 +33,8 @@ final class FragmentHeader: Sendable {
             for box in Boxes(bytes, 0..<bytes.count) {
                 switch box.type {
                 case "moov":
-                    var empty: Set<UInt32> = []
-                    for child in box.children("trak") {
-                        if child.isWithoutCodec {
-                            if let number = child.trackNumber { empty.insert(number) }
-                            child.free()
-                        } else {
-                            note(child, &state)
-                        }
-                    }
-                    for child in box.children("mvex").flatMap({ $0.children("trex") })
-                    where empty.contains(child.number32(at: 4)) { child.free() }
+                    Self.freeEmptyTracks(of: box)
+                    for child in box.children("trak") { note(child, &state) }
                 case "moof":
                     for child in box.children("traf") {
                         shift(child, state)
@@ -82,6 +73,14 @@ final class FragmentHeader: Sendable {
 }
 
 extension FragmentHeader {
+    /// Takes out the streams of which nothing came.
+    fileprivate static func freeEmptyTracks(of moov: Box) {
+        let empty = moov.children("trak").filter(\.isWithoutCodec)
+        let numbers = Set(empty.compactMap(\.trackNumber))
+        let defaults = moov.children("mvex").flatMap { $0.children("trex") }
+        for box in empty + defaults.filter({ numbers.contains($0.number32(at: 4)) }) { box.free() }
+    }
+
     /// Gives samples without a duration one unit of time, which the next ones give, or else those before.
     fileprivate static func spread(_ run: Box) {
         let flags = run.number32(at: 0) & 0xff_ffff
