@@ -8,12 +8,24 @@ import MediaBridge
 ///     CycleProbe CYCLES FILE [recordings]
 @main
 struct CycleProbe {
-    static func main() async throws {
+    static func main() async {
+        // An error that leaves main is a trap: it would say neither where nor which.
+        var cycle = 0
+        do {
+            try await run(&cycle)
+        } catch {
+            FileHandle.standardError.write(Data("cycle \(cycle): \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ cycle: inout Int) async throws {
         let cycles = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 300
         let path = CommandLine.arguments.dropFirst(2).first ?? "/dev/null"
         let onlyRecordings = CommandLine.arguments.contains("recordings")
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        for cycle in 1...cycles {
+        while cycle < cycles {
+            cycle += 1
             if onlyRecordings || cycle % 4 == 0 {
                 try await RecorderCycle(directory: directory).run(cycle)
             }

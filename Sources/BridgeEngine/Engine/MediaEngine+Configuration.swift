@@ -39,7 +39,8 @@ extension MediaEngine {
         public var latency = Duration.milliseconds(50)
         /// How long one call of the program's own code may take. Default 5 s.
         public var callDeadline = Duration.seconds(5).asDefaultDeadline
-        /// How long a source that takes over may take to its first frame. Default 5 s.
+        /// How long a source that takes over, or a stream of which a snapshot is wanted, may take to its
+        /// first frame. Default 5 s.
         public var firstFrameDeadline = Duration.seconds(5).asDefaultDeadline
         /// How long a source, a renderer or a processor may be silent or busy before an event says so.
         /// Default 4 s.

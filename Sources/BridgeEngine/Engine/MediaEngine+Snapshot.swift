@@ -3,16 +3,20 @@ public import MediaCore
 extension MediaEngine {
     /// The next frame of a stream, as it is.
     ///
+    /// - Parameters:
+    ///   - stream: Whose frame.
+    ///   - limit: How long it may take; by default ``Configuration/firstFrameDeadline``.
     /// - Throws: ``EngineError/Code/noFrame`` where none comes within the limit,
     ///   ``EngineError/Code/invalidArgument`` where there is no such track,
     ///   ``EngineError/Code/cancelled``, ``EngineError/Code/shutDown``.
     public func takeSnapshot(
-        of stream: StreamID = .local(), within limit: Duration = .seconds(5)
+        of stream: StreamID = .local(), within limit: Duration? = nil
     ) async throws(EngineError) -> VideoFrame {
         guard !isShutDown else { throw Self.afterShutDown }
         if case .local(let track) = stream, slots[track] == nil {
             throw EngineError(.invalidArgument, message: "there is no \(track)")
         }
+        let limit = limit ?? configuration.firstFrameDeadline
         let once = Once<VideoFrame>()
         let tap = tap(SnapshotTap(once), on: stream)
         let shot = await once.value(within: limit, isCancellable: true)

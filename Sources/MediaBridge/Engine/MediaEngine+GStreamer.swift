@@ -15,9 +15,13 @@ extension MediaEngine {
 
     /// Writes the next frame of a stream as a picture, PNG or JPEG by the path's ending.
     ///
+    /// - Parameters:
+    ///   - stream: Whose frame.
+    ///   - limit: How long it may take; by default ``Configuration/firstFrameDeadline``.
+    ///   - path: The file, which is replaced.
     /// - Throws: ``EngineError/Code/noFrame``; ``PipelineError`` where it cannot be written.
     public func takeSnapshot(
-        of stream: StreamID = .local(), within limit: Duration = .seconds(5), to path: String
+        of stream: StreamID = .local(), within limit: Duration? = nil, to path: String
     ) async throws {
         try await takeSnapshot(of: stream, within: limit).writePicture(to: path)
     }

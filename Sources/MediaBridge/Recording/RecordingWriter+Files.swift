@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaBasics
 
 /// The end of files: complete, told, and one day removed. On the writer's queue.
 extension RecordingWriter {
@@ -11,7 +12,8 @@ extension RecordingWriter {
         // On its own, so that the next file need not wait for the end of this one.
         ControlTask.start { [self] in
             do throws(PipelineError) {
-                try await file.finish(patience: patience, deadline: .seconds(2))
+                try await file.finish(
+                    patience: patience, deadline: Duration.seconds(2).asDefaultDeadline)
                 try await file.readBack(within: patience)
                 queue.async { [self] in closed(file, nil) }
             } catch {
