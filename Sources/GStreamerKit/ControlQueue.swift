@@ -26,7 +26,7 @@ final class ControlQueue: Sendable {
                 isStuck.store(true, ordering: .relaxed)
                 once.resume(nil)
             }
-            queue.async { [self] in
+            post { [self] in
                 let result = body()
                 isStuck.store(false, ordering: .relaxed)
                 deadline.cancel()
@@ -43,7 +43,7 @@ final class ControlQueue: Sendable {
         let done = DispatchSemaphore(value: 0)
         let box = Box(result: consume result)
         let limit = allowed(deadline)
-        queue.async { [self] in
+        post { [self] in
             let value = body()
             isStuck.store(false, ordering: .relaxed)
             box.result.withLock { $0 = value }
@@ -60,8 +60,16 @@ final class ControlQueue: Sendable {
         isStuck.load(ordering: .relaxed) ? min(deadline, Self.patienceWhileStuck) : deadline
     }
 
-    /// Runs `body` on the queue, some time.
-    func post(_ body: @escaping @Sendable () -> Void) { queue.async(body) }
+    /// Runs `body` on the queue, some time. ``GStreamer/waitForTeardown(deadline:)`` waits until it is run
+    /// and freed: it may hold what nobody else does.
+    func post(_ body: @escaping @Sendable () -> Void) {
+        let work = SingleUse(body)
+        GStreamer.teardown.enter()
+        queue.async {
+            _ = work.perform()
+            GStreamer.teardown.leave()
+        }
+    }
 
     private final class Box<R: Sendable>: Sendable {
         let result: Mutex<R?>

@@ -40,7 +40,7 @@ public enum GStreamer {
         teardown.wait(timeout: .now() + deadline.dispatchInterval) == .success
     }
 
-    /// Pipelines on their way to NULL after their last owner let go.
+    /// Changes of state under way, among them those of pipelines whose last owner let go.
     static let teardown = DispatchGroup()
 
     private static let initialized: Result<Void, PipelineError> = {

@@ -60,7 +60,6 @@ public final class Pipeline: Sendable {
     deinit {
         let handle = self.handle
         let ended = self.ended
-        GStreamer.teardown.enter()
         control.post {
             let element = UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(
                 to: GstElement.self)
@@ -70,7 +69,6 @@ public final class Pipeline: Sendable {
             gst_object_unref(bus)
             gst_object_unref(handle.pointer)
             ended.flag.store(true, ordering: .relaxed)
-            GStreamer.teardown.leave()
         }
     }
 }

@@ -135,12 +135,10 @@ final class SequenceRun: Sendable {
     private func onControl(
         _ body: @escaping @Sendable () throws(PipelineError) -> Void
     ) async throws(PipelineError) {
+        let work = SingleUse { Result { () throws(PipelineError) in try body() } }
         let result = await withCheckedContinuation { continuation in
-            control.async {
-                continuation.resume(
-                    returning: Result { () throws(PipelineError) in try body() })
-            }
+            control.async { continuation.resume(returning: work.perform()) }
         }
-        try result.get()
+        try result?.get()
     }
 }
