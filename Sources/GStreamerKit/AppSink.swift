@@ -143,11 +143,20 @@ public final class AppSink: Sendable {
     public var offeredCaps: Caps? { element.pad("sink")?.peerCaps }
 
     /// Narrows what the sink takes, unless the string does so itself.
-    public func narrow(to caps: Caps) {
+    ///
+    /// - Returns: False where it does.
+    @discardableResult
+    public func narrow(to caps: Caps) -> Bool {
         if let own = gst_app_sink_get_caps(pointer) {
             mb_caps_unref(own)
-        } else {
-            gst_app_sink_set_caps(pointer, caps.pointer)
+            return false
         }
+        gst_app_sink_set_caps(pointer, caps.pointer)
+        return true
+    }
+
+    /// Has `answer` say what the sink takes: see ``Pad/answerCapsQueries(_:)``.
+    public func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
+        element.pad("sink")?.answerCapsQueries(answer)
     }
 }

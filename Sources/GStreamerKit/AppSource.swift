@@ -117,6 +117,10 @@ public final class AppSource: Sendable {
     /// What the elements behind the source take; `nil` where nothing is linked.
     public var acceptedCaps: Caps? { element.pad("src")?.peerCaps }
 
+    /// What the elements behind the source take of `caps`, in the order in which they give them to an
+    /// element that is linked to them.
+    public func acceptedCaps(of caps: Caps?) -> Caps? { element.pad("src")?.peerCaps(of: caps) }
+
     /// Whether the elements behind the source take `caps`.
     public func accepts(_ caps: Caps) -> Bool {
         guard let pad = element.pad("src") else { return false }

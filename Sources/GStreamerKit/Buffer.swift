@@ -56,6 +56,8 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         unsafe bytes: UnsafeMutableRawBufferPointer, readOnly: Bool,
         release: @escaping @Sendable () -> Void
     ) -> Buffer {
+        // Without it GStreamer has no allocator whose memory this could be.
+        _ = try? GStreamer.initialize()
         let context = Unmanaged.passRetained(Release(release)).toOpaque()
         let flags = readOnly ? GST_MEMORY_FLAG_READONLY : GstMemoryFlags(rawValue: 0)
         let pointer = mb_buffer_new_wrapped(flags, bytes.baseAddress, gsize(bytes.count), context) {
@@ -67,7 +69,8 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
 
     /// Memory of its own, uninitialised; `nil` where there is none left.
     public static func allocate(byteCount: Int) -> Buffer? {
-        gst_buffer_new_allocate(nil, gsize(byteCount), nil).map { Buffer(adopting: $0) }
+        guard (try? GStreamer.initialize()) != nil else { return nil }
+        return gst_buffer_new_allocate(nil, gsize(byteCount), nil).map { Buffer(adopting: $0) }
     }
 
     /// A copy of bytes; `nil` where there is no memory left.
@@ -144,6 +147,8 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
     public borrowing func tracked(release: @escaping @Sendable () -> Void) -> Buffer {
         // A shallow copy keeps its pooled parent away from the pool until it is gone itself.
         let copy = Buffer(adopting: gst_buffer_copy(pointer))
+        // Without it GStreamer has no allocator whose memory this could be.
+        _ = try? GStreamer.initialize()
         let context = Unmanaged.passRetained(Release(release)).toOpaque()
         mb_buffer_attach(copy.pointer, Self.trackingQuark, context) {
             guard let context = $0 else { return }

@@ -45,13 +45,17 @@ public final class Caps: Sendable, CustomStringConvertible {
         return String(cString: name)
     }
 
+    /// The media types of all structures; none for ANY.
+    public var mediaTypes: [String] {
+        (0..<gst_caps_get_size(pointer)).compactMap { index in
+            gst_caps_get_structure(pointer, index).flatMap { gst_structure_get_name($0) }
+                .map { String(cString: $0) }
+        }
+    }
+
     /// The media type of all structures; `nil` where they differ, or there is none.
     public var onlyMediaType: String? {
-        let types = Set(
-            (0..<gst_caps_get_size(pointer)).compactMap { index in
-                gst_caps_get_structure(pointer, index).flatMap { gst_structure_get_name($0) }
-                    .map { String(cString: $0) }
-            })
+        let types = Set(mediaTypes)
         return types.count == 1 ? types.first : nil
     }
 
@@ -73,14 +77,14 @@ public final class Caps: Sendable, CustomStringConvertible {
                 pointer, other.pointer, GST_CAPS_INTERSECT_FIRST))
     }
 
-    /// The first format that raw caps name, and so prefer; `nil` where they name none.
-    public var preferredFormat: String? {
-        guard gst_caps_get_size(pointer) > 0, let first = gst_caps_get_structure(pointer, 0),
-            let structure = gst_structure_copy(first)
-        else { return nil }
-        defer { gst_structure_free(structure) }
-        gst_structure_fixate_field(structure, "format")
-        return mb_structure_string(structure, "format").map { String(cString: $0) }
+    /// Whether any of it is raw video or sound.
+    public var isRaw: Bool { mediaTypes.contains { $0.hasSuffix("/x-raw") } }
+
+    /// Caps of the same media types, of anything else; `nil` for ANY.
+    public var kinds: Caps? {
+        let types = Set(mediaTypes).sorted()
+        guard !types.isEmpty else { return nil }
+        return try? Caps(types.map { "\($0)(ANY)" }.joined(separator: "; "))
     }
 
     /// As gst-launch writes them.

@@ -26,4 +26,15 @@ extension Pipeline {
             elements.compactMap { element in AppSource(element).map { (element.name, $0) } },
             uniquingKeysWith: { a, _ in a })
     }
+
+    /// Whether any element makes data by the clock: a device, a test source with `is-live`. Visualisers
+    /// answer for themselves that they are live, whatever is in front of them. True where no element tells.
+    public var hasLiveSource: Bool {
+        let answers = elements.compactMap { element -> Bool? in
+            if element.bool("force-live") { return true }
+            guard !element.klass.contains("Bin"), element.klass.contains("Source") else { return nil }
+            return element.pad("src")?.isLive ?? true
+        }
+        return answers.isEmpty || answers.contains(true)
+    }
 }

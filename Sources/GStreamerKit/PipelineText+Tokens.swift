@@ -37,14 +37,18 @@ struct PipelineLexer {
 
     init(_ text: [UInt8]) { self.text = text }
 
-    mutating func next() -> PipelineText.Token? {
+    mutating func next() -> PipelineText.Token? { nextPlaced()?.token }
+
+    /// The next token, and the bytes that it stands in.
+    mutating func nextPlaced() -> (token: PipelineText.Token, place: Range<Int>)? {
         while isSpace(place) { place += 1 }
         guard place < text.count else { return nil }
         let start = place
         var best = (end: start, kind: Kind.other)
         for case (let end?, let kind) in matches(start) where end > best.end { best = (end, kind) }
         place = max(best.end, start + 1)
-        return best.kind.make(String(decoding: text[start..<place], as: UTF8.self))
+        let words = String(decoding: text[start..<place], as: UTF8.self)
+        return (best.kind.make(words), start..<place)
     }
 
     // MARK: Rules

@@ -53,6 +53,11 @@ public struct PipelineText: Sendable {
     /// freed of them: the parser takes a word in quotes for no caps. Between two links all that follows
     /// a media type belongs to the caps, so that nothing else can come of it.
     var parsable: String {
+        let parsable = parsableWords
+        return parsable == words ? plain : parsable.joined(separator: " ")
+    }
+
+    var parsableWords: [String] {
         var result = words
         for index in words.indices.dropFirst().dropLast() {
             guard words[index - 1] == "!", words[index + 1] == "!",
@@ -60,7 +65,12 @@ public struct PipelineText: Sendable {
             else { continue }
             result[index] = caps
         }
-        return result == words ? plain : result.joined(separator: " ")
+        return result
+    }
+
+    /// Whether a word is caps, in quotes or not.
+    static func isCaps(_ word: String) -> Bool {
+        quotedCaps(word) != nil || beginsWithMediaType(Substring(word))
     }
 
     private static func quotedCaps(_ word: String) -> String? {
@@ -127,7 +137,7 @@ public struct PipelineText: Sendable {
         return twice
     }
 
-    private static func property(_ word: String) -> (String, String)? {
+    static func property(_ word: String) -> (String, String)? {
         guard let equals = word.firstIndex(of: "="), equals != word.startIndex else { return nil }
         let key = word[..<equals]
         guard key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }) else {

@@ -7,9 +7,10 @@ extension Bridge {
                 capture.prepare()
                 try await capture.pipeline.setState(.ready)
             }
+            let open = await openOutputs()
             streams.forEach { $0.negotiate() }
             for capture in captures { try await capture.pipeline.setState(.paused) }
-            await startOutputs()
+            await startOutputs(open)
             // What fails at its start harms no other, unless there is no other.
             guard run.ending == nil else { return false }
             streams.forEach { $0.open() }
@@ -28,7 +29,23 @@ extension Bridge {
         }
     }
 
-    private func startOutputs() async {
+    /// Opens displays and devices, which say only then what they take. Files are not touched yet.
+    ///
+    /// - Returns: The outputs that could be opened.
+    private func openOutputs() async -> [BridgeOutput] {
+        var open: [BridgeOutput] = []
+        for output in outputs {
+            do throws(PipelineError) {
+                try await output.output.pipeline.setState(.ready)
+                open.append(output)
+            } catch {
+                run.outputEnded(output.name, error)
+            }
+        }
+        return open
+    }
+
+    private func startOutputs(_ outputs: [BridgeOutput]) async {
         for output in outputs {
             output.output.prepare()
             do throws(PipelineError) {

@@ -62,9 +62,7 @@ public final class Bridge: Sendable {
             }
             let output = try named.locating { text throws(PipelineError) in
                 try Output(
-                    text, configuration: plan.outputConfiguration,
-                    // One without a name for its stream takes the only one there is.
-                    branch: names.count == 1 ? names[0] : BridgedText.defaultBranch, types: types)
+                    text, configuration: plan.outputConfiguration, streams: names, types: types)
             }
             if let missing = output.branches.keys.sorted().first(where: { !names.contains($0) }) {
                 throw PipelineError(
@@ -128,14 +126,11 @@ public final class Bridge: Sendable {
         return isAskedFor ? name : BridgedText.audioBranch
     }
 
-    /// What streams carry that are not raw video, as far as their strings tell. Of raw video an output
-    /// takes what it wants, by conversion.
-    private static func types(of branches: [(String, CaptureBranch)]) -> [String: String] {
-        var types: [String: String] = [:]
+    /// What streams carry, as far as their strings tell.
+    private static func types(of branches: [(String, CaptureBranch)]) -> [String: Caps] {
+        var types: [String: Caps] = [:]
         for (name, branch) in branches {
-            if let type = branch.sink.offeredCaps?.onlyMediaType, type != "video/x-raw" {
-                types[name] = type
-            }
+            if let kinds = branch.sink.offeredCaps?.kinds { types[name] = kinds }
         }
         return types
     }

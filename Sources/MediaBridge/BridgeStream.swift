@@ -59,26 +59,31 @@ final class BridgeStream: CaptureReceiver {
     func open() { gate.open() }
 
     /// Lets the capture choose a format that every output takes, as two linked elements would; where
-    /// there is none, outputs convert. With the capture at READY, when its devices are open.
+    /// there is none, outputs convert. With the capture and the outputs at READY, when their devices are
+    /// open.
+    ///
+    /// Of a demuxer's pads, which are still to come, those of the outputs' kind are linked, and no others.
     func negotiate() {
-        let origin = branch.sink.formatOrigin
         let accepted = takers.compactMap(\.acceptedCaps)
-        guard origin != .stream, let first = accepted.first else { return }
+        guard let first = accepted.first else { return }
         let common = accepted.dropFirst().reduce(first) { $0.intersection($1) }
-        guard !common.isEmpty, let offered = branch.sink.offeredCaps, !offered.isAny else { return }
-        let possible = common.intersection(offered)
-        guard !possible.isEmpty else { return }
-        branch.sink.narrow(
-            to: favourite(of: possible, origin).map { common.intersection($0) } ?? common)
-    }
-
-    /// The receiver's favourite, as in a link: it is the receiver that knows what is good for it. A
-    /// converter finds what costs the stream least by itself; and of sound, receivers name the format
-    /// of the fewest bits as readily as any.
-    private func favourite(of possible: Caps, _ origin: AppSink.FormatOrigin) -> Caps? {
-        guard origin == .source, possible.mediaType == "video/x-raw" else { return nil }
-        return possible.preferredFormat.flatMap { format in
-            try? Caps("video/x-raw, format=\(format)")
+        guard !common.isEmpty else { return }
+        let offered = branch.sink.offeredCaps.flatMap { $0.isAny ? nil : $0 }
+        // Raw frames that a stream decides on are converted behind it; of what is encoded, encoders and
+        // parsers make the shape that is wanted.
+        guard branch.sink.formatOrigin != .stream || offered?.isRaw == false else {
+            if offered == nil, let kinds = common.kinds { branch.sink.narrow(to: kinds) }
+            return
+        }
+        guard let offered, !common.intersection(offered).isEmpty,
+            branch.sink.narrow(to: common)
+        else { return }
+        // In the order of the elements behind, which a list of caps would not keep.
+        let askable = takers.filter { $0.acceptedCaps != nil }
+        branch.sink.answerCapsQueries { caps in
+            let answers = askable.compactMap { $0.acceptedCaps(of: caps) }
+            guard let first = answers.first, answers.count == askable.count else { return nil }
+            return answers.dropFirst().reduce(first) { $0.intersection($1) }
         }
     }
 
@@ -187,6 +192,9 @@ final class BridgeStream: CaptureReceiver {
 protocol StreamTaker: VideoFrameConsumer {
     /// What it takes; `nil` where it takes anything.
     var acceptedCaps: Caps? { get }
+
+    /// What it takes of `caps`, in the order of its preference.
+    func acceptedCaps(of caps: Caps?) -> Caps?
 
     /// Hands a sample of something else than raw video over.
     func take(_ sample: MediaSample) -> FrameDisposition

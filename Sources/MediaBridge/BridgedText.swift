@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// A capture or output string, with the end that connects it to the program.
 struct BridgedText {
     /// As GStreamer gets it.
@@ -7,7 +5,7 @@ struct BridgedText {
     /// As the user wrote it.
     let original: String
     /// Element name to the name users know the branch by.
-    let branches: [String: String]
+    private(set) var branches: [String: String]
     /// Elements that the string itself asks to be paced (`appsink sync=true`).
     let paced: Set<String>
     /// Whether the branch has its name from the program alone.
@@ -19,71 +17,93 @@ struct BridgedText {
     /// Names the branch of sound.
     static let audioBranch = "audio"
 
-    /// A capture: where the string has no appsink, one is put at its open end.
+    /// A capture: where the string has no appsink, one is put at each open end.
+    ///
+    /// - Parameter branch: Names the branch of a string that has one and does not name it.
     static func capture(
         _ text: String, branch: String = defaultBranch
     ) throws(PipelineError) -> BridgedText {
-        try BridgedText(text, branch, factory: "appsink") { "\($0) ! appsink name=\(branch)" }
+        try BridgedText(text, branch, factory: "appsink") { text in
+            let open = OpenEnds.ofCapture(PipelineText(text))
+            let names = names(of: open.ends, branch)
+            guard !open.ends.isEmpty else { return ("\(text) ! appsink name=\(branch)", names) }
+            return (open.completed(by: names.map { " ! appsink name=\($0)" }), names)
+        }
     }
 
-    /// An output: where the string has no appsrc, one is put at its beginning.
+    /// An output: where the string has no appsrc, one is put in front of each open end.
     ///
-    /// - Parameter types: What streams carry, as far as it is known. A muxer has pads for pictures and
-    ///   others for sound, and by the type GStreamer's parser links to the right ones.
+    /// - Parameters:
+    ///   - streams: The streams that there are. A string with one end that it does not name takes the only
+    ///     one, or the one whose name says what the end takes.
+    ///   - types: What streams carry, as far as it is known. A muxer has pads for pictures and others for
+    ///     sound, and by the type GStreamer's parser links to the right ones.
     static func output(
-        _ text: String, branch: String = defaultBranch, types: [String: String] = [:]
+        _ text: String, streams: [String] = [defaultBranch], types: [String: Caps] = [:]
     ) throws(PipelineError) -> BridgedText {
-        var bridged = try BridgedText(text, branch, factory: "appsrc") {
-            "appsrc name=\(branch) ! \($0)"
+        let only = streams.count == 1 ? streams[0] : nil
+        var bridged = try BridgedText(text, only ?? defaultBranch, factory: "appsrc") { text in
+            let open = OpenEnds.ofOutput(PipelineText(text))
+            let names = names(of: open.ends, only)
+            guard !open.ends.isEmpty, open.ends.count == 1 || Set(streams).isSuperset(of: names)
+            else {
+                let name = only ?? defaultBranch
+                return ("appsrc name=\(name) ! \(text)", [name])
+            }
+            return (open.completed(by: names.map { "appsrc name=\($0) ! " }), names)
         }
-        bridged.text = typed(bridged.text, types)
+        if let only { bridged.join(only) }
+        bridged.text = OpenEnds.typed(bridged.text, types)
         return bridged
     }
 
-    /// A filter behind each appsrc whose type is known: the appsrc itself would take caps that are not
-    /// fixed for those of its first buffer.
-    private static func typed(_ text: String, _ types: [String: String]) -> String {
-        guard !types.isEmpty else { return text }
-        var words = PipelineText(text).words
-        var isTyped = false
-        var index = words.startIndex
-        for mention in PipelineText(text).mentions(of: ["appsrc"]) {
-            guard
-                let found = words[index...].firstIndex(where: {
-                    $0.trimmingCharacters(in: CharacterSet(charactersIn: "()")) == "appsrc"
-                })
-            else { break }
-            index = found + 1
-            while index < words.endIndex, words[index].contains("="), words[index] != "!" {
-                index += 1
-            }
-            guard index < words.endIndex, words[index] == "!",
-                let name = mention.name, let type = types[name]
-            else { continue }
-            words.insert(contentsOf: ["!", type], at: index)
-            isTyped = true
+    /// The names of a string's streams: of several of one kind, the second is `video2`.
+    private static func names(of ends: [OpenEnds.End], _ only: String?) -> [String] {
+        func name(_ kind: OpenEnds.Kind?) -> String { kind == .audio ? audioBranch : defaultBranch }
+        guard ends.count > 1 else { return [only ?? name(ends.first?.kind)] }
+        var counts: [String: Int] = [:]
+        return ends.map { end in
+            let name = name(end.kind)
+            counts[name, default: 0] += 1
+            return counts[name] == 1 ? name : "\(name)\(counts[name] ?? 0)"
         }
-        return isTyped ? words.joined(separator: " ") : text
     }
 
-    /// - Parameter branch: Names the branch of a string that has one and does not name it.
+    /// Takes the only stream there is, where one of the two names is that of an end and not of a stream.
+    private mutating func join(_ stream: String) {
+        guard branches.count == 1, let (element, name) = branches.first,
+            Self.namesOfEnds.contains(name) || Self.namesOfEnds.contains(stream)
+        else { return }
+        branches = [element: stream]
+    }
+
+    private static let namesOfEnds: Set = [
+        "src", "source", "appsrc", "mysrc", "mysource", "sink", "appsink", "mysink",
+    ]
+
+    /// - Parameters:
+    ///   - branch: Names the branch of a string that has one and does not name it.
+    ///   - completing: The string with the ends that it lacks, and the names of its streams.
     private init(
-        _ text: String, _ branch: String, factory: String, completing: (String) -> String
+        _ text: String, _ branch: String, factory: String,
+        completing: (String) -> (String, names: [String])
     ) throws(PipelineError) {
         original = text
         let text = PipelineText(text).plain
         let mentions = PipelineText(text).mentions(of: [factory])
         let names = mentions.map(\.name)
-        isUnnamed = names.allSatisfy { $0 == nil }
         switch mentions.count {
         case 0:
             let isEmpty = text.allSatisfy(\.isWhitespace)
-            self.text = isEmpty ? text : completing(text)
-            branches = [branch: branch]
+            let (complete, names) = isEmpty ? (text, [branch]) : completing(text)
+            self.text = complete
+            branches = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: { a, _ in a })
+            isUnnamed = names.count == 1
         case 1 where names[0] == nil:
             // GStreamer numbers unnamed elements through the process: give it a name we know.
             self.text = Self.naming(text, factory, branch)
             branches = [branch: branch]
+            isUnnamed = true
         default:
             guard !names.contains(nil) else {
                 throw PipelineError(
@@ -95,6 +115,7 @@ struct BridgedText {
             self.text = text
             branches = Dictionary(
                 names.compactMap { $0 }.map { ($0, $0) }, uniquingKeysWith: { a, _ in a })
+            isUnnamed = false
         }
         paced = Set(
             mentions.filter { ["true", "1", "yes"].contains($0.properties["sync"]?.lowercased()) }

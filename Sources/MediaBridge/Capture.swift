@@ -125,7 +125,8 @@ final class Capture: Sendable {
     private func firstSample(of branch: CaptureBranch) -> LiveTiming? {
         let known = timing.withLock { $0 }
         if known.isKnown { return known.live }
-        let upstream = branches.map { $0.sink.upstreamLatency() }.filter(\.isLive)
+        let hasSource = pipeline.hasLiveSource
+        let upstream = branches.map { $0.sink.upstreamLatency() }.filter { $0.isLive && hasSource }
         let isLive = !upstream.isEmpty
         let latency = upstream.map(\.latency).max() ?? ClockTime(nanoseconds: 0)
         return timing.withLock { timing in

@@ -13,13 +13,13 @@ final class Output: Sendable {
     private let hasFailed = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - branch: Names the branch of a string that has one and does not name it.
+    ///   - streams: The streams that there are: see ``BridgedText/output(_:streams:types:)``.
     ///   - types: The media types of streams, where they are known.
     init(
         _ text: String, configuration: PipelineVideoSink.Configuration,
-        branch: String = BridgedText.defaultBranch, types: [String: String] = [:]
+        streams: [String] = [BridgedText.defaultBranch], types: [String: Caps] = [:]
     ) throws(PipelineError) {
-        let bridged = try BridgedText.output(text, branch: branch, types: types)
+        let bridged = try BridgedText.output(text, streams: streams, types: types)
         let pipeline = try bridged.parse(
             orExplain: "an output string begins with an element that has a free sink pad",
             under: configuration.untrusted)

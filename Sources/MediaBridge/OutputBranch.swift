@@ -135,6 +135,8 @@ final class OutputBranch: VideoFrameConsumer {
     /// What the output takes; `nil` where it takes anything.
     var acceptedCaps: Caps? { source.acceptedCaps.flatMap { $0.isAny ? nil : $0 } }
 
+    func acceptedCaps(of caps: Caps?) -> Caps? { source.acceptedCaps(of: caps) }
+
     // MARK: Writing
 
     @discardableResult

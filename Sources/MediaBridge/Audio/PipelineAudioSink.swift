@@ -25,7 +25,7 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
         let output = try Output(
-            text, configuration: configuration, branch: BridgedText.audioBranch)
+            text, configuration: configuration, streams: [BridgedText.audioBranch])
         let names = output.branches.keys.sorted()
         guard let branch = output.branches[BridgedText.audioBranch] ?? output.branches[names[0]]
         else { throw PipelineError(.wrongEnds, message: "no appsrc in: \(text)") }

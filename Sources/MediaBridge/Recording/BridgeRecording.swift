@@ -78,6 +78,7 @@ struct BridgeRecording: Sendable {
 
         /// Encoders take what they need by converters of their own.
         var acceptedCaps: Caps? { nil }
+        func acceptedCaps(of caps: Caps?) -> Caps? { nil }
 
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
 

@@ -1,0 +1,191 @@
+/// Where the elements of a string have pads that nothing is linked to: a program's appsink belongs at the
+/// end of a capture, its appsrc at the beginning of an output, wherever in the string that is. In
+/// `compositor name=c videotestsrc ! c.` it is behind the compositor.
+public struct OpenEnds: Sendable {
+    /// What a stream carries.
+    public enum Kind: Hashable, Sendable { case video, audio }
+
+    /// A place in the string where a link is missing.
+    public struct End: Hashable, Sendable {
+        /// What passes there; `nil` where its elements do not tell.
+        public let kind: Kind?
+        /// Bytes of ``text``.
+        let place: Int
+    }
+
+    /// The string, with a space between each two words.
+    public let text: String
+    /// In order; empty where the elements do not tell.
+    public let ends: [End]
+
+    /// The ends of a capture.
+    public static func ofCapture(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .source) }
+
+    /// The ends of an output.
+    public static func ofOutput(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .sink) }
+
+    /// The string with `parts[i]` put in at the end `i`.
+    public func completed(by parts: [String]) -> String {
+        var bytes = Array(text.utf8)
+        for (end, part) in zip(ends, parts).reversed() {
+            bytes.insert(contentsOf: Array(part.utf8), at: end.place)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private init(_ description: PipelineText, _ direction: ElementFactory.Direction) {
+        let words = description.parsableWords
+        text = words.joined(separator: " ")
+        ends =
+            switch direction {
+            case .source: Self.tails(words)
+            case .sink: Self.heads(words)
+            }
+    }
+
+    // MARK: Captures
+
+    private static func tails(_ words: [String]) -> [End] {
+        // Caps at the end are for a link that is still to come; the lexer would not know them.
+        let last = words.lastIndex(of: "!").map { $0 + 1 } ?? 0
+        let endsInCaps = last < words.count && last > 0 && PipelineText.isCaps(words[last])
+        let body = endsInCaps ? Array(words[..<(last - 1)]) : words
+        guard let chains = PipelineChains(body.joined(separator: " ")),
+            // A link is missing elsewhere, too.
+            !chains.chains.contains(where: { isLoose($0.first, chains, .sink) })
+        else { return [] }
+        var ends: [End] = []
+        for (index, chain) in chains.chains.enumerated() {
+            guard let node = chain.last else { continue }
+            if endsInCaps, index == chains.chains.count - 1 {
+                let length = words.joined(separator: " ").utf8.count
+                let caps = words[last...].joined(separator: " ")
+                ends.append(End(kind: kind(ofCaps: caps), place: length))
+            } else if isOpen(node, in: chain, chains, .source) {
+                let kind = kind(of: chain.reversed(), .source)
+                ends.append(End(kind: kind, place: node.place.upperBound))
+            }
+        }
+        return ends
+    }
+
+    // MARK: Outputs
+
+    private static func heads(_ words: [String]) -> [End] {
+        let first = words.firstIndex(of: "!") ?? 0
+        let beginsWithCaps = first > 0 && PipelineText.isCaps(words[0])
+        let start = beginsWithCaps ? first + 1 : 0
+        let offset = words[..<start].reduce(0) { $0 + $1.utf8.count + 1 }
+        guard let chains = PipelineChains(words[start...].joined(separator: " ")),
+            !chains.chains.contains(where: { isLoose($0.last, chains, .source) })
+        else { return [] }
+        var ends: [End] = []
+        var used: [End] = []
+        for (index, chain) in chains.chains.enumerated() {
+            guard let node = chain.first else { continue }
+            if beginsWithCaps, index == 0 {
+                let kind = kind(ofCaps: words[..<first].joined(separator: " "))
+                ends.append(End(kind: kind, place: 0))
+                continue
+            }
+            let templates = templates(of: node, .sink)
+            let end = End(
+                kind: kind(of: chain, .sink), place: offset + node.place.lowerBound)
+            if isOpen(node, in: chain, chains, .sink) {
+                ends.append(end)
+            } else if templates.contains(where: { $0.presence == .request }) {
+                used.append(end)
+            }
+        }
+        // A muxer has one more pad for whoever asks.
+        return ends.isEmpty ? Array(used.prefix(1)) : ends
+    }
+
+    // MARK: Types
+
+    /// The string with a filter for its kind behind each `appsrc` whose name has one in `types`. By that the
+    /// parser chooses among the pads of a muxer; the appsrc itself takes anything.
+    ///
+    /// Raw frames have theirs only where there is something to choose: elsewhere they are converted to what
+    /// is wanted, and a filter would turn around the order in which the elements behind it prefer formats.
+    public static func typed(_ text: String, _ types: [String: Caps]) -> String {
+        let words = PipelineText(text).parsableWords.joined(separator: " ")
+        guard !types.isEmpty, let chains = PipelineChains(words) else { return text }
+        var bytes = Array(words.utf8)
+        for chain in chains.chains.reversed() {
+            guard chain.count > 1, chain[0].factory == "appsrc", chain[0].capsBehind == nil,
+                let type = chain[0].name.flatMap({ types[$0] })
+            else { continue }
+            if type.isRaw, pads(of: chain[1], in: chains).count < 2 { continue }
+            bytes.insert(contentsOf: Array(" ! \(type)".utf8), at: chain[0].place.upperBound)
+        }
+        return bytes.count == words.utf8.count ? text : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Of a reference, those of the element that it means.
+    private static func pads(
+        of node: PipelineChains.Node, in chains: PipelineChains
+    ) -> [ElementFactory.PadTemplate] {
+        let element = node.isReference ? chains.element(of: node.name) ?? node : node
+        return templates(of: element, .sink)
+    }
+
+    // MARK: Elements
+
+    private static func templates(
+        of node: PipelineChains.Node, _ direction: ElementFactory.Direction
+    ) -> [ElementFactory.PadTemplate] {
+        node.factory.flatMap { ElementFactory.padTemplates(of: $0, direction) } ?? []
+    }
+
+    /// Whether the node has a pad to spare.
+    private static func isOpen(
+        _ node: PipelineChains.Node, in chain: [PipelineChains.Node], _ chains: PipelineChains,
+        _ direction: ElementFactory.Direction
+    ) -> Bool {
+        // A reference alone: its link was cut off.
+        if node.isReference { return chain.count == 1 }
+        let templates = templates(of: node, direction)
+        let always = templates.count { $0.presence == .always }
+        let uses = chains.uses(of: node.name, as: direction)
+        return always > 0 ? always > uses : !templates.isEmpty && uses == 0
+    }
+
+    /// Whether it is an element with a pad that is always there and that nothing is linked to, at the end
+    /// of a chain where links to the program do not belong.
+    private static func isLoose(
+        _ node: PipelineChains.Node?, _ chains: PipelineChains,
+        _ direction: ElementFactory.Direction
+    ) -> Bool {
+        guard let node, !node.isReference else { return false }
+        let always = templates(of: node, direction).count { $0.presence == .always }
+        return always > chains.uses(of: node.name, as: direction)
+    }
+
+    /// What the first node that knows says, from an end inwards.
+    private static func kind(
+        of nodes: some Sequence<PipelineChains.Node>, _ direction: ElementFactory.Direction
+    ) -> Kind? {
+        for node in nodes {
+            // From the back a link's caps come before its element, and from the front behind it.
+            if direction == .source, let caps = node.capsBehind { return kind(ofCaps: caps) }
+            for side in [direction, direction == .source ? .sink : .source] {
+                let types = Set(templates(of: node, side).flatMap(\.mediaTypes))
+                if types.isEmpty { continue }
+                return kind(ofTypes: types)
+            }
+            if direction == .sink, let caps = node.capsBehind { return kind(ofCaps: caps) }
+        }
+        return nil
+    }
+
+    private static func kind(ofCaps caps: String) -> Kind? {
+        let text = caps.drop { " \"'".contains($0) }
+        return text.firstIndex(of: "/").flatMap { kind(ofTypes: [String(text[...$0])]) }
+    }
+
+    private static func kind(ofTypes types: Set<String>) -> Kind? {
+        if types.allSatisfy({ $0.hasPrefix("audio/") }) { return .audio }
+        return types.allSatisfy { $0.hasPrefix("video/") || $0.hasPrefix("image/") } ? .video : nil
+    }
+}
