@@ -20,7 +20,7 @@ extension AppSink {
                 return .converter
             }
             guard !klass.contains("Codec"), !klass.contains("Bin"),
-                let sink = element.pad("sink")
+                let sink = element.mainSinkPad
             else { return .stream }
             pad = sink.peer
         }

@@ -66,7 +66,7 @@ public final class AppSource: Sendable {
         for _ in 0..<256 {
             guard let here = pad, let element = here.element else { return pad }
             let ends = ["Muxer", "Sink", "Payloader"].contains { element.klass.contains($0) }
-            guard !ends, element.pad("sink") != nil, let source = element.pad("src"),
+            guard !ends, element.mainSinkPad != nil, let source = element.pad("src"),
                 let next = source.peer
             else { return here }
             pad = next

@@ -84,6 +84,10 @@ public final class Element: @unchecked Sendable {
         mb_property_is_uint(pointer, property) != 0 ? Int(mb_get_uint(pointer, property)) : 0
     }
 
+    /// The static pad by which an element takes the stream that it passes on: overlays have another one for
+    /// their text. `nil` where it has none, or several of one rank.
+    var mainSinkPad: Pad? { pad("sink") ?? pad("video_sink") }
+
     /// A static pad; `nil` where there is none of that name.
     public func pad(_ name: String) -> Pad? {
         gst_element_get_static_pad(pointer, name).map { Pad(adopting: $0) }

@@ -48,7 +48,10 @@ public struct OpenEnds: Sendable {
     private static func tails(_ words: [String]) -> [End] {
         // Caps at the end are for a link that is still to come; the lexer would not know them.
         let last = words.lastIndex(of: "!").map { $0 + 1 } ?? 0
-        let endsInCaps = last < words.count && last > 0 && PipelineText.isCaps(words[last])
+        let endsInCaps =
+            last < words.count && last > 0 && PipelineText.isCaps(words[last])
+            // `height=180! mix.` has a link, and no space in front of it.
+            && !words[last...].contains { $0.hasSuffix("!") }
         let body = endsInCaps ? Array(words[..<(last - 1)]) : words
         guard let chains = PipelineChains(body.joined(separator: " ")),
             // A link is missing elsewhere, too.
@@ -116,10 +119,24 @@ public struct OpenEnds: Sendable {
             guard chain.count > 1, chain[0].factory == "appsrc", chain[0].capsBehind == nil,
                 let type = chain[0].name.flatMap({ types[$0] })
             else { continue }
-            if type.isRaw, pads(of: chain[1], in: chains).count < 2 { continue }
+            if type.isRaw, !isChoice(chain.dropFirst(), chains) { continue }
             bytes.insert(contentsOf: Array(" ! \(type)".utf8), at: chain[0].place.upperBound)
         }
         return bytes.count == words.utf8.count ? text : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether the first element that is particular about what it takes has several pads.
+    private static func isChoice(
+        _ nodes: some Sequence<PipelineChains.Node>, _ chains: PipelineChains
+    ) -> Bool {
+        for node in nodes {
+            let pads = pads(of: node, in: chains)
+            if pads.count > 1 { return true }
+            guard let only = pads.first, only.mediaTypes.isEmpty, node.capsBehind == nil else {
+                return false
+            }
+        }
+        return false
     }
 
     /// Of a reference, those of the element that it means.

@@ -33,7 +33,7 @@ extension AppSink {
         for _ in 0..<256 {
             guard let element = pad?.element else { return false }
             if element.turnsByTag { return true }
-            pad = element.pad("sink")?.peer
+            pad = element.mainSinkPad?.peer
         }
         return false
     }

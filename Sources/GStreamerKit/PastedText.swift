@@ -70,7 +70,11 @@ enum PastedText {
         let value = word[word.index(after: equals)...]
         guard value.count >= 2, value.first == "'", value.last == "'",
             !value.dropFirst().dropLast().contains("'")
-        else { return word }
+        else {
+            // A field of caps, where spaces follow their commas.
+            let isTyped = ["\\(", "'(", "\"("].contains { value.hasPrefix($0) }
+            return isTyped ? caps(word) : word
+        }
         let inside = value.dropFirst().dropLast().flatMap { character in
             character == "\\" || character == "\"" ? ["\\", character] : [character]
         }

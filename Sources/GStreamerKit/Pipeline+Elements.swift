@@ -32,7 +32,9 @@ extension Pipeline {
     public var hasLiveSource: Bool {
         let answers = elements.compactMap { element -> Bool? in
             if element.bool("force-live") { return true }
-            guard !element.klass.contains("Bin"), element.klass.contains("Source") else { return nil }
+            guard !element.klass.contains("Bin"), element.klass.contains("Source") else {
+                return nil
+            }
             return element.pad("src")?.isLive ?? true
         }
         return answers.isEmpty || answers.contains(true)

@@ -29,7 +29,7 @@ extension Recorder {
             pictures?.end()
             sound?.restart()
         }
-        queue.async { [writer] in writer.begin(cut) }
+        inbox.begin(cut)
         await complete(cut)
         let isArmed = phase.withLock { phase in
             if phase == .rearming { phase = .idle }
@@ -47,7 +47,7 @@ extension Recorder {
     private func complete(_ cut: RecordingCut) async {
         let moment = min(configuration.patience, .seconds(1))
         if await cut.done.wait(for: moment) { return }
-        queue.async { [writer] in writer.endCut() }
+        inbox.endCut()
         if await cut.done.wait(for: configuration.patience) { return }
         giveUp()
         await complete()

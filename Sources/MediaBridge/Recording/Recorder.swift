@@ -29,7 +29,6 @@ public final class Recorder: Sendable {
     private let timeline: RecordingTimeline
     let inbox: RecordingInbox
     let writer: RecordingWriter
-    let queue: SerialQueue
     let progressState: RecordingProgress
     let listeners: RecorderListeners
     let pictures: RecordedPictures?
@@ -95,7 +94,6 @@ public final class Recorder: Sendable {
         self.timeline = timeline
         self.inbox = inbox
         self.writer = writer
-        self.queue = queue
         self.progressState = progress
         self.listeners = listeners
         watch = RecordingWatch(progress: progress, inbox: inbox) { listeners.tell(.stalled($0)) }
@@ -139,7 +137,7 @@ public final class Recorder: Sendable {
         }
         try DiskSpace.check(path)
         tracks.values.forEach { $0.open() }
-        queue.async { [writer] in writer.start() }
+        inbox.start()
         watch.begin()
     }
 
@@ -256,6 +254,6 @@ public final class Recorder: Sendable {
         progressState.update { $0.current }?.abandon()
         inbox.abandon()
         tracks.values.forEach { $0.abandon() }
-        queue.async { [writer] in writer.flush() }
+        inbox.flush()
     }
 }

@@ -2,7 +2,8 @@ internal import MediaBasics
 internal import Synchronization
 
 /// The bounded way from encoders to the writer of the file: whoever brings a unit waits where the writer
-/// is slow.
+/// is slow. What the program asks of the writer goes the same way, in order: a start that overtook units, or
+/// that the end of the streams overtook, would cost the recording.
 final class RecordingInbox: Sendable {
     enum Item: Sendable {
         /// An encoder begins: its units follow those of the track's encoder before it.
@@ -15,6 +16,11 @@ final class RecordingInbox: Sendable {
         /// The streams are live, and do not wait for each other for ever.
         case live
         case failed(PipelineError)
+        case start
+        case cut(RecordingCut)
+        case endCut
+        /// Nothing more comes of those who are late.
+        case flush
     }
 
     /// A structure of its own: a mutex of a bare closure gives it out by way of a thunk and puts it back
@@ -53,6 +59,14 @@ final class RecordingInbox: Sendable {
     func isLive() { put(.live) }
 
     func fail(_ error: PipelineError) { put(.failed(error)) }
+
+    func start() { put(.start) }
+
+    func begin(_ cut: RecordingCut) { put(.cut(cut)) }
+
+    func endCut() { put(.endCut) }
+
+    func flush() { put(.flush) }
 
     /// Units that nobody waited for any more.
     func lost(_ kind: RecordingKind) -> Int { lost.withLock { $0[kind, default: 0] } }

@@ -81,23 +81,27 @@ final class RecordingWriter: @unchecked Sendable {
             case .trackEnded(let kind): interleaver.endTrack(kind)
             case .live: interleaver.patience = Self.startPatience
             case .failed(let error): fail(error)
+            case .start: afterPump { start() }
+            case .cut(let cut): afterPump { begin(cut) }
+            case .endCut: afterPump { endCut() }
+            case .flush: afterPump { interleaver.flush() }
             }
         }
         pump()
     }
 
+    /// What was there before belongs to the time before.
+    private func afterPump(_ body: () -> Void) {
+        pump()
+        body()
+    }
+
     /// Begins the file, with what was kept.
-    func start() {
+    private func start() {
         guard phase == .keeping else { return }
         phase = .recording
         upcoming = preRoll.takeAll()[...]
         while let released = upcoming.popFirst() { route(released) }
-        pump()
-    }
-
-    /// Takes what is there as the end.
-    func flush() {
-        interleaver.flush()
         pump()
     }
 
