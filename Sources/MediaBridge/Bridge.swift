@@ -14,6 +14,9 @@ internal import Synchronization
 /// A live capture never waits: outputs that are slow lose their oldest frames, which is counted. A file
 /// waits for its slowest output, and loses nothing. An output that fails harms no other.
 ///
+/// What a capture's string records, shows or sends by itself, beside its appsinks, ends with the streams, and is
+/// completed before ``run()`` returns, however the run ends.
+///
 /// One run for each bridge. Thread: any but a streaming thread.
 public final class Bridge: Sendable {
     let captures: [Capture]
@@ -154,7 +157,7 @@ public final class Bridge: Sendable {
 
     /// Asks the bridge to end: the files are completed, and ``run()`` returns with
     /// ``BridgeReport/End/interrupt``. Any thread.
-    public func stop() { run.end(.interrupt) }
+    public func stop() { run.stop() }
 
     /// Calls `listener` with everything that goes wrong, the moment it does: what ends the run, and what
     /// does not. On any thread, so it must return at once. Before ``run()``.
@@ -203,8 +206,12 @@ public final class Bridge: Sendable {
         streams.forEach { $0.close() }
         outputs.forEach { $0.output.close() }
         streams.forEach { $0.branch.discardIfLive() }
-        await stopCaptures()
+        let (plain, others) = sortedCaptures
+        await stop(plain)
+        // A capture that takes its time for its end holds up no output.
+        async let isStopped: Void = stop(others)
         await finishOutputs()
+        await isStopped
         streams.forEach { $0.branch.disconnect() }
         var report = statistics
         report.failures = run.failures

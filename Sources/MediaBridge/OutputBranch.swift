@@ -82,6 +82,12 @@ final class OutputBranch: VideoFrameConsumer {
 
     func endOfStream() { source.endOfStream() }
 
+    /// The name of its appsrc.
+    var sourceName: String { source.element.name }
+
+    /// Whether the end of the stream has left the queue.
+    var hasGivenEnd: Bool { source.element.pad("src")?.hasEnded ?? true }
+
     /// Has the encoder behind it give a picture that builds on none at least so often.
     func forceKeyFrames(every interval: ClockTime) { source.forceKeyFrames(every: interval) }
 
