@@ -12,7 +12,8 @@ internal import Synchronization
 /// ```
 ///
 /// A live capture never waits: outputs that are slow lose their oldest frames, which is counted. A file
-/// waits for its slowest output, and loses nothing. An output that fails harms no other.
+/// waits for its slowest output, and loses nothing. An output that fails harms no other; one that cannot take
+/// the format of its first frame, or of any for a second, fails at once.
 ///
 /// What a capture's string records, shows or sends by itself, beside its appsinks, ends with the streams, and is
 /// completed before ``run()`` returns, however the run ends.
@@ -109,6 +110,7 @@ public final class Bridge: Sendable {
         }
         for output in outputs {
             let pipeline = output.output.pipeline
+            output.output.failsForFormat()
             // Not the output itself, which holds the pipeline that holds these.
             let name = output.name
             pipeline.onFirstError { [run] error in run.outputEnded(name, error) }

@@ -52,6 +52,14 @@ final class Output: Sendable {
         outcome.open()
     }
 
+    /// Has the output fail at once where it takes nothing of a stream, as ``FormatRefusals`` has it: for those
+    /// who hand frames over and do not look what became of them.
+    func failsForFormat() {
+        for branch in branches.values {
+            branch.refusedFormats.onEnd { [weak pipeline] error in pipeline?.fail(error) }
+        }
+    }
+
     /// What to do right before the change to PLAYING.
     func prepare() {
         pipeline.forgetOutcome()
@@ -115,7 +123,7 @@ final class Output: Sendable {
     }
 
     private var formatFailure: PipelineError? {
-        branches.values.lazy.compactMap { $0.formatFailure }.first
+        branches.values.lazy.compactMap { $0.refusedFormats.reason }.first
     }
 
     /// Waits for the end of the pipeline, or of something before it.
