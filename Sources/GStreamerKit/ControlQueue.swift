@@ -63,12 +63,7 @@ final class ControlQueue: Sendable {
     /// Runs `body` on the queue, some time. ``GStreamer/waitForTeardown(deadline:)`` waits until it is run
     /// and freed: it may hold what nobody else does.
     func post(_ body: @escaping @Sendable () -> Void) {
-        let work = SingleUse(body)
-        GStreamer.teardown.enter()
-        queue.async {
-            _ = work.perform()
-            GStreamer.teardown.leave()
-        }
+        GStreamer.countAsTeardown(on: queue, body)
     }
 
     private final class Box<R: Sendable>: Sendable {

@@ -1,6 +1,6 @@
 internal import CMediaBridge
 internal import Dispatch
-internal import MediaBasics
+package import MediaBasics
 internal import Synchronization
 
 /// The GStreamer library itself.
@@ -37,11 +37,58 @@ public enum GStreamer {
     /// - Returns: False where one is stuck.
     @discardableResult
     public static func waitForTeardown(deadline: Duration = teardownDeadline) -> Bool {
-        teardown.wait(timeout: .now() + deadline.dispatchInterval) == .success
+        underway.wait(timeout: .now() + deadline.dispatchInterval) == .success
+    }
+
+    /// The same without a thread: suspends.
+    ///
+    /// ```swift
+    /// await GStreamer.teardown()  // the last line of a program
+    /// ```
+    ///
+    /// A process that ends while a pipeline is being freed may crash: its libraries are taken down under
+    /// the threads that still use them. Those of OpenGL do.
+    ///
+    /// - Returns: False where one is stuck.
+    @discardableResult
+    public static func teardown(within deadline: Duration = teardownDeadline) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let answer = Answer(continuation)
+            let limit = OneShotTimer(after: deadline) { answer.give(false) }
+            underway.notify(queue: .global()) {
+                limit.cancel()
+                answer.give(true)
+            }
+        }
+    }
+
+    /// The first one counts.
+    private final class Answer: Sendable {
+        private let continuation: Mutex<CheckedContinuation<Bool, Never>?>
+
+        init(_ continuation: CheckedContinuation<Bool, Never>) {
+            self.continuation = Mutex(continuation)
+        }
+
+        func give(_ value: Bool) {
+            continuation.withLock { $0.take() }?.resume(returning: value)
+        }
+    }
+
+    /// Runs `body` on `queue`, and has the wait for teardown wait for it: it ends a pipeline.
+    package static func countAsTeardown(
+        on queue: SerialQueue, _ body: @escaping @Sendable () -> Void
+    ) {
+        let work = SingleUse(body)
+        underway.enter()
+        queue.async {
+            _ = work.perform()
+            underway.leave()
+        }
     }
 
     /// Changes of state under way, among them those of pipelines whose last owner let go.
-    static let teardown = DispatchGroup()
+    private static let underway = DispatchGroup()
 
     private static let initialized: Result<Void, PipelineError> = {
         var error: UnsafeMutablePointer<GError>?

@@ -63,7 +63,7 @@ extension Bridge {
     /// Runs as ``run()`` does, and ends with ``BridgeReport/End/interrupt`` at the first of these signals. A
     /// second one ends the process.
     public func run(stopOn signals: StopSignals) async -> BridgeReport {
-        let trap = SignalTrap(signals) { [run] in run.end(.interrupt) }
+        let trap = SignalTrap(signals) { [run] in run.stop() }
         let report = await run()
         trap.release()
         return report

@@ -21,6 +21,7 @@ extension Bridge {
             for capture in captures {
                 capture.setTimeZero(zero)
                 try await capture.pipeline.setState(.playing)
+                capture.isUp = true
             }
             return true
         } catch {
@@ -64,12 +65,22 @@ extension Bridge {
         }
     }
 
-    func stopCaptures() async {
+    /// Those that only give frames to the program, and those that record or show something by themselves.
+    var sortedCaptures: (plain: [Capture], others: [Capture]) {
+        (captures.filter { !$0.needsEnding }, captures.filter(\.needsEnding))
+    }
+
+    /// Completes what captures record by themselves, and stops them.
+    func stop(_ captures: [Capture]) async {
         await withTaskGroup { group in
             for capture in captures {
+                let streams = streams.filter { $0.belongs(to: capture) }
+                let hasEnded = run.ending == .eos && streams.allSatisfy { $0.branch.isEnded }
                 group.addTask { [run] in
+                    let problem = await capture.finish(hasEnded: hasEnded) { run.isStopAsked }
                     do throws(PipelineError) {
                         try await capture.pipeline.setState(.null)
+                        if let problem = problem ?? capture.missingFile { throw problem }
                     } catch { run.note(error) }
                 }
             }

@@ -12,7 +12,11 @@ internal import Synchronization
 /// ```
 ///
 /// A live capture never waits: outputs that are slow lose their oldest frames, which is counted. A file
-/// waits for its slowest output, and loses nothing. An output that fails harms no other.
+/// waits for its slowest output, and loses nothing. An output that fails harms no other; one that cannot take
+/// the format of its first frame, or of any for a second, fails at once.
+///
+/// What a capture's string records, shows or sends by itself, beside its appsinks, ends with the streams, and is
+/// completed before ``run()`` returns, however the run ends.
 ///
 /// One run for each bridge. Thread: any but a streaming thread.
 public final class Bridge: Sendable {
@@ -104,6 +108,7 @@ public final class Bridge: Sendable {
         }
         for output in outputs {
             let pipeline = output.output.pipeline
+            output.output.failsForFormat()
             // Not the output itself, which holds the pipeline that holds these.
             let name = output.name
             pipeline.onFirstError { [run] error in run.outputEnded(name, error) }
@@ -149,7 +154,7 @@ public final class Bridge: Sendable {
 
     /// Asks the bridge to end: the files are completed, and ``run()`` returns with
     /// ``BridgeReport/End/interrupt``. Any thread.
-    public func stop() { run.end(.interrupt) }
+    public func stop() { run.stop() }
 
     /// Calls `listener` with everything that goes wrong, the moment it does: what ends the run, and what
     /// does not. On any thread, so it must return at once. Before ``run()``.
@@ -198,8 +203,12 @@ public final class Bridge: Sendable {
         streams.forEach { $0.close() }
         outputs.forEach { $0.output.close() }
         streams.forEach { $0.branch.discardIfLive() }
-        await stopCaptures()
+        let (plain, others) = sortedCaptures
+        await stop(plain)
+        // A capture that takes its time for its end holds up no output.
+        async let isStopped: Void = stop(others)
         await finishOutputs()
+        await isStopped
         streams.forEach { $0.branch.disconnect() }
         var report = statistics
         report.failures = run.failures

@@ -7,6 +7,7 @@ final class BridgeRun: Sendable {
         var outputs: Int?
         var endedOutputs: Set<String> = []
         var ending: BridgeReport.End?
+        var isStopAsked = false
         var failures: [PipelineError] = []
         var started: ClockTime?
         var stopped: ClockTime?
@@ -34,6 +35,15 @@ final class BridgeRun: Sendable {
         state.withLock { if $0.ending == nil { $0.ending = reason } }
         ended.open()
     }
+
+    /// Ends the run because somebody asked for it.
+    func stop() {
+        state.withLock { $0.isStopAsked = true }
+        end(.interrupt)
+    }
+
+    /// Whether somebody did, also when it was at its end already.
+    var isStopAsked: Bool { state.withLock { $0.isStopAsked } }
 
     /// Ends the run with a failure.
     func fail(_ error: PipelineError) {

@@ -17,6 +17,34 @@ final class Capture: Sendable {
     }
     private let timing = Mutex(Timing())
 
+    /// Opened by the end of all streams.
+    let ending = Latch()
+    private struct Course {
+        var isUp = false
+        var hasToShow = false
+    }
+    private let course = Mutex(Course())
+
+    /// Whether it was set playing, and not ended since.
+    var isUp: Bool {
+        get { course.withLock { $0.isUp } }
+        set { course.withLock { $0.isUp = newValue } }
+    }
+
+    /// - Returns: Whether it was up, and nobody else has ended it.
+    func takeDown() -> Bool {
+        course.withLock { course in
+            defer { course.isUp = false }
+            return course.isUp
+        }
+    }
+
+    /// Whether a run that gave samples was ended, and what it wrote not looked at yet.
+    var hasToShow: Bool {
+        get { course.withLock { $0.hasToShow } }
+        set { course.withLock { $0.hasToShow = newValue } }
+    }
+
     /// - Parameters:
     ///   - depth: Frames that wait in each branch at most.
     ///   - branch: Names the branch of a string that has one and does not name it.
@@ -44,7 +72,11 @@ final class Capture: Sendable {
             throw PipelineError(.wrongEnds, message: "no appsink in: \(text)")
         }
         pipeline.onMessage { [weak self] message in
-            if case .error = message { self?.branches.forEach { $0.wake() } }
+            switch message {
+            case .error: self?.branches.forEach { $0.wake() }
+            case .endOfStream: self?.ending.open()
+            default: break
+            }
         }
         pipeline.onMissedLink { [weak self] link in self?.missed(link) ?? false }
         pipeline.onPadsComplete { [weak self] in self?.endUnfed() }
@@ -60,6 +92,8 @@ final class Capture: Sendable {
     /// Gets ready for a run. Before the pipeline leaves READY.
     func prepare() {
         pipeline.forgetOutcome()
+        ending.reset()
+        course.withLock { $0 = Course() }
         branches.forEach { $0.reset() }
         timeBase.begin()
         setTimeZero()

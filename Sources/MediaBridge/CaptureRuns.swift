@@ -38,7 +38,8 @@ final class CaptureRuns: Sendable {
             state.running.remove(branch.name)
             return !state.readers.isEmpty
         }
-        if isWanted { branch.discard() }
+        if isWanted { return branch.discard() }
+        if capture.needsEnding { finishAndStop(hasEnded: branch.isEnded) }
     }
 
     // MARK: Control
@@ -76,6 +77,8 @@ final class CaptureRuns: Sendable {
             }
             // A run that failed, or was never stopped, is still up.
             letGo(besides: others)
+            // What goes wrong with a run that nobody reads any more is nobody's to hear.
+            _ = capture.finishAndWait(hasEnded: branch.isEnded)
             pipeline.forgetOutcome()
             try pipeline.setStateAndWait(rest)
             capture.prepare()
@@ -87,9 +90,13 @@ final class CaptureRuns: Sendable {
             for other in capture.branches where other !== branch && !others.contains(other.name) {
                 if readers.contains(other.name) { other.hold() } else { other.discard() }
             }
+            capture.isUp = true
             // Not waited for: a reader that holds the first sample until this returns holds the lock
             // that the change needs.
-            pipeline.requestState(.playing, onOutcome: onOutcome)
+            pipeline.requestState(.playing) { [weak capture] error in
+                if error != nil { capture?.isUp = false }
+                onOutcome(error)
+            }
             return true
         }
     }
@@ -107,19 +114,35 @@ final class CaptureRuns: Sendable {
             guard others.0.isEmpty else { return branch.discard() }
             letGo(besides: [branch.name])
             let isOpen = rest == .null && !others.1.isEmpty
+            let problem = capture.finishAndWait(hasEnded: branch.isEnded)
             try pipeline.setStateAndWait(isOpen ? .ready : rest)
+            if let problem = problem ?? capture.missingFile { throw problem }
         }
     }
 
-    /// Puts a pipeline that failed away.
+    /// Puts a pipeline away that failed, or whose reader is gone, without waiting for it.
     func abandon(_ branch: CaptureBranch) {
         let isLast = state.withLock { state in
             state.running.remove(branch.name)
             return state.running.isEmpty
         }
         guard isLast else { return branch.discard() }
+        let hasEnded = branch.isEnded
         letGo(besides: [])
-        pipeline.requestState(.null)
+        guard capture.needsEnding else { return pipeline.requestState(.null) }
+        finishAndStop(hasEnded: hasEnded)
+    }
+
+    /// Nobody is there to be told what goes wrong: the pipeline fails with it.
+    private func finishAndStop(hasEnded: Bool) {
+        let capture = capture
+        GStreamer.countAsTeardown(on: queue) {
+            let problem = capture.finishAndWait(hasEnded: hasEnded)
+            do throws(PipelineError) {
+                try capture.pipeline.setStateAndWait(.null)
+                if let problem = problem ?? capture.missingFile { throw problem }
+            } catch { capture.pipeline.fail(error) }
+        }
     }
 
     /// Nobody is kept waiting for a reader who has not begun.

@@ -13,7 +13,8 @@ extension PipelineVideoSource {
     /// Stops the pipeline of a loop over ``frames()`` that was left, or is read by another task: that loop
     /// ends. Does nothing where none reads, and to an engine's source.
     ///
-    /// - Throws: ``PipelineError`` where the pipeline does not stop.
+    /// - Throws: ``PipelineError`` where the pipeline does not stop, or what it records by itself is not
+    ///   complete.
     public func stop() async throws(PipelineError) { try await reader.stopReading() }
 }
 

@@ -52,6 +52,14 @@ final class Output: Sendable {
         outcome.open()
     }
 
+    /// Has the output fail at once where it takes nothing of a stream, as ``FormatRefusals`` has it: for those
+    /// who hand frames over and do not look what became of them.
+    func failsForFormat() {
+        for branch in branches.values {
+            branch.refusedFormats.onEnd { [weak pipeline] error in pipeline?.fail(error) }
+        }
+    }
+
     /// What to do right before the change to PLAYING.
     func prepare() {
         pipeline.forgetOutcome()
@@ -79,11 +87,17 @@ final class Output: Sendable {
     ) async throws(PipelineError) {
         close()
         let hasFrames = branches.values.contains { $0.acceptedBuffers > 0 }
+        let sources = Set(branches.values.map(\.sourceName))
+        let hasOwnSources = pipeline.hasSources(besides: sources)
         var verdict: PipelineError?
-        if hasFrames, !pipeline.hasEnded {
+        if hasFrames || hasOwnSources && pipeline.isUp, !pipeline.hasEnded {
             branches.values.forEach { $0.endOfStream() }
-            // After an error what is still inside may yet be saved, but not for long.
-            if await !ended(patience: pipeline.failure == nil ? patience : .seconds(3)) {
+            // What it adds to the frames must not end before them.
+            if hasOwnSources {
+                _ = await ended(patience: patience) { !$0.contains { !$0.hasGivenEnd } }
+                pipeline.endSources(besides: sources)
+            }
+            if await !ended(patience: patience) {
                 verdict = PipelineError(
                     .deadlineExceeded,
                     message: "the output did not end: nothing was written for \(patience)",
@@ -100,24 +114,36 @@ final class Output: Sendable {
         } catch {
             verdict = verdict ?? error
         }
-        if let problem = failure ?? formatFailure ?? verdict ?? (hasFrames ? missingFile : nil) {
+        if let problem = failure ?? formatFailure ?? verdict
+            ?? (hasFrames ? pipeline.missingFile : nil)
+        {
             hasFailed.store(true, ordering: .relaxed)
             throw problem
         }
     }
 
     private var formatFailure: PipelineError? {
-        branches.values.lazy.compactMap { $0.formatFailure }.first
+        branches.values.lazy.compactMap { $0.refusedFormats.reason }.first
     }
 
-    private func ended(patience: Duration) async -> Bool {
-        var written = -1
-        while true {
-            if await outcome.wait(for: patience), pipeline.hasEnded { return true }
-            let now = branches.values.reduce(0) { $0 + $1.writtenBuffers }
-            if now == written || pipeline.failure != nil { return false }
-            written = now
-        }
+    /// Waits for the end of the pipeline, or of something before it.
+    private func ended(
+        patience: Duration,
+        orUntil isDone: @escaping @Sendable ([OutputBranch]) -> Bool = { _ in false }
+    ) async -> Bool {
+        let branches = Array(branches.values)
+        let sinks = pipeline.sinks
+        return await Standstill(news: outcome).wait(
+            until: { [pipeline] in
+                pipeline.hasEnded || isDone(branches)
+                    || pipeline.failure != nil
+                        && sinks.allSatisfy { $0.hasTakenEnd || $0.refusesData }
+            },
+            movement: { branches.reduce(0) { $0 + $1.writtenBuffers } },
+            patience: { [pipeline] in
+                pipeline.failure == nil
+                    ? Standstill.Patience(standing: patience) : .afterError
+            })
     }
 
     /// What became of a branch's buffers so far.
@@ -175,24 +201,6 @@ final class Output: Sendable {
             }
             return sum + (element.sinkStatistics?.dropped ?? 0)
         }
-    }
-
-    /// An end without the file is no success: it was to be written, and is not there, or is empty though
-    /// something was muxed into it.
-    private var missingFile: PipelineError? {
-        let elements = pipeline.elements
-        let isMuxed = elements.contains { $0.klass.contains("Muxer") }
-        for element in elements where element.factoryName == "filesink" {
-            guard let path = element.string("location"), let problem = FileSize.missing(path) else {
-                continue
-            }
-            if problem == .empty, !isMuxed { continue }
-            return PipelineError(
-                .resourceFailed, element: element.path,
-                message: "\"\(path)\" was written, and \(problem.rawValue)",
-                advice: "look at the disk, and at who else writes to it")
-        }
-        return nil
     }
 
     /// Bytes in the files of this output, as far as its file sinks tell their names.

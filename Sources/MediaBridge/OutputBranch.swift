@@ -35,7 +35,8 @@ final class OutputBranch: VideoFrameConsumer {
     /// Held through a push, so that two writers' buffers enter the queue in the order of their times.
     private let stream: Mutex<Stream>
     private let fitting: Fitting
-    private let failure = Mutex<PipelineError?>(nil)
+    /// What it does not take for its format.
+    let refusedFormats = FormatRefusals()
     private let wrapper = BufferWrapper()
     /// Buffers that gave way in a run that is over; negative before.
     private let finalEvictions = Atomic<Int>(-1)
@@ -69,6 +70,7 @@ final class OutputBranch: VideoFrameConsumer {
         written.tally.reset()
         finalEvictions.store(-1, ordering: .releasing)
         stream.withLock { $0 = Stream(isOpen: true) }
+        refusedFormats.forgetRow()
         room.reopen()
     }
 
@@ -81,6 +83,12 @@ final class OutputBranch: VideoFrameConsumer {
     var isOpen: Bool { stream.withLock { $0.isOpen } }
 
     func endOfStream() { source.endOfStream() }
+
+    /// The name of its appsrc.
+    var sourceName: String { source.element.name }
+
+    /// Whether the end of the stream has left the queue.
+    var hasGivenEnd: Bool { source.element.pad("src")?.hasEnded ?? true }
 
     /// Has the encoder behind it give a picture that builds on none at least so often.
     func forceKeyFrames(every interval: ClockTime) { source.forceKeyFrames(every: interval) }
@@ -162,7 +170,8 @@ final class OutputBranch: VideoFrameConsumer {
     private func noting(_ body: () throws -> ElementChain.Output) -> ElementChain.Output? {
         do { return try body() } catch {
             let reason = (error as? FrameError)?.message ?? "\(error)"
-            note((error as? PipelineError) ?? PipelineError(.streamFailed, message: reason))
+            refusedFormats.note(
+                (error as? PipelineError) ?? PipelineError(.streamFailed, message: reason))
             return nil
         }
     }
@@ -231,9 +240,17 @@ final class OutputBranch: VideoFrameConsumer {
             case .wait: false
             }
         if !evicts, !room.isAmple, !waitForRoom() { return refuse(.closed) }
-        if isHeader { return enqueue(header: buffer, caps: caps, evicts: evicts) }
-        return enqueue(
-            buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts)
+        if isHeader { return judge(enqueue(header: buffer, caps: caps, evicts: evicts), at: time) }
+        return judge(
+            enqueue(buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts),
+            at: time)
+    }
+
+    private func judge(_ result: FrameDisposition, at time: MediaTime?) -> FrameDisposition {
+        if case .dropped(.badFormat) = result {
+            refusedFormats.refused(at: time, isFirst: room.enteredElements == 0)
+        }
+        return result
     }
 
     func refuse(_ cause: DropCause) -> FrameDisposition {
@@ -267,7 +284,7 @@ final class OutputBranch: VideoFrameConsumer {
             do throws(PipelineError) {
                 if let taken = pending.take() { fitted = try fit(taken, &stream) }
             } catch {
-                note(error)
+                refusedFormats.note(naming(error, caps))
                 return refuse(.badFormat)
             }
             // A resampler has taken it, and gives it with the next.
@@ -281,6 +298,7 @@ final class OutputBranch: VideoFrameConsumer {
                 return refuse(.closed)
             }
             stream.last = MediaTime(due)
+            refusedFormats.taken()
             room.entered()
             return .accepted
         }
@@ -321,7 +339,7 @@ final class OutputBranch: VideoFrameConsumer {
         do throws(PipelineError) {
             passage = try fitting.passage(of: caps, given: stream.caps)
         } catch {
-            note(error)
+            refusedFormats.note(error)
             return false
         }
         stream.converter = nil
@@ -352,12 +370,14 @@ final class OutputBranch: VideoFrameConsumer {
         return output.buffer.retained()
     }
 
-    private func note(_ error: PipelineError) {
-        failure.withLock { if $0 == nil { $0 = error } }
+    /// A converter's own words tell neither who wants it nor what for.
+    private func naming(_ error: PipelineError, _ caps: Caps) -> PipelineError {
+        guard error.element == nil, let receiver = source.receiver else { return error }
+        var named = error
+        named.element = receiver.path
+        named.message = "\"\(receiver.factoryName)\" does not take \(caps): \(error.message)"
+        return named
     }
-
-    /// Why a buffer was refused for its format; the first.
-    var formatFailure: PipelineError? { failure.withLock { $0 } }
 
     /// Pictures of an encoder with B-frames come in the order of decoding.
     private func isEncoded(_ caps: Caps) -> Bool {

@@ -75,7 +75,7 @@ final class OutputWriter: Sendable {
     }
 
     func refusal(of what: String, _ cause: DropCause) -> PipelineError {
-        if let failure = pipeline.failure ?? branch.formatFailure { return failure }
+        if let failure = pipeline.failure ?? branch.refusedFormats.reason { return failure }
         switch cause {
         case .noTime:
             return PipelineError(

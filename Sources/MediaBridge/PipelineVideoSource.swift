@@ -10,6 +10,10 @@ internal import Synchronization
 /// A live capture drops its oldest frame for a slow reader, and counts it; a file waits. Either way no
 /// more than ``Configuration/depth`` frames wait.
 ///
+/// What the string records by itself (`… ! tee name=t t. ! … ! filesink t. ! … ! appsink`) is completed when
+/// the reading ends, in whatever way; the call that ends it takes as long, and throws what goes wrong. Where no
+/// call does, because a loop was left, that is the pipeline's ``Pipeline/failure``.
+///
 /// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and calls
 /// the `should…` methods on its control thread. Thread: any but a streaming thread.
 public final class PipelineVideoSource: VideoSource, Sendable {
@@ -137,7 +141,8 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     /// - Throws: ``PipelineError``.
     public func shouldStart() throws(PipelineError) { try reader.start() }
 
-    /// Stops the capture; devices stay open. Blocks, until a frame that is being delivered was taken.
+    /// Stops the capture; devices stay open. Blocks, until a frame that is being delivered was taken, and what
+    /// the string records by itself is complete.
     ///
     /// - Throws: ``PipelineError``.
     public func shouldStop() throws(PipelineError) { try reader.stop() }

@@ -27,6 +27,16 @@ struct BridgeExamples: AsyncParsableCommand {
         // Written to a closed pipe or past a size limit, a file sink must fail, not the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        let failure = await failure()
+        // A process must not end under a pipeline that is still being freed.
+        await GStreamer.teardown()
+        if let failure { Self.exit(withError: failure) }
+    }
+
+    /// Runs the command.
+    ///
+    /// - Returns: Why it failed, or how else it is to end.
+    private static func failure() async -> (any Error)? {
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -34,19 +44,13 @@ struct BridgeExamples: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-        } catch let error as PipelineError {
-            fail(error)
-        } catch let error as EngineError {
-            fail(error)
-        } catch let error as FrameError {
-            fail(error)
+            return nil
         } catch {
-            Self.exit(withError: error)
+            guard error is PipelineError || error is EngineError || error is FrameError else {
+                return error
+            }
+            Terminal.say("\(error)")
+            return ExitCode(1)
         }
-    }
-
-    private static func fail(_ error: any Error) -> Never {
-        Terminal.say("\(error)")
-        Self.exit(withError: ExitCode(1))
     }
 }

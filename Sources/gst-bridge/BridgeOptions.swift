@@ -127,11 +127,14 @@ struct BridgeOptions: ParsableArguments {
             }
         }
         onStart(bridge)
-        let interruption = Interruption { bridge.stop() }
-        defer { interruption.end() }
-        let progress = Progress(of: bridge, mode: progress)
-        let result = await bridge.run()
-        await progress.end()
+        let result = await Interruption.during {
+            bridge.stop()
+        } _: {
+            let progress = Progress(of: bridge, mode: progress)
+            let result = await bridge.run()
+            await progress.end()
+            return result
+        }
         ReportPrinter(mode: report).print(result, recorders: bridge.recorders)
         for name in result.streamsThatWereToCome {
             Terminal.say("the stream \(name) had given nothing yet when the run was ended")

@@ -26,6 +26,25 @@ struct GstBridge: AsyncParsableCommand {
         // Written to a closed pipe or past a size limit, a file sink must fail, not the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        let failure = await failure()
+        // What is still being freed must not run while the libraries that it uses are taken down.
+        if await GStreamer.teardown(within: Self.patience) {
+            if let failure { Self.exit(withError: failure) }
+        } else {
+            let text = failure.map { Self.fullMessage(for: $0) } ?? ""
+            if !text.isEmpty { Terminal.write(text + "\n") }
+            fflush(nil)
+            _exit(failure.map { Self.exitCode(for: $0).rawValue } ?? 0)
+        }
+    }
+
+    /// How long pipelines may take to be freed. What is stuck was told before.
+    private static let patience = Duration.seconds(3)
+
+    /// Runs the command. Nothing of it is left when this returns.
+    ///
+    /// - Returns: Why it failed, or how else it is to end.
+    private static func failure() async -> (any Error)? {
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -33,11 +52,12 @@ struct GstBridge: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            return nil
         } catch let error as PipelineError {
             Terminal.complain(error)
-            Self.exit(withError: ExitCode(1))
+            return ExitCode(1)
         } catch {
-            Self.exit(withError: error)
+            return error
         }
     }
 }

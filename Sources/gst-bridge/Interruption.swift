@@ -9,7 +9,22 @@ struct Interruption {
     /// group: what comes within this time of the first is the first, heard twice.
     private static let echo = Duration.milliseconds(100)
 
-    init(onFirst: @escaping @Sendable () -> Void) {
+    /// Runs `body` meanwhile. Nothing holds `onFirst`, or what it holds, when this returns.
+    static func during<R>(
+        _ onFirst: @escaping @Sendable () -> Void, _ body: () async throws -> R
+    ) async rethrows -> R {
+        let interruption = Interruption(onFirst: onFirst)
+        do {
+            let result = try await body()
+            await interruption.end()
+            return result
+        } catch {
+            await interruption.end()
+            throw error
+        }
+    }
+
+    private init(onFirst: @escaping @Sendable () -> Void) {
         task = Task {
             var first: ContinuousClock.Instant?
             for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
@@ -25,5 +40,10 @@ struct Interruption {
         }
     }
 
-    func end() { task.cancel() }
+    private func end() async {
+        task.cancel()
+        await task.value
+        // What is left to be done is of no use to who does not want to wait for it.
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+    }
 }

@@ -27,9 +27,11 @@ struct RepairCommand: AsyncParsableCommand {
     func run() async throws {
         let repair = RecordingRepair(recording, to: output)
         let work = Task { try await repair.run() }
-        let interruption = Interruption { work.cancel() }
-        defer { interruption.end() }
-        let result = try await work.value
+        let result = try await Interruption.during {
+            work.cancel()
+        } _: {
+            try await work.value
+        }
         switch report {
         case .none: break
         case .text:

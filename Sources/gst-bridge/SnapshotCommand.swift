@@ -28,15 +28,20 @@ struct SnapshotCommand: AsyncParsableCommand {
             Terminal.say("capturing the \(found.about)")
             text = found.text
         }
+        let source = try PipelineVideoSource(text)
         let reading = Task {
-            for try await frame in try PipelineVideoSource(text).frames() {
-                return frame as VideoFrame?
-            }
-            return nil
+            var frames = source.frames().makeAsyncIterator()
+            let frame = try await frames.next()
+            // What the string itself writes is completed before it is called a success.
+            try await source.stop()
+            return frame
         }
-        let interruption = Interruption { reading.cancel() }
-        defer { interruption.end() }
-        guard let frame = try await reading.value else {
+        let taken = try await Interruption.during {
+            reading.cancel()
+        } _: {
+            try await reading.value
+        }
+        guard let frame = taken else {
             throw PipelineError(
                 .noFrames, message: "the capture ended without a single frame",
                 advice: "run it alone: gst-launch-1.0 \(text) ! fakesink")

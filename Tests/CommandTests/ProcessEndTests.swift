@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension CommandTests {
+    /// The process ends when its pipelines are freed: libraries that are taken down while one of them is in
+    /// use crash.
+    @Suite(.deadline(minutes: 2)) struct ProcessEndTests {
+        /// Pipelines that were freed before the end of the process, as GStreamer's log has it.
+        private func freed(_ arguments: [String]) async throws -> (Int, Ended) {
+            let ended = try await GstBridge.run(
+                arguments,
+                environment: ["GST_DEBUG": "GST_REFCOUNTING:4", "GST_DEBUG_NO_COLOR": "1"])
+            let names = ended.errors.split(separator: "\n").filter {
+                $0.contains("<pipeline") && $0.hasSuffix("finalize parent")
+            }
+            return (names.count, ended)
+        }
+
+        private static let capture = ["--capture", "videotestsrc num-buffers=2"]
+
+        @Test(arguments: 1...3) func everyPipelineIsFreedBefore(outputs: Int) async throws {
+            let (freed, ended) = try await freed(
+                ["run"] + Self.capture
+                    + (0..<outputs).flatMap { _ in ["--output", "videoconvert ! fakesink"] })
+            #expect(ended.status == 0)
+            #expect(freed == 1 + outputs)
+        }
+
+        @Test func aFailureWaitsForThemToo() async throws {
+            let (freed, ended) = try await freed(
+                ["run"] + Self.capture + ["--output", "identity error-after=1 ! fakesink"])
+            #expect(ended.status == 1)
+            #expect(freed == 2)
+        }
+
+        @Test func aBridgeThatCannotBeMadeWaitsForWhatWasMade() async throws {
+            let (freed, ended) = try await freed(
+                ["run"] + Self.capture + ["--output", "fakesink", "--output", "nosuchelement"])
+            #expect(ended.status == 1)
+            #expect(freed >= 2)
+        }
+
+        @Test func soDoesAPicture() async throws {
+            try await withTemporaryDirectory { directory in
+                let (freed, ended) = try await freed(
+                    ["snapshot"] + Self.capture + [directory.file("picture.png")])
+                #expect(ended.status == 0)
+                // The capture, and what writes the picture.
+                #expect(freed == 2)
+            }
+        }
+
+        /// Threads of OpenGL outlive nothing of this.
+        @Test(.enabled(if: hasGL, "gstreamer1.0-gl is not installed"))
+        func windowsOfOpenGLEndWithoutACrash() async throws {
+            try await withVirtualDisplay { display in
+                for _ in 0..<10 {
+                    let ended = try await GstBridge.run(
+                        ["run"] + Self.capture + ["--output", "glimagesink"],
+                        environment: display.environment.merging(["LIBGL_ALWAYS_SOFTWARE": "1"]) {
+                            $1
+                        })
+                    #expect(ended.status == 0, "\(ended.errors)")
+                }
+            }
+        }
+
+        private static let hasGL = FileManager.default.fileExists(
+            atPath: "/usr/lib/x86_64-linux-gnu/gstreamer-1.0/libgstopengl.so")
+    }
+}
