@@ -125,6 +125,8 @@ final class Bus: Sendable {
             gst_message_parse_state_changed(message, nil, &new, nil)
             return PipelineState(rawValue: Int(new.rawValue)).map { .stateChanged($0) }
         case GST_MESSAGE_ELEMENT: return element(message)
+        case GST_MESSAGE_TAG: return FoundTags(message).map { .tags($0) } ?? .other("tag")
+        case GST_MESSAGE_PROPERTY_NOTIFY: return .property(PropertyChange(message))
         case GST_MESSAGE_QOS:
             noteSkipped(message)
             return .other("qos")

@@ -37,7 +37,7 @@ public struct MissedLink: Sendable {
 
 extension PipelineError {
     /// Whether it is GStreamer's `Delayed linking failed`, in whatever language.
-    var isMissedLink: Bool {
+    package var isMissedLink: Bool {
         domain == g_quark_to_string(gst_parse_error_quark()).map { String(cString: $0) }
             && domainCode == Int(GST_PARSE_ERROR_DELAYED_LINK.rawValue)
     }
