@@ -148,6 +148,7 @@ static inline void mb_buffer_unref(GstBuffer *buffer) { gst_buffer_unref(buffer)
 static inline GstCaps *mb_caps_ref(GstCaps *caps) { return gst_caps_ref(caps); }
 static inline void mb_caps_unref(GstCaps *caps) { gst_caps_unref(caps); }
 static inline void mb_sample_unref(GstSample *sample) { gst_sample_unref(sample); }
+static inline void mb_tag_list_unref(GstTagList *list) { gst_tag_list_unref(list); }
 
 // MARK: Objects
 
@@ -249,6 +250,46 @@ static inline guint mb_get_uint(gpointer object, const gchar *name) { guint v = 
 static inline gboolean mb_get_bool(gpointer object, const gchar *name) { gboolean v = FALSE; g_object_get(object, name, &v, NULL); return v; }
 static inline gchar *mb_get_string(gpointer object, const gchar *name) { gchar *v = NULL; g_object_get(object, name, &v, NULL); return v; }
 static inline GstStructure *mb_get_structure(gpointer object, const gchar *name) { GstStructure *v = NULL; g_object_get(object, name, &v, NULL); return v; }
+
+// Reason: macros (G_VALUE_HOLDS and its kin). A value as gst-launch-1.0 prints it with -v, to be freed.
+static inline gchar *mb_value_text(const GValue *value) {
+    gchar *text = NULL;
+    if (!value) return g_strdup("(no value)");
+    if (G_VALUE_HOLDS_STRING(value)) text = g_value_dup_string(value);
+    else if (G_VALUE_HOLDS(value, GST_TYPE_CAPS)) {
+        const GstCaps *caps = gst_value_get_caps(value);
+        if (caps) text = gst_caps_to_string(caps);
+    } else if (G_VALUE_HOLDS(value, GST_TYPE_TAG_LIST)) {
+        const GstTagList *list = (const GstTagList *)g_value_get_boxed(value);
+        if (list) text = gst_tag_list_to_string(list);
+    } else if (G_VALUE_HOLDS(value, GST_TYPE_STRUCTURE)) {
+        const GstStructure *structure = gst_value_get_structure(value);
+        if (structure) text = gst_structure_to_string(structure);
+    } else text = gst_value_serialize(value);
+    return text ? text : g_strdup("(NULL)");
+}
+
+// Reason: as above. A value of a tag as gst-launch-1.0 prints it with -t, to be freed: of a picture what it is.
+static inline gchar *mb_tag_text(const GstTagList *list, const gchar *tag, guint index) {
+    const GValue *value = gst_tag_list_get_value_index(list, tag, index);
+    if (!value) return NULL;
+    if (G_VALUE_HOLDS_STRING(value)) return g_value_dup_string(value);
+    if (G_VALUE_HOLDS(value, GST_TYPE_SAMPLE)) {
+        GstSample *sample = gst_value_get_sample(value);
+        GstBuffer *buffer = sample ? gst_sample_get_buffer(sample) : NULL;
+        GstCaps *caps = sample ? gst_sample_get_caps(sample) : NULL;
+        gchar *type = caps ? gst_caps_to_string(caps) : g_strdup("unknown");
+        gchar *text = g_strdup_printf("buffer of %" G_GSIZE_FORMAT " bytes, type: %s",
+                                      buffer ? gst_buffer_get_size(buffer) : 0, type);
+        g_free(type);
+        return text;
+    }
+    if (G_VALUE_HOLDS(value, GST_TYPE_DATE_TIME)) {
+        GstDateTime *time = (GstDateTime *)g_value_get_boxed(value);
+        return time ? gst_date_time_to_iso8601_string(time) : NULL;
+    }
+    return g_strdup_value_contents(value);
+}
 
 // Reason: macro (GST_VALUE_HOLDS_ARRAY).
 static inline gboolean mb_is_value_array(const GValue *value) { return GST_VALUE_HOLDS_ARRAY(value); }

@@ -21,11 +21,14 @@ final class Bus: Sendable {
     private let latencyChanged: @Sendable () -> Void
     /// Told which element has exposed all the streams that were chosen.
     private let onStreamsSelected: @Sendable (UInt) -> Void
+    /// What the string has of GStreamer 0.10, which explains why a stream finds no format.
+    private let former: String?
 
     init(
-        onStreamsSelected: @escaping @Sendable (UInt) -> Void,
+        former: String? = nil, onStreamsSelected: @escaping @Sendable (UInt) -> Void,
         latencyChanged: @escaping @Sendable () -> Void
     ) {
+        self.former = former
         self.onStreamsSelected = onStreamsSelected
         self.latencyChanged = latencyChanged
     }
@@ -122,6 +125,8 @@ final class Bus: Sendable {
             gst_message_parse_state_changed(message, nil, &new, nil)
             return PipelineState(rawValue: Int(new.rawValue)).map { .stateChanged($0) }
         case GST_MESSAGE_ELEMENT: return element(message)
+        case GST_MESSAGE_TAG: return FoundTags(message).map { .tags($0) } ?? .other("tag")
+        case GST_MESSAGE_PROPERTY_NOTIFY: return .property(PropertyChange(message))
         case GST_MESSAGE_QOS:
             noteSkipped(message)
             return .other("qos")
@@ -138,7 +143,8 @@ final class Bus: Sendable {
         guard warning.isMissedLink else { return .warning(warning) }
         let (judge, missing) = state.withLock { ($0.judge, $0.missing) }
         let link = MissedLink(
-            warning, from: message.pointee.src.flatMap { Element(object: $0) }, missing)
+            warning, from: message.pointee.src.flatMap { Element(object: $0) }, missing,
+            former: former)
         return judge?(link) == true ? .warning(link.error) : .error(link.error)
     }
 
@@ -192,6 +198,9 @@ final class Bus: Sendable {
             [.notFound, .resourceFailed].contains(failure.code)
         {
             failure.advice = PipelineError.displayAdvice
+        }
+        if let former, [.streamFailed, .linkFailed].contains(failure.code) {
+            failure.advice = former
         }
         if let file = file(of: message.pointee.src), !failure.description.contains(file) {
             failure.message = failure.message.trimmingSuffix(".\n ") + ": \"\(file)\""

@@ -8,14 +8,21 @@ internal import Synchronization
 /// string is parsed, that is an error like any other.
 enum LogCapture {
     private static let active = Atomic<Int>(0)
-    private static let texts = Mutex<[UInt: [String]]>([:])
+    private static let texts = Mutex<[UInt: Said]>([:])
+
+    private struct Said {
+        var critical: [String] = []
+        /// Warnings about what an error may say better.
+        var held: [String] = []
+    }
 
     /// Called once, when GStreamer starts.
     static func install() {
         _ = mb_log_set_default_handler { domain, level, message, _ in
             let severe = G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue
-            if level.rawValue & severe != 0, let message,
-                LogCapture.take(String(cString: message))
+            let isSevere = level.rawValue & severe != 0
+            if let message, isSevere || level.rawValue & G_LOG_LEVEL_WARNING.rawValue != 0,
+                LogCapture.take(String(cString: message), isSevere)
             {
                 return
             }
@@ -23,21 +30,41 @@ enum LogCapture {
         }
     }
 
-    private static func take(_ text: String) -> Bool {
-        guard active.load(ordering: .acquiring) > 0 else { return false }
+    private static func take(_ text: String, _ isSevere: Bool) -> Bool {
+        guard active.load(ordering: .acquiring) > 0, isSevere || text.hasPrefix(formerCaps) else {
+            return false
+        }
+        let thread = UInt(pthread_self())
         return texts.withLock { texts in
-            texts[UInt(pthread_self())]?.append(text) != nil
+            guard texts[thread] != nil else { return false }
+            if isSevere {
+                texts[thread]?.critical.append(text)
+            } else {
+                texts[thread]?.held.append(text)
+            }
+            return true
         }
     }
 
-    /// Runs `body` and returns what it gave, with the CRITICALs it caused on this thread.
-    static func during<R>(_ body: () -> R) -> (R, [String]) {
+    /// Of caps as GStreamer 0.10 wrote them, where they are made.
+    private static let formerCaps = "0.10-style raw"
+
+    /// Runs `body` and returns what it gave, with the CRITICALs it caused on this thread. Where there was
+    /// nothing wrong, the warnings that were held back are written to the log.
+    static func during<R>(
+        _ body: () -> R, isWrong: (R) -> Bool = { _ in false }
+    ) -> (R, [String]) {
         let thread = UInt(pthread_self())
         active.add(1, ordering: .releasing)
-        texts.withLock { $0[thread] = [] }
+        texts.withLock { $0[thread] = Said() }
         let result = body()
-        let said = texts.withLock { $0.removeValue(forKey: thread) } ?? []
+        let said = texts.withLock { $0.removeValue(forKey: thread) } ?? Said()
         active.subtract(1, ordering: .releasing)
-        return (result, said)
+        if said.critical.isEmpty, !isWrong(result) {
+            for text in said.held {
+                g_log_default_handler("GStreamer", G_LOG_LEVEL_WARNING, text, nil)
+            }
+        }
+        return (result, said.critical)
     }
 }

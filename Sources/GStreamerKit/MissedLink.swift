@@ -11,7 +11,11 @@ public struct MissedLink: Sendable {
     ///   - warning: GStreamer's `Delayed linking failed`.
     ///   - element: The one that has no such pad.
     ///   - missing: What a decoder was missed for before.
-    init(_ warning: PipelineError, from element: Element?, _ missing: MissingPlugin?) {
+    ///   - former: What the string has of GStreamer 0.10.
+    init(
+        _ warning: PipelineError, from element: Element?, _ missing: MissingPlugin?,
+        former: String?
+    ) {
         // "failed delayed linking some pad of GstMatroskaDemux named d to some pad of GstVP8Dec named x"
         let receiver =
             (warning.debug ?? "").split(whereSeparator: \.isWhitespace).last
@@ -24,7 +28,7 @@ public struct MissedLink: Sendable {
             + (types.isEmpty ? "" : ": it gives \(types.joined(separator: ", "))")
         error.debug = "\(warning.message) \(warning.debug ?? "")"
         error.advice =
-            missing?.advice
+            missing?.advice ?? former
             ?? "the decoder or parser of a stream that there is, or leave this branch out"
         self.error = error
         self.receiver = receiver
@@ -33,7 +37,7 @@ public struct MissedLink: Sendable {
 
 extension PipelineError {
     /// Whether it is GStreamer's `Delayed linking failed`, in whatever language.
-    var isMissedLink: Bool {
+    package var isMissedLink: Bool {
         domain == g_quark_to_string(gst_parse_error_quark()).map { String(cString: $0) }
             && domainCode == Int(GST_PARSE_ERROR_DELAYED_LINK.rawValue)
     }

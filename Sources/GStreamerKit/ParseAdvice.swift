@@ -23,6 +23,9 @@ struct ParseAdvice {
         guard let element = make(factory) else { return nil }
         let all = element.settableProperties.map(\.name)
         let list = "gst-inspect-1.0 \(factory) lists its properties"
+        if let today = FormerNames.property(name, among: all) {
+            return "\(today)=…, as \(name) is called today; \(list)"
+        }
         return Spelling.nearest(to: name, among: all).map { "\($0)=… is one; \(list)" } ?? list
     }
 

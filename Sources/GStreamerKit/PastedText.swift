@@ -90,6 +90,30 @@ enum PastedText {
         return result
     }
 
+    // MARK: The cut
+
+    /// Without the `!` at either end: `videoconvert !` and `! fakesink` are what is left of a string that was
+    /// cut between the two. Of a string of nothing else all is kept.
+    static func withoutCut(_ words: [String]) -> [String] {
+        var kept = words[...]
+        while kept.first == "!" { kept.removeFirst() }
+        while kept.last == "!" { kept.removeLast() }
+        guard !kept.isEmpty else { return words }
+        var result = Array(kept)
+        if let first = result.first, first.first == "!", isName(first.dropFirst()) {
+            result[0].removeFirst()
+        }
+        if let last = result.last, last.last == "!", isName(last.dropLast()) {
+            result[result.count - 1].removeLast()
+        }
+        return result
+    }
+
+    private static func isName(_ text: Substring) -> Bool {
+        !text.isEmpty
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) }
+    }
+
     // MARK: The program
 
     private static func withoutProgram(_ words: [String]) -> [String] {

@@ -29,12 +29,13 @@ extension Pipeline {
         var error: UnsafeMutablePointer<GError>?
         let flags =
             GST_PARSE_FLAG_FATAL_ERRORS.rawValue | GST_PARSE_FLAG_NO_SINGLE_ELEMENT_BINS.rawValue
-        let (parsed, critical) = LogCapture.during {
-            gst_parse_launch_full(
-                "( identity name=\(guardName) ) \(description.parsable)", context,
-                GstParseFlags(rawValue: flags),
-                &error)
-        }
+        let (parsed, critical) = LogCapture.during(
+            {
+                gst_parse_launch_full(
+                    "( identity name=\(guardName) ) \(description.parsable)", context,
+                    GstParseFlags(rawValue: flags),
+                    &error)
+            }, isWrong: { _ in error != nil })
         if error != nil || !critical.isEmpty || parsed == nil {
             if let parsed { discard(parsed) }
             throw parseFailure(text, error: error, critical: critical, context: context)
@@ -92,14 +93,12 @@ extension Pipeline {
         var failure =
             error.map { PipelineError(adopting: $0) }
             ?? PipelineError(.syntax, message: "GStreamer cannot make a pipeline of this")
-        let advisor = ParseAdvice(PipelineText(text))
+        let description = PipelineText(text)
+        let advisor = ParseAdvice(description)
         if let advice = advisor.advice(for: failure.code, failure.message) {
             failure.advice = advice
         }
-        if failure.code == .syntax, let name = advisor.unknownNames.first {
-            failure.advice =
-                "\(advisor.advice(forUnknown: name)): no element has the name \"\(name)\""
-        }
+        if failure.code == .syntax { locate(&failure, in: description) }
         if failure.code == .missingElement {
             if let name = missingElements(context).first {
                 failure.advice = MissingPlugin(kind: .element, name: name).advice
@@ -114,6 +113,14 @@ extension Pipeline {
                 failure.advice = "a word with a dot refers to an element by its name: write name=…"
             }
         }
+        if let former = FormerNames.advice(in: description) {
+            // All that is old at once: most strings have several.
+            let isOld =
+                failure.code == .linkFailed
+                || missingElements(context).contains { FormerNames.element($0) != nil }
+            failure.advice =
+                isOld ? former : [failure.advice, former].compactMap { $0 }.joined(separator: "; ")
+        }
         if !critical.isEmpty {
             let said = critical.joined(separator: "; ")
             failure.debug = failure.debug.map { "\($0); \(said)" } ?? said
@@ -122,9 +129,25 @@ extension Pipeline {
         return failure
     }
 
-    private static func missingElements(
-        _ context: OpaquePointer
-    ) -> [String] {
+    /// Says where a syntax error is.
+    private static func locate(_ failure: inout PipelineError, in text: PipelineText) {
+        let message = failure.message.trimmingSuffix(".\n ")
+        // GStreamer names what it stumbles over in all but this one, in whatever language.
+        let isUnplaced = !message.contains("\"")
+        if isUnplaced, let fault = SyntaxFault.first(in: text) {
+            failure.message = "\(message) \(fault.message)"
+            failure.advice = fault.advice
+        }
+        let advisor = ParseAdvice(text)
+        if let name = advisor.unknownNames.first {
+            failure.advice =
+                "\(advisor.advice(forUnknown: name)): no element has the name \"\(name)\""
+        } else if !isUnplaced, failure.domainCode == Int(GST_PARSE_ERROR_SYNTAX.rawValue) {
+            failure.advice = "a ! between it and the element that it is to be linked with"
+        }
+    }
+
+    private static func missingElements(_ context: OpaquePointer) -> [String] {
         guard let names = gst_parse_context_get_missing_elements(context) else { return [] }
         defer { g_strfreev(names) }
         var found: [String] = []

@@ -43,7 +43,10 @@ public final class Pipeline: Sendable {
         self.text = text
         let ended = ended
         let latePads = latePads
-        self.bus = Bus(onStreamsSelected: { latePads.completed($0) }) {
+        self.bus = Bus(
+            former: FormerNames.advice(in: PipelineText(text)),
+            onStreamsSelected: { latePads.completed($0) }
+        ) {
             control.post {
                 // An element may say so while the pipeline is on its way to its end.
                 guard !ended.flag.load(ordering: .relaxed) else { return }

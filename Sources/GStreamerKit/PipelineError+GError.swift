@@ -85,6 +85,9 @@ struct MissingPlugin: Sendable {
 
     var advice: String {
         if kind == .element, let hardware = HardwareElements.of(name) { return hardware.advice }
+        if kind == .element, let today = FormerNames.element(name) {
+            return "\(today) for \(name), a name of GStreamer 0.10"
+        }
         let package: String?
         switch kind {
         case .element, .other: package = DebianPackage.providing(element: name)

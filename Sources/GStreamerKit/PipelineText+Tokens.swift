@@ -51,6 +51,11 @@ struct PipelineLexer {
         return (best.kind.make(words), start..<place)
     }
 
+    /// How long the string is, in bytes.
+    var length: Int { text.count }
+
+    func string(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
+
     // MARK: Rules
 
     private enum Kind {

@@ -14,8 +14,13 @@ public struct PipelineText: Sendable {
         self.words = PastedText.words(of: text)
     }
 
-    /// The string without what only a shell reads; the same where there is nothing of it.
-    public var plain: String { words == Self.split(text) ? text : words.joined(separator: " ") }
+    /// The string without what only a shell reads, and without the `!` at which a longer one was cut; the
+    /// same where there is nothing of it.
+    public var plain: String { joined(PastedText.withoutCut(words)) }
+
+    private func joined(_ words: [String]) -> String {
+        words == Self.split(text) ? text : words.joined(separator: " ")
+    }
 
     /// White space as GStreamer's parser knows it.
     static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
@@ -52,10 +57,7 @@ public struct PipelineText: Sendable {
     /// The string as GStreamer's parser takes it. Caps in quotes, as they stand in shell scripts, are
     /// freed of them: the parser takes a word in quotes for no caps. Between two links all that follows
     /// a media type belongs to the caps, so that nothing else can come of it.
-    var parsable: String {
-        let parsable = parsableWords
-        return parsable == words ? plain : parsable.joined(separator: " ")
-    }
+    var parsable: String { joined(parsableWords) }
 
     var parsableWords: [String] {
         var result = words

@@ -116,6 +116,9 @@ public final class Bridge: Sendable {
                 if case .endOfStream = message { run.outputEnded(name, nil) }
             }
         }
+        for pipeline in captures.map(\.pipeline) + outputs.map(\.output.pipeline) {
+            Self.tellWarnings(of: pipeline, run)
+        }
     }
 
     /// A stream that nobody named is `audio` where its string can give nothing but sound.

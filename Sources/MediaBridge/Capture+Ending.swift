@@ -64,7 +64,7 @@ extension Capture {
         _ sinks: [Element], within limit: @escaping @Sendable () -> Duration?
     ) async -> Bool {
         let unfed = branches.contains { !$0.sink.isFed }
-        return await Standstill(news: ending).wait(
+        return await PatientWait(news: ending).wait(
             until: { [pipeline] in
                 // A sink that nothing is linked to, or that failed, keeps the pipeline from telling its end.
                 pipeline.hasEnded
@@ -76,7 +76,7 @@ extension Capture {
             },
             patience: { [pipeline] in
                 pipeline.failure == nil
-                    ? Standstill.Patience(standing: Self.patience, inAll: limit()) : .afterError
+                    ? PatientWait.Patience(standing: Self.patience, inAll: limit()) : .afterError
             })
     }
 

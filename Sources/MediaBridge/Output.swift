@@ -133,7 +133,7 @@ final class Output: Sendable {
     ) async -> Bool {
         let branches = Array(branches.values)
         let sinks = pipeline.sinks
-        return await Standstill(news: outcome).wait(
+        return await PatientWait(news: outcome).wait(
             until: { [pipeline] in
                 pipeline.hasEnded || isDone(branches)
                     || pipeline.failure != nil
@@ -142,7 +142,7 @@ final class Output: Sendable {
             movement: { branches.reduce(0) { $0 + $1.writtenBuffers } },
             patience: { [pipeline] in
                 pipeline.failure == nil
-                    ? Standstill.Patience(standing: patience) : .afterError
+                    ? PatientWait.Patience(standing: patience) : .afterError
             })
     }
 

@@ -36,6 +36,17 @@ struct BridgeOptions: ParsableArguments {
     @Option(help: ReportMode.help)
     var report = ReportMode.text
 
+    @Flag(
+        name: .shortAndLong,
+        help: """
+            Prints the negotiated caps of every pad, and other properties that change, on standard error \
+            as gst-launch-1.0 does.
+            """)
+    var verbose = false
+
+    @Flag(name: .shortAndLong, help: "Prints the tags that are found, on standard error.")
+    var tags = false
+
     @Option(
         help: ArgumentHelp(
             "Runs strings of others, which may write in this directory alone.", valueName: "dir"),
@@ -121,11 +132,15 @@ struct BridgeOptions: ParsableArguments {
                 "--report json and \"\(name)\" cannot both have standard output; let \(name) write "
                     + "to a file or a FIFO, or take --report text, which goes to standard error")
         }
+        let details = DetailPrinter()
         bridge.onEvent { event in
             switch event {
-            case .failed(let error), .stalled(let error): Terminal.complain(error)
+            case .failed(let error), .stalled(let error): details.complain(error)
+            case .warned(let warning): details.warn(warning)
             }
         }
+        if verbose { bridge.onPropertyChange { details.show("\($0)") } }
+        if tags { bridge.onTags { details.show("\($0)") } }
         onStart(bridge)
         let result = await Interruption.during {
             bridge.stop()
@@ -135,6 +150,7 @@ struct BridgeOptions: ParsableArguments {
             await progress.end()
             return result
         }
+        await details.end()
         ReportPrinter(mode: report).print(result, recorders: bridge.recorders)
         for name in result.streamsThatWereToCome {
             Terminal.say("the stream \(name) had given nothing yet when the run was ended")

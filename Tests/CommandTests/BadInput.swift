@@ -40,7 +40,7 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         capture("a. ! b.", "a. ! b."),
         capture("videotestsrc ! \"video/x-raw\" fakesnk t. ! m.", "fakesnk"),
         capture("!", "syntax"),
-        capture("videotestsrc !", "videotestsrc !"),
+        capture("videotestsrc ! ! identity", "at \"! ! identity", "one ! out"),
         capture("fakesrc.( x )", "fakesrc"),
         capture("videotestsrc name=a ! identity name=a", "two elements", "\"a\""),
         capture("videotestsrc ! fakesink", "fakesink", "free source pad"),

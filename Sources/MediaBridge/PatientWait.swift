@@ -1,5 +1,5 @@
 /// Waits for the end of a pipeline, for as long as something moves in it.
-struct Standstill {
+struct PatientWait {
     /// How long it may take.
     struct Patience {
         /// Without anything that moves.

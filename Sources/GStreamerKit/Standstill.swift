@@ -1,0 +1,161 @@
+internal import CMediaBridge
+
+/// Where nothing moves: which elements wait, and for whom.
+package struct Standstill {
+    /// As far as pads and queues tell; empty where they tell nothing.
+    package private(set) var reasons: [String] = []
+    /// What to do about the first reason.
+    package private(set) var advice: String?
+
+    private var seen: Set<UnsafeMutableRawPointer> = []
+
+    /// Looks at a pipeline that stands still. Thread: any but a streaming thread.
+    ///
+    /// - Parameter starving: Sinks that have got nothing, beside those that wait for their first buffer.
+    package init(of pipeline: Pipeline, starving: [Element] = []) {
+        let all = pipeline.elements.filter { $0.isOfString }.sorted { $0.name < $1.name }
+        for sink in all where sink.pads(GST_PAD_SRC).isEmpty && !sink.isPlainBin {
+            guard let pad = sink.pads(GST_PAD_SINK).first else { continue }
+            if starving.contains(where: { $0.pointer == sink.pointer }) {
+                if let cause = cause(ofSilenceAt: pad) { reasons.append(cause) }
+            } else if sink.isChangingState {
+                reasons.append(
+                    "\(sink.name) has not got its first buffer (not prerolled)"
+                        + (cause(ofSilenceAt: pad).map { ": \($0)" } ?? ""))
+            }
+        }
+        let full = all.filter { QueueLevel($0)?.isFull == true }
+        let queues = full.filter { $0.factoryName != "appsrc" }
+        // The source itself is full in any case.
+        for queue in queues.isEmpty && reasons.isEmpty ? full : queues {
+            let next = queue.sourcePads.first?.peer?.element?.name
+            reasons.append(
+                "\(queue.name) is full" + (next.map { ", and \($0) takes nothing from it" } ?? ""))
+        }
+    }
+
+    private mutating func advise(_ text: String) { if advice == nil { advice = text } }
+
+    /// Why nothing comes to a sink pad; `nil` where that cannot be told.
+    private mutating func cause(ofSilenceAt pad: Pad) -> String? {
+        guard let peer = pad.peer else { return "nothing is linked to it" }
+        guard let element = peer.element, isNew(element) else { return nil }
+        let inputs = element.pads(GST_PAD_SINK)
+        guard let input = inputs.first else {
+            if peer.hasEnded { return "\(element.name) has ended" }
+            advise("look at what \(element.name) (\(element.factoryName)) reads from")
+            return peer.caps == nil
+                ? "\(element.name) has given nothing" : "\(element.name) gives no more"
+        }
+        if inputs.count > 1 { return cause(ofSilenceOf: element, inputs) }
+        if let level = QueueLevel(element), !level.isEmpty { return nil }
+        let others = element.sourcePads.filter { $0.pointer != peer.pointer }
+        for other in others {
+            guard let holder = holder(behind: other) else { continue }
+            advise("a queue behind \(element.name) at the beginning of each of its branches")
+            return "\(element.name) is held up by another of its branches: \(holder)"
+        }
+        if input.caps != nil, peer.caps == nil {
+            advise("look at the properties of \(element.name), and at what it is given")
+            return "\(element.name) (\(element.factoryName)) takes data and gives none"
+        }
+        return cause(ofSilenceAt: input)
+    }
+
+    /// A mixer or a muxer waits for each of its pads.
+    private mutating func cause(ofSilenceOf element: Element, _ inputs: [Pad]) -> String {
+        let hungry = inputs.filter(isStarved)
+        if let first = hungry.first {
+            advise("data for the pad \(first.name) of \(element.name), or a string without it")
+        }
+        let starved = hungry.map { input in
+            "\(input.name)" + (cause(ofSilenceAt: input).map { " (\($0))" } ?? "")
+        }
+        let name = "\(element.name) (\(element.factoryName))"
+        return starved.isEmpty
+            ? "\(name) gives nothing, though data has come to each of its pads"
+            : "\(name) waits for data on its \(starved.count == 1 ? "pad" : "pads") "
+                + starved.joined(separator: ", ")
+    }
+
+    /// Whether nothing waits in front of a sink pad, as far as the next queue.
+    private func isStarved(_ input: Pad) -> Bool {
+        var pad = input
+        for _ in 0..<256 {
+            guard let element = pad.peer?.element else { break }
+            if let level = QueueLevel(element) { return level.isEmpty }
+            let inputs = element.pads(GST_PAD_SINK)
+            guard inputs.count == 1 else { break }
+            pad = inputs[0]
+        }
+        return input.caps == nil
+    }
+
+    /// What keeps a thread that pushes into a source pad's branch.
+    private func holder(behind source: Pad) -> String? {
+        var source = source
+        for _ in 0..<256 {
+            guard let element = source.peer?.element else { return nil }
+            if let level = QueueLevel(element) {
+                return level.isFull ? "\(element.name) is full" : nil
+            }
+            let next = element.pads(GST_PAD_SRC)
+            guard next.count == 1, element.pads(GST_PAD_SINK).count == 1 else {
+                guard next.isEmpty, !element.isChangingState else { return nil }
+                return "\(element.name) has its first buffer, and waits for the other sinks"
+            }
+            source = next[0]
+        }
+        return nil
+    }
+
+    private mutating func isNew(_ element: Element) -> Bool {
+        seen.insert(UnsafeMutableRawPointer(element.pointer)).inserted
+    }
+}
+
+/// How full an element is that keeps buffers.
+private struct QueueLevel {
+    private let levels: [(level: UInt64, limit: UInt64)]
+
+    init?(_ element: Element) {
+        let isSource = element.factoryName == "appsrc"
+        guard isSource || ["queue", "queue2"].contains(element.factoryName) else { return nil }
+        // Of 64 bits in a source, of 32 in a queue but for times.
+        func value(_ name: String, isWide: Bool) -> UInt64? {
+            guard element.hasProperty(name) else { return nil }
+            return UInt64(
+                isWide
+                    ? mb_get_uint64(element.pointer, name)
+                    : guint64(mb_get_uint(element.pointer, name)))
+        }
+        levels = ["buffers", "bytes", "time"].compactMap { unit in
+            let isWide = isSource || unit == "time"
+            let limit = isSource ? "max-\(unit)" : "max-size-\(unit)"
+            guard let level = value("current-level-\(unit)", isWide: isWide) else { return nil }
+            return (level, value(limit, isWide: isWide) ?? 0)
+        }
+        guard !levels.isEmpty else { return nil }
+    }
+
+    /// The first level is that of buffers.
+    var isEmpty: Bool { levels[0].level == 0 }
+    var isFull: Bool { levels.contains { $0.limit > 0 && $0.level >= $0.limit } }
+}
+
+extension Element {
+    /// Whether a change of its state is under way: of a sink, to its first buffer.
+    fileprivate var isChangingState: Bool {
+        gst_element_get_state(pointer, nil, nil, 0) == GST_STATE_CHANGE_ASYNC
+    }
+}
+
+extension Pad {
+    /// `sink_0`
+    fileprivate var name: String {
+        let object = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstObject.self)
+        guard let text = gst_object_get_name(object) else { return "" }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,220 @@
+/// Where a string stops being one that GStreamer's parser can read, which says no more than "syntax error".
+///
+/// The grammar is that of GStreamer's `grammar.y`: chains of elements with links between them, in brackets
+/// or not, that begin and end in an element, an address or a reference to a name.
+struct SyntaxFault {
+    /// The string from there on, or, where it ends too early, its last words.
+    let place: String
+    let reason: String
+    let advice: String
+
+    var message: String {
+        let quote = place.contains("\"") ? "'" : "\""
+        return "at \(quote)\(place)\(quote): \(reason)"
+    }
+
+    /// The first fault; `nil` where the grammar has nothing against the string.
+    static func first(in text: PipelineText) -> SyntaxFault? {
+        var reader = GrammarReader()
+        var lexer = PipelineLexer(Array(text.parsable.utf8))
+        while let (token, range) = lexer.nextPlaced() {
+            if let problem = reader.read(token, at: range.lowerBound) {
+                return SyntaxFault(
+                    place: lexer.excerpt(from: problem.start ?? range.lowerBound),
+                    reason: problem.reason, advice: problem.advice)
+            }
+        }
+        return reader.problemAtEnd.map { problem in
+            SyntaxFault(
+                place: problem.start.map { lexer.excerpt(from: $0) } ?? lexer.end,
+                reason: problem.reason, advice: problem.advice)
+        }
+    }
+}
+
+/// What may come next.
+private struct GrammarReader {
+    struct Problem {
+        let reason: String
+        let advice: String
+        /// From where it is best shown, in bytes; `nil` for the token itself.
+        var start: Int?
+    }
+
+    private enum Place {
+        /// Where a chain may begin.
+        case chain
+        /// Behind a bracket, where its properties may stand.
+        case opened
+        case element, bin, pads, address
+        /// Behind a reference that begins a chain, and one that ends it.
+        case reference, lastReference
+        /// Behind an address that ends a chain.
+        case ended
+        case link
+        /// Behind the names of pads that follow a link.
+        case linkPads
+        /// Behind the comma of a list of pads.
+        case comma
+    }
+    private var place = Place.chain
+    private var beforeComma = Place.chain
+    /// Where each bracket that is open began, in bytes.
+    private var brackets: [Int] = []
+    /// Where the token before began, in bytes.
+    private var previous = 0
+
+    /// What is wrong with a token that begins at a place; `nil` where it may stand there.
+    mutating func read(_ token: PipelineText.Token, at start: Int) -> Problem? {
+        defer { previous = start }
+        if place == .comma {
+            guard case .identifier = token else {
+                return Problem(
+                    reason: "a comma and no name of a pad behind it",
+                    advice: "leave the comma out; caps stand between two !")
+            }
+            place = beforeComma
+            return nil
+        }
+        switch token {
+        case .identifier:
+            place = .element
+        case .bin, .other("("):
+            brackets.append(start)
+            place = .opened
+        case .location:
+            if place == .linkPads { return unexpected(token) }
+            place = place == .link ? .ended : .address
+        case .reference(let text):
+            return reference(text)
+        case .assignment, .preset:
+            // The place stays: more properties may follow.
+            guard [.element, .opened].contains(place) else { return unexpected(token) }
+        case .link:
+            return link()
+        case .other(","):
+            guard [.pads, .linkPads, .reference, .lastReference].contains(place) else {
+                return unexpected(token)
+            }
+            beforeComma = place
+            place = .comma
+        case .other(")"):
+            if place == .link || place == .linkPads { return dangling("in front of the )") }
+            guard brackets.popLast() != nil else {
+                return Problem(
+                    reason: "a ) that no ( opens", advice: "leave it out, or open the bracket")
+            }
+            place = .bin
+        case .other:
+            return unexpected(token)
+        }
+        return nil
+    }
+
+    private mutating func reference(_ text: String) -> Problem? {
+        // `.src` is a pad of the element in front of it or behind it, `t.` an element.
+        guard text.hasPrefix(".") else {
+            if place == .linkPads { return unexpected(.reference(text)) }
+            place = place == .link ? .lastReference : .reference
+            return nil
+        }
+        switch place {
+        case .element, .bin: place = .pads
+        case .link: place = .linkPads
+        default: return unexpected(.reference(text))
+        }
+        return nil
+    }
+
+    private mutating func link() -> Problem? {
+        switch place {
+        case .element, .bin, .pads, .address, .reference:
+            place = .link
+            return nil
+        case .link:
+            return Problem(
+                reason: "two ! with nothing between them", advice: "leave one ! out",
+                start: previous)
+        case .chain, .opened:
+            return Problem(
+                reason: "a ! with nothing in front of it",
+                advice: "an element in front of it, or leave it out")
+        case .linkPads: return dangling("in front of the next !")
+        case .lastReference, .ended, .comma:
+            return Problem(
+                reason: "a ! behind a chain that has ended: a word with a dot ends it",
+                advice: "a tee or a queue behind the element that is meant, to go on from there")
+        }
+    }
+
+    private func dangling(_ side: String) -> Problem {
+        Problem(
+            reason: "a ! and no element \(side)", advice: "an element behind it, or leave it out")
+    }
+
+    private func unexpected(_ token: PipelineText.Token) -> Problem {
+        switch token {
+        case .assignment(let text):
+            let key = text.prefix { $0 != "=" }
+            return Problem(
+                reason: "a property that belongs to no element",
+                advice: "\(key)=… directly behind its element, with no ! between them")
+        case .preset:
+            return Problem(
+                reason: "a preset that belongs to no element", advice: "it behind its element")
+        case .other(let character) where "\"'".contains(character):
+            return Problem(
+                reason: "a quote where none can be, or one that is never closed",
+                advice: "quotes around the value of a property, or around caps between two !")
+        case .other(","):
+            return Problem(
+                reason: "a comma outside of caps",
+                advice: "caps stand between two !, and begin with their type: video/x-raw,width=320"
+            )
+        case .other(let character):
+            return Problem(
+                reason: "GStreamer knows no \"\(character)\" here",
+                advice: "leave it out, or in quotes where it belongs to a property's value")
+        default:
+            return Problem(
+                reason: "something that can be linked to nothing", advice: "an element in its place"
+            )
+        }
+    }
+
+    /// Of a string that ends here.
+    var problemAtEnd: Problem? {
+        switch place {
+        case .link, .linkPads: return dangling("behind it")
+        case .comma:
+            return Problem(
+                reason: "a comma and no name of a pad behind it", advice: "leave the comma out")
+        default: break
+        }
+        return brackets.last.map {
+            Problem(
+                reason: "a ( that is never closed", advice: "a ) behind its last element",
+                start: $0)
+        }
+    }
+}
+
+extension PipelineLexer {
+    /// A few words from a place on.
+    fileprivate func excerpt(from start: Int) -> String { brief(words(from: start, to: length)) }
+
+    /// The last few words.
+    fileprivate var end: String {
+        let all = words(from: 0, to: length)
+        return all.suffix(4).joined(separator: " ")
+    }
+
+    private func words(from start: Int, to end: Int) -> [String] {
+        string(start..<end).split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+
+    private func brief(_ words: [String]) -> String {
+        words.count > 4
+            ? words.prefix(3).joined(separator: " ") + " …" : words.joined(separator: " ")
+    }
+}
