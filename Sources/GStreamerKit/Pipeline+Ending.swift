@@ -51,6 +51,9 @@ extension Element {
     /// Whether the end of every stream that comes in has been dealt with.
     package var hasTakenEnd: Bool { pads(GST_PAD_SINK).allSatisfy(\.hasEnded) }
 
+    /// Whether anything of a stream has come in, be it only its beginning.
+    package var hasBegun: Bool { pads(GST_PAD_SINK).contains(where: \.hasBegun) }
+
     /// Whether what came last was refused with an error: nothing more will get in.
     package var refusesData: Bool {
         pads(GST_PAD_SINK).contains { pad in
@@ -82,6 +85,14 @@ extension Element {
 }
 
 extension Pad {
+    fileprivate var hasBegun: Bool {
+        guard let event = gst_pad_get_sticky_event(pointer, GST_EVENT_STREAM_START, 0) else {
+            return false
+        }
+        gst_event_unref(event)
+        return true
+    }
+
     /// Whether the element behind it takes data when it wants, on a thread of its own.
     fileprivate var isPulled: Bool { pointer.pointee.mode == GST_PAD_MODE_PULL }
 }

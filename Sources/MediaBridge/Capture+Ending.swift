@@ -39,7 +39,7 @@ extension Capture {
         let done = await isComplete(sinks) { [pipeline] in
             pipeline.haveSourcesEnded ? nil : Self.patience
         }
-        guard !done, pipeline.failure == nil else { return nil }
+        guard !done, pipeline.failure == nil, !isUntouched(sinks) else { return nil }
         let late = sinks.first { !$0.hasTakenEnd } ?? sinks[0]
         return PipelineError(
             .deadlineExceeded, element: late.path,
@@ -74,10 +74,15 @@ extension Capture {
             movement: { [self] in
                 sinks.reduce(arrivedSamples) { $0 + ($1.sinkStatistics?.rendered ?? 0) }
             },
-            patience: { [pipeline] in
-                pipeline.failure == nil
-                    ? PatientWait.Patience(standing: Self.patience, inAll: limit()) : .afterError
+            patience: { [self] in
+                pipeline.failure != nil || isUntouched(sinks)
+                    ? .afterError : PatientWait.Patience(standing: Self.patience, inAll: limit())
             })
+    }
+
+    /// Whether the capture has given nothing yet, to nobody: there is nothing to be completed.
+    private func isUntouched(_ sinks: [Element]) -> Bool {
+        arrivedSamples == 0 && !sinks.contains(where: \.hasBegun)
     }
 
     private var arrivedSamples: Int { branches.reduce(0) { $0 + $1.arrivedSamples } }

@@ -7,7 +7,8 @@ struct PatientWait {
         /// From the beginning; `nil`: without limit.
         var inAll: Duration?
 
-        /// After an error what is still inside may yet be saved, but not for long.
+        /// After an error what is still inside may yet be saved, but not for long. Also where nothing seems to
+        /// be inside.
         static let afterError = Patience(
             standing: .seconds(1).asDefaultDeadline, inAll: .seconds(3).asDefaultDeadline)
     }

@@ -147,6 +147,24 @@ extension CommandTests {
             #expect(ended.errors.contains("\"late\" of the capture was not finished"))
         }
 
+        /// A sender that is still to come: there is nothing to be completed, and nothing to wait for.
+        @Test func aCaptureThatHasGivenNothingYetIsNoFailure() async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await GstBridge.start(
+                    capture: "udpsrc port=\(try FreePort.udp()) ! tsdemux ! h264parse ! tee name=t "
+                        + "t. ! queue ! mp4mux ! filesink location=\(directory.file("own.mp4")) "
+                        + "t. ! queue ! avdec_h264 ! appsink",
+                    outputs: ["fakesink"], ["--progress", "always"]
+                ) { child in
+                    try await child.waitForErrors(to: "say that it runs") { $0.contains(" fps ") }
+                    child.send(signal: SIGINT)
+                    return Ended(try await child.end(within: .seconds(20)))
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(ended.errors.contains("the stream video had given nothing yet"))
+            }
+        }
+
         /// The same for what an output adds to the frames from sources of its own.
         @Test func anOutputWithASourceOfItsOwnIsCompleted() async throws {
             try await withTemporaryDirectory { directory in
