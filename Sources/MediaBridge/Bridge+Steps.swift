@@ -38,7 +38,8 @@ extension Bridge {
         for output in outputs {
             do throws(PipelineError) {
                 try await output.output.pipeline.setState(.ready)
-                open.append(output)
+                // An `autovideosink` without a display says so, and opens all the same.
+                if output.output.pipeline.failure == nil { open.append(output) }
             } catch {
                 run.outputEnded(output.name, error)
             }
