@@ -30,12 +30,17 @@ extension Bridge {
         }
     }
 
-    /// Opens displays and devices, which say only then what they take. Files are not touched yet.
+    /// Opens displays and devices, which say only then what they take. Files are left as they are: one that
+    /// is opened is emptied.
     ///
-    /// - Returns: The outputs that could be opened.
+    /// - Returns: The outputs that can be started.
     private func openOutputs() async -> [BridgeOutput] {
         var open: [BridgeOutput] = []
         for output in outputs {
+            guard !output.output.pipeline.writesFiles else {
+                open.append(output)
+                continue
+            }
             do throws(PipelineError) {
                 try await output.output.pipeline.setState(.ready)
                 // An `autovideosink` without a display says so, and opens all the same.
