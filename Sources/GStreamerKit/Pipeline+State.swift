@@ -66,6 +66,22 @@ extension Pipeline {
         }
     }
 
+    /// Brings the displays and devices that the pipeline ends in to READY, and nothing else: they say only
+    /// then what they take. Files stay as they are, which sinks open and empty at READY.
+    ///
+    /// - Throws: As ``setState(_:deadline:)`` does.
+    public func openDevices(deadline: Duration = stateDeadline) async throws(PipelineError) {
+        let devices = elements.filter { element in
+            ["Sink/Video", "Sink/Audio"].contains { element.klass.contains($0) }
+        }
+        guard !devices.isEmpty else { return }
+        let result = await control.run(within: deadline) {
+            devices.lazy.map { gst_element_set_state($0.pointer, GST_STATE_READY) }
+                .first { $0 == GST_STATE_CHANGE_FAILURE } ?? GST_STATE_CHANGE_SUCCESS
+        }
+        _ = try verdict(result, .ready, deadline)
+    }
+
     private static func change(_ handle: Handle, to state: PipelineState) -> GstStateChangeReturn {
         gst_element_set_state(
             UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstElement.self),

@@ -30,21 +30,17 @@ extension Bridge {
         }
     }
 
-    /// Opens displays and devices, which say only then what they take. Files are left as they are: one that
-    /// is opened is emptied.
+    /// Opens displays and devices, which say only then what they take.
     ///
     /// - Returns: The outputs that can be started.
     private func openOutputs() async -> [BridgeOutput] {
         var open: [BridgeOutput] = []
         for output in outputs {
-            guard !output.output.pipeline.writesFiles else {
-                open.append(output)
-                continue
-            }
+            let pipeline = output.output.pipeline
             do throws(PipelineError) {
-                try await output.output.pipeline.setState(.ready)
+                try await pipeline.openDevices()
                 // An `autovideosink` without a display says so, and opens all the same.
-                if output.output.pipeline.failure == nil { open.append(output) }
+                if pipeline.failure == nil { open.append(output) }
             } catch {
                 run.outputEnded(output.name, error)
             }

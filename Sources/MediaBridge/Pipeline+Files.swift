@@ -1,9 +1,4 @@
 extension Pipeline {
-    /// Whether it makes files, as far as its elements' classes tell; those of muxing sinks are inside of them.
-    var writesFiles: Bool {
-        elements.contains { $0.klass.contains("Sink/File") || $0.klass.contains("Muxer") }
-    }
-
     /// An end without the file is no success: it was to be written, and is not there, or is empty though
     /// something was muxed into it.
     var missingFile: PipelineError? {
