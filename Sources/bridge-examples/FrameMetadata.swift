@@ -74,6 +74,9 @@ struct FrameMetadata: AsyncParsableCommand {
         await receiver.shutDown()
         try await watch.check()
         try await arrivals.check()
-        print("the notes on every frame: \(output)")
+        // In real time, what comes faster than it is stamped is dropped, and counted.
+        let taken = await sender.statistics.local[.main]?.delivered ?? 0
+        let noted = await receiver.statistics.remote["anna"]?[.main]?.received ?? 0
+        print("the notes on \(noted) of \(taken) frames: \(output)")
     }
 }

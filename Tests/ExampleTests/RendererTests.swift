@@ -68,14 +68,17 @@ extension ExampleTests {
         @Test func notesCrossTheChannelWithTheirFrames() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("notes.csv")
-                try await Example.run("frame-metadata", "--capture", Example.film("ball"), path)
+                let said = try await Example.run(
+                    "frame-metadata", "--capture", Example.film("ball"), path)
                 let lines = try String(contentsOfFile: path, encoding: .utf8)
                     .split(separator: "\n").map { $0.split(separator: ",").map(String.init) }
                 #expect(lines.first == ["number", "taken", "due", "picture"])
                 let notes = lines.dropFirst()
-                #expect(notes.map { $0[0] } == (0..<30).map(String.init))
+                // In real time a busy machine may lose pictures before they are stamped, and none after.
+                #expect(!notes.isEmpty && notes.map { $0[0] } == notes.indices.map { "\($0 - 1)" })
+                #expect(said.contains("the notes on \(notes.count) of 30 frames"), "\(said)")
                 let times = notes.map { $0[1] }
-                #expect(times == times.sorted() && Set(times).count == 30)
+                #expect(times == times.sorted() && Set(times).count == notes.count)
                 #expect(notes.allSatisfy { $0[3] == "320x240" })
             }
         }
