@@ -148,6 +148,7 @@ static inline void mb_buffer_unref(GstBuffer *buffer) { gst_buffer_unref(buffer)
 static inline GstCaps *mb_caps_ref(GstCaps *caps) { return gst_caps_ref(caps); }
 static inline void mb_caps_unref(GstCaps *caps) { gst_caps_unref(caps); }
 static inline void mb_sample_unref(GstSample *sample) { gst_sample_unref(sample); }
+static inline GstTagList *mb_tag_list_copy(const GstTagList *list) { return gst_tag_list_copy(list); }
 static inline void mb_tag_list_unref(GstTagList *list) { gst_tag_list_unref(list); }
 
 // MARK: Objects

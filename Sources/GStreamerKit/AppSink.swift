@@ -142,15 +142,15 @@ public final class AppSink: Sendable {
     /// What the elements in front of the sink could give; `nil` where nothing is linked yet.
     public var offeredCaps: Caps? { element.pad("sink")?.peerCaps }
 
+    /// What it was told to take; `nil` where it takes anything.
+    var ownCaps: Caps? { gst_app_sink_get_caps(pointer).map { Caps(adopting: $0) } }
+
     /// Narrows what the sink takes, unless the string does so itself.
     ///
     /// - Returns: False where it does.
     @discardableResult
     public func narrow(to caps: Caps) -> Bool {
-        if let own = gst_app_sink_get_caps(pointer) {
-            mb_caps_unref(own)
-            return false
-        }
+        if ownCaps != nil { return false }
         gst_app_sink_set_caps(pointer, caps.pointer)
         return true
     }

@@ -14,6 +14,7 @@ final class Bus: Sendable {
         var ended = false
         /// By element, which lives as long as the pipeline.
         var skipped: [UInt: Int] = [:]
+        var headers: [UInt: Int] = [:]
         var judge: (@Sendable (MissedLink) -> Bool)?
     }
     private let state = Mutex(State())
@@ -53,7 +54,7 @@ final class Bus: Sendable {
             $0.failure = nil
             $0.ended = false
             $0.missing = nil
-            $0.skipped = [:]
+            ($0.skipped, $0.headers) = ([:], [:])
         }
     }
 
@@ -172,11 +173,19 @@ final class Bus: Sendable {
     private func noteSkipped(_ message: UnsafeMutablePointer<GstMessage>) {
         guard let source = message.pointee.src, mb_is_a(source, gst_base_sink_get_type()) == 0
         else { return }
-        var dropped: guint64 = 0
-        gst_message_parse_qos_stats(message, nil, nil, &dropped)
+        var (processed, dropped): (guint64, guint64) = (0, 0)
+        gst_message_parse_qos_stats(message, nil, &processed, &dropped)
         // All ones: the element does not count.
         guard dropped != .max else { return }
-        state.withLock { $0.skipped[UInt(bitPattern: source)] = Int(clamping: dropped) }
+        var jitter: gint64 = 0
+        gst_message_parse_qos_values(message, &jitter, nil, nil)
+        state.withLock { state in
+            let key = UInt(bitPattern: source)
+            // Before the first picture a decoder says that it dropped the headers.
+            let isHeader = processed == 0 && jitter <= 0
+            if isHeader { state.headers[key] = Int(clamping: dropped) }
+            state.skipped[key] = Int(clamping: dropped) - (state.headers[key] ?? 0)
+        }
     }
 
     private func error(

@@ -24,7 +24,7 @@ public struct MissedLink: Sendable {
         let types = Set(element?.sourcePads.map(\.mediaType) ?? []).subtracting([""]).sorted()
         var error = warning
         error.message =
-            "\(giver) has no stream for \"\(receiver)\""
+            "\(giver) has no stream for \"\(receiver)\"\(element?.wish(ofSibling: receiver) ?? "")"
             + (types.isEmpty ? "" : ": it gives \(types.joined(separator: ", "))")
         error.debug = "\(warning.message) \(warning.debug ?? "")"
         error.advice =
@@ -40,6 +40,23 @@ extension PipelineError {
     package var isMissedLink: Bool {
         domain == g_quark_to_string(gst_parse_error_quark()).map { String(cString: $0) }
             && domainCode == Int(GST_PARSE_ERROR_DELAYED_LINK.rawValue)
+    }
+}
+
+extension Element {
+    /// What an appsink beside the element takes, where it takes something of its own: `, which takes
+    /// audio/x-raw`.
+    fileprivate func wish(ofSibling name: String) -> String? {
+        let parent = gst_object_get_parent(
+            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstObject.self))
+        guard let parent else { return nil }
+        defer { gst_object_unref(parent) }
+        guard mb_is_a(parent, gst_bin_get_type()) != 0,
+            let sibling = gst_bin_get_by_name(
+                UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GstBin.self), name),
+            let caps = AppSink(Element(adopting: sibling))?.ownCaps, !caps.isAny
+        else { return nil }
+        return ", which takes \(caps.mediaType)"
     }
 }
 

@@ -56,41 +56,10 @@ extension Pad {
             switch event.pointee.type {
             case GST_EVENT_STREAM_START: body(ImageOrientation())
             case GST_EVENT_TAG:
-                var tags: UnsafeMutablePointer<GstTagList>?
-                gst_event_parse_tag(event, &tags)
-                var text: UnsafeMutablePointer<gchar>?
-                guard let tags,
-                    gst_tag_list_get_string(tags, "image-orientation", &text) != 0, let text
-                else { return }
-                defer { g_free(text) }
-                if let told = ImageOrientation(tag: String(cString: text)) { body(told) }
+                let told = Tags(retaining: event)["image-orientation"]
+                if let told = told.flatMap({ ImageOrientation(tag: $0) }) { body(told) }
             default: break
             }
         }
-    }
-
-    private func onEvent(_ body: @escaping (UnsafeMutablePointer<GstEvent>) -> Void) {
-        let context = UnsafeMutablePointer<Probe>.allocate(capacity: 1)
-        context.initialize(to: Probe(body: body))
-        _ = mb_pad_add_probe(
-            pointer, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-            { _, info, context in
-                if let probe = context?.assumingMemoryBound(to: Probe.self), let info,
-                    let event = gst_pad_probe_info_get_event(info)
-                {
-                    probe.pointee.body(event)
-                }
-                return GST_PAD_PROBE_OK
-            }, context,
-            {
-                let probe = $0?.assumingMemoryBound(to: Probe.self)
-                probe?.deinitialize(count: 1)
-                probe?.deallocate()
-            })
-    }
-
-    /// Lives in memory of its own, from registration to the destroy-notify.
-    private struct Probe: ~Copyable {
-        let body: (UnsafeMutablePointer<GstEvent>) -> Void
     }
 }

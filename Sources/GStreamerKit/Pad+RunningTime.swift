@@ -1,8 +1,9 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Calls `body` for every buffer that passes and is no header without a time, with its running time in nanoseconds and its bytes, on
-    /// the streaming thread: it must return at once. The probe stays as long as the pad.
+    /// Calls `body` for every buffer that passes and is no header without a time, with its running time in
+    /// nanoseconds and its bytes, on the streaming thread: it must return at once. The probe stays as long as
+    /// the pad.
     func onRunningTime(_ body: @escaping @Sendable (Int64?, Int) -> Void) {
         _ = mb_pad_add_probe(
             pointer, GST_PAD_PROBE_TYPE_BUFFER,
@@ -10,8 +11,7 @@ extension Pad {
                 guard let pad, let info, let context,
                     let buffer = gst_pad_probe_info_get_buffer(info)
                 else { return GST_PAD_PROBE_OK }
-                let isHeader = gst_buffer_has_flags(buffer, GST_BUFFER_FLAG_HEADER) != 0
-                guard !isHeader || buffer.pointee.pts != .max else { return GST_PAD_PROBE_OK }
+                if buffer.isTimelessHeader { return GST_PAD_PROBE_OK }
                 Unmanaged<Listener>.fromOpaque(context)._withUnsafeGuaranteedRef {
                     $0.body(Pad.runningTime(of: buffer, at: pad), Int(gst_buffer_get_size(buffer)))
                 }

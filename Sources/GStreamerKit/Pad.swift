@@ -60,10 +60,14 @@ public final class Pad: @unchecked Sendable {
 
     /// Calls `body` for every buffer that passes, on the streaming thread: it must return at once.
     /// The probe, and what `body` holds, stays as long as the pad.
-    public func onBuffer(_ body: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter skippingHeaders: Whether headers without a time are passed over: they hold no media.
+    public func onBuffer(
+        skippingHeaders: Bool = false, _ body: @escaping @Sendable () -> Void
+    ) {
         let mask = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
         let context = UnsafeMutablePointer<Probe>.allocate(capacity: 1)
-        context.initialize(to: Probe(body: body))
+        context.initialize(to: Probe(skipsHeaders: skippingHeaders, body: body))
         _ = mb_pad_add_probe(
             pointer, GstPadProbeType(rawValue: mask),
             { _, info, context in
@@ -72,11 +76,11 @@ public final class Pad: @unchecked Sendable {
                 }
                 if info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0 {
                     let list = gst_pad_probe_info_get_buffer_list(info)
-                    for _ in 0..<(list.map { gst_buffer_list_length($0) } ?? 0) {
-                        probe.pointee.call()
+                    for place in 0..<(list.map { gst_buffer_list_length($0) } ?? 0) {
+                        probe.pointee.met(gst_buffer_list_get(list, place))
                     }
                 } else {
-                    probe.pointee.call()
+                    probe.pointee.met(gst_pad_probe_info_get_buffer(info))
                 }
                 return GST_PAD_PROBE_OK
             }, context,
@@ -90,7 +94,19 @@ public final class Pad: @unchecked Sendable {
     /// Lives in memory of its own, from registration to the destroy-notify. Not copyable, so that a
     /// call borrows it where it lies and counts no references.
     private struct Probe: ~Copyable {
+        let skipsHeaders: Bool
         let body: @Sendable () -> Void
-        borrowing func call() { body() }
+
+        borrowing func met(_ buffer: UnsafeMutablePointer<GstBuffer>?) {
+            if skipsHeaders, let buffer, buffer.isTimelessHeader { return }
+            body()
+        }
+    }
+}
+
+extension UnsafeMutablePointer<GstBuffer> {
+    /// Whether it holds no media but what a decoder must know first, and is due at no time.
+    var isTimelessHeader: Bool {
+        gst_buffer_has_flags(self, GST_BUFFER_FLAG_HEADER) != 0 && pointee.pts == .max
     }
 }

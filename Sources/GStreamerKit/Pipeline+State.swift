@@ -23,9 +23,8 @@ extension Pipeline {
     public func setState(
         _ state: PipelineState, deadline: Duration = stateDeadline
     ) async throws(PipelineError) -> StateChange {
-        let result = await control.run(within: deadline) { [handle] in
-            Self.change(handle, to: state)
-        }
+        let change = change(to: state)
+        let result = await control.run(within: deadline) { change() }
         return try verdict(result, state, deadline)
     }
 
@@ -35,9 +34,8 @@ extension Pipeline {
     public func setStateAndWait(
         _ state: PipelineState, deadline: Duration = stateDeadline
     ) throws(PipelineError) -> StateChange {
-        let result = control.runAndWait(within: deadline) { [handle] in
-            Self.change(handle, to: state)
-        }
+        let change = change(to: state)
+        let result = control.runAndWait(within: deadline) { change() }
         return try verdict(result, state, deadline)
     }
 
@@ -59,8 +57,9 @@ extension Pipeline {
             }
         }
         let limit = Deadline(after: deadline) { verdict(nil) }
-        control.post { [handle] in
-            let result = Self.change(handle, to: state)
+        let change = change(to: state)
+        control.post {
+            let result = change()
             limit.cancel()
             verdict(result)
         }
@@ -82,10 +81,20 @@ extension Pipeline {
         _ = try verdict(result, .ready, deadline)
     }
 
-    private static func change(_ handle: Handle, to state: PipelineState) -> GstStateChangeReturn {
-        gst_element_set_state(
-            UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstElement.self),
-            GstState(rawValue: UInt32(state.rawValue)))
+    /// What makes the change; it holds the pipeline's handle, not the pipeline.
+    ///
+    /// While appsinks go to PLAYING nothing may enter them: a streaming thread that waits in one, for room or
+    /// at the end for its samples to be taken, holds the lock that the change needs, and whoever takes
+    /// samples may wait for the change.
+    private func change(to state: PipelineState) -> @Sendable () -> GstStateChangeReturn {
+        let entries = state == .playing ? appSinks.values.compactMap { $0.element.pad("sink") } : []
+        return { [handle] in
+            let gates = entries.map { $0.block() }
+            defer { gates.forEach { $0.open() } }
+            return gst_element_set_state(
+                UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstElement.self),
+                GstState(rawValue: UInt32(state.rawValue)))
+        }
     }
 
     private func verdict(

@@ -16,7 +16,7 @@ final class BridgeStream: CaptureReceiver {
     private let passed = Tally()
     private let isSound = Atomic<Bool>(false)
     private let drops = Mutex(DropCounts())
-    /// Frames that came after a limit, after the stop, or after the end of every output.
+    /// Samples that came after a limit, after the stop, or after the end of every output; and headers.
     private let unwanted = Atomic<Int>(0)
     private let end = Atomic<Int64>(0)
 
@@ -121,26 +121,32 @@ final class BridgeStream: CaptureReceiver {
 
     func receive(_ sample: MediaSample) {
         if sample.caps.mediaType.hasPrefix("audio/") { isSound.store(true, ordering: .relaxed) }
-        // Before the first unit, for whom it is: it belongs to no time.
-        if sample.isHeader { return gate.isOpen ? pass(sample) : () }
+        // Before the first unit, for whom it is: it belongs to no time, and is no frame.
+        if sample.isHeader {
+            if gate.isOpen { give(sample) }
+            return refuse()
+        }
         guard let time = checked(sample.runningTime) else { return }
         let verdict = limits.admitSample(at: time)
         if verdict.passes, gate.isOpen {
             reach(time, sample.duration)
-            pass(sample)
+            count(give(sample))
         } else {
             refuse()
         }
         if let end = verdict.end { onLimit(end) }
     }
 
-    private func pass(_ sample: MediaSample) {
+    func receive(_ tags: Tags) { takers.forEach { $0.take(tags) } }
+
+    @discardableResult
+    private func give(_ sample: MediaSample) -> FrameDisposition {
         var result = FrameDisposition.dropped(.closed)
         for taker in takers {
             let disposition = taker.take(sample)
             if !result.isAccepted { result = disposition }
         }
-        count(result)
+        return result
     }
 
     func branchEnded(losing loss: PipelineError?) {
@@ -198,6 +204,9 @@ protocol StreamTaker: VideoFrameConsumer {
 
     /// Hands a sample of something else than raw video over.
     func take(_ sample: MediaSample) -> FrameDisposition
+
+    /// Tells what the stream says of itself. Never waits.
+    func take(_ tags: Tags)
 
     /// Says that the stream has ended.
     func endOfStream()

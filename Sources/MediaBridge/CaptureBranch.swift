@@ -21,6 +21,8 @@ final class CaptureBranch: Sendable {
     private let run = Atomic<Int>(0)
     private let queue: SerialQueue
     private let translation: SampleTranslation
+    /// What the stream said of itself, and nobody was told yet.
+    private let untoldTags = Mutex<[Tags]>([])
 
     private enum Mode: Sendable {
         case idle
@@ -47,12 +49,16 @@ final class CaptureBranch: Sendable {
         queue = SerialQueue(label: "mediabridge.delivery.\(name)")
         translation = SampleTranslation(sink)
         sink.configure(depth: depth, isPaced: isPaced)
-        sink.element.pad("sink")?.onOrientation { [weak self] in self?.turned($0) }
+        let pad = sink.element.pad("sink")
+        pad?.onOrientation { [weak self] in self?.turned($0) }
+        pad?.onTags { [weak self] in self?.told($0) }
     }
 
     /// Delivers samples to `receiver` as they come, and an end that came already.
     func push(to receiver: any CaptureReceiver) {
+        tellTags(receiver)
         enter(.push(receiver))
+        tellTags(receiver)
         if hasEnded.load(ordering: .acquiring) { tellEnd(receiver) }
     }
 
@@ -96,6 +102,7 @@ final class CaptureBranch: Sendable {
         discarded.store(0, ordering: .releasing)
         evicted.store(0, ordering: .releasing)
         translation.reset()
+        untoldTags.withLock { $0 = [] }
         lost.withLock { $0 = nil }
         hasEnded.store(false, ordering: .releasing)
         isEndTold.store(false, ordering: .releasing)
@@ -236,6 +243,25 @@ final class CaptureBranch: Sendable {
                 drain(to: receiver)
             }
             body()
+        }
+    }
+
+    /// Before the samples that it is about.
+    private func told(_ tags: Tags) {
+        // The pictures are turned by now, and would be turned once more.
+        let isTurned = tags["image-orientation"] != nil && sink.isTurnedByTag
+        guard let tags = isTurned ? tags.removing(["image-orientation"]) : tags else { return }
+        untoldTags.withLock { $0.append(tags) }
+        guard case .push(let receiver) = mode.withLock({ $0 }) else { return }
+        guard translation.isLive else { return tellTags(receiver) }
+        afterDelivery { [self] in tellTags(receiver) }
+    }
+
+    /// In their order: whoever is called may not wait.
+    private func tellTags(_ receiver: any CaptureReceiver) {
+        untoldTags.withLock { tags in
+            tags.forEach { receiver.receive($0) }
+            tags = []
         }
     }
 

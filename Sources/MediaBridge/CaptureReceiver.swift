@@ -7,6 +7,8 @@ protocol CaptureReceiver: AnyObject, Sendable {
     func receive(_ frame: consuming VideoFrame)
     func receive(_ frame: consuming AudioFrame)
     func receive(_ sample: MediaSample)
+    /// What the stream says of itself from here on. It must not wait.
+    func receive(_ tags: Tags)
     /// The branch has ended; nothing follows.
     ///
     /// - Parameter loss: Why nothing ever came, where the capture turned out to have no such stream.
@@ -16,4 +18,5 @@ protocol CaptureReceiver: AnyObject, Sendable {
 extension CaptureReceiver {
     /// For those who never ask for it.
     func receive(_ frame: consuming AudioFrame) {}
+    func receive(_ tags: Tags) {}
 }

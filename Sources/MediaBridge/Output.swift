@@ -86,7 +86,7 @@ final class Output: Sendable {
         patience: Duration, deadline: Duration = Pipeline.stateDeadline
     ) async throws(PipelineError) {
         close()
-        let hasFrames = branches.values.contains { $0.acceptedBuffers > 0 }
+        let hasFrames = branches.values.contains { $0.hasTaken }
         let sources = Set(branches.values.map(\.sourceName))
         let hasOwnSources = pipeline.hasSources(besides: sources)
         var verdict: PipelineError?

@@ -25,6 +25,8 @@ final class OutputBranch: VideoFrameConsumer {
         var isFixed = false
         /// What the appsrc was told last.
         var caps: Caps?
+        /// What the stream says of itself, until the appsrc was told its caps.
+        var tags: [Tags] = []
         var offset: MediaTime?
         var last: MediaTime?
         var dropsOldest: Bool?
@@ -38,6 +40,8 @@ final class OutputBranch: VideoFrameConsumer {
     /// What it does not take for its format.
     let refusedFormats = FormatRefusals()
     private let wrapper = BufferWrapper()
+    /// Buffers that hold no media but what a decoder must know first.
+    private let headers = Atomic<Int>(0)
     /// Buffers that gave way in a run that is over; negative before.
     private let finalEvictions = Atomic<Int>(-1)
 
@@ -57,7 +61,7 @@ final class OutputBranch: VideoFrameConsumer {
         source.configure(depth: QueueDepth.least, dropsOldest: false)
         // Not through self, which holds the pipeline: the probes live as long as its pads.
         source.onDeparture { [room] in room.departed() }
-        farEnd?.onBuffer { [written] in written.tally.add() }
+        farEnd?.onBuffer(skippingHeaders: true) { [written] in written.tally.add() }
     }
 
     /// What the far end's probe holds.
@@ -69,6 +73,7 @@ final class OutputBranch: VideoFrameConsumer {
     func open() {
         written.tally.reset()
         finalEvictions.store(-1, ordering: .releasing)
+        headers.store(0, ordering: .relaxed)
         stream.withLock { $0 = Stream(isOpen: true) }
         refusedFormats.forgetRow()
         room.reopen()
@@ -98,19 +103,24 @@ final class OutputBranch: VideoFrameConsumer {
 
     // MARK: Counts
 
-    /// Buffers taken.
-    var acceptedBuffers: Int { room.enteredElements }
+    /// Whether anything was taken, be it only a header.
+    var hasTaken: Bool { room.enteredElements > 0 }
+
+    /// Buffers taken; headers are none.
+    var acceptedBuffers: Int { room.enteredElements - headers.load(ordering: .relaxed) }
 
     /// Buffers that wait in the queue.
     var waitingBuffers: Int { source.queuedBuffers }
 
     /// Buffers that reached the muxer, the payloader or the sink.
     var writtenBuffers: Int {
-        farEnd == nil ? room.departedElements : written.tally.value
+        farEnd == nil ? departedBuffers : written.tally.value
     }
 
     /// Buffers that left the queue for the output's elements.
-    var departedBuffers: Int { room.departedElements }
+    var departedBuffers: Int {
+        max(0, room.departedElements - headers.load(ordering: .relaxed))
+    }
 
     /// Buffers that were not taken, by cause.
     var refusals: DropCounts { stream.withLock { $0.drops } }
@@ -323,8 +333,17 @@ final class OutputBranch: VideoFrameConsumer {
                 stream.drops[.closed] += 1
                 return .dropped(.closed)
             }
+            headers.add(1, ordering: .relaxed)
             room.entered()
             return .accepted
+        }
+    }
+
+    /// Tells the output's elements what the stream says of itself from here on. Never waits.
+    func take(_ tags: Tags) {
+        stream.withLock { stream in
+            guard stream.isOpen else { return }
+            if stream.caps == nil { stream.tags.append(tags) } else { source.send(tags) }
         }
     }
 
@@ -398,5 +417,7 @@ final class OutputBranch: VideoFrameConsumer {
         stream.dropsOldest = nil
         stream.caps = caps
         source.setCaps(caps)
+        stream.tags.forEach { source.send($0) }
+        stream.tags = []
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension CommandTests {
+extension RunEndTests {
     /// Ctrl-C and SIGTERM complete the files; a second one gives up.
     @Suite(.deadline(minutes: 2)) struct InterruptionTests {
         private static let live =

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension CommandTests {
+extension RunEndTests {
     /// An output that fails, at its start too, harms no other; and what does not move is told.
     @Suite(.deadline(minutes: 2)) struct OutputStartTests {
         @Test(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension CommandTests {
+extension RunEndTests {
     /// What a capture records by itself, through a sink of its own, is a whole file however the run ends.
     @Suite(.deadline(minutes: 4)) struct OwnSinkTests {
         /// How a run ends.

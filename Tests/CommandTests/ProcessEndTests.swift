@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension CommandTests {
+extension RunEndTests {
     /// The process ends when its pipelines are freed: libraries that are taken down while one of them is in
     /// use crash.
     @Suite(.deadline(minutes: 2)) struct ProcessEndTests {

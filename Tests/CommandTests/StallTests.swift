@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-extension CommandTests {
+extension RunEndTests {
     /// An output that stalls costs frames, which are counted, and no memory.
     @Suite(.deadline(minutes: 2)) struct StallTests {
         @Test(.enabled(if: !Sanitizer.isActive, "a sanitizer keeps what is freed"))
@@ -11,7 +11,7 @@ extension CommandTests {
                 ["--progress", "always"]
             ) { child in
                 try await child.waitForErrors(to: "count frames") {
-                    CommandTests.InterruptionTests.framesSoFar($0) > 10
+                    RunEndTests.InterruptionTests.framesSoFar($0) > 10
                 }
                 let memory = try child.peakMemory
                 _ = try await child.end()
@@ -25,7 +25,7 @@ extension CommandTests {
                 // The capture is over when the count stands still; the output still has some to go.
                 try await child.waitForErrors(to: "take the last frame") { text in
                     let counts = text.split(separator: "\n").suffix(2).map {
-                        CommandTests.InterruptionTests.framesSoFar(String($0))
+                        RunEndTests.InterruptionTests.framesSoFar(String($0))
                     }
                     return counts.count == 2 && counts[0] > 0 && counts[0] == counts[1]
                 }

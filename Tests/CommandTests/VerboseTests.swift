@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-extension CommandTests {
+extension RunEndTests {
     /// What is told besides: `-v` and `-t` as gst-launch-1.0 has them, warnings, what stands still.
     @Suite(.deadline(minutes: 3)) struct VerboseTests {
         @Test(arguments: ["-v", "--verbose"])

@@ -124,4 +124,25 @@ import Testing
         #expect(await messages.collect { $0.isEnd }.last?.isEnd == true)
         try await pipeline.setState(.null)
     }
+
+    /// An appsink that is full, or at its end, holds a lock that the change needs: it must not get there
+    /// first. The window is a few microseconds wide, so many try.
+    @Test(arguments: ["", "max-buffers=1"])
+    func noSinkThatNobodyReadsHoldsUpTheChangeToPlaying(bound: String) async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<50 {
+                        await #expect(throws: Never.self) {
+                            let pipeline = try Pipeline(
+                                parsing: "audiotestsrc num-buffers=3 samplesperbuffer=1 ! "
+                                    + "appsink name=out async=false sync=false \(bound)")
+                            try await pipeline.setState(.playing)
+                            try await pipeline.setState(.null)
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -41,6 +41,8 @@ struct ZeroCopyTests {
             "videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=64")
         var iterator = source.frames().makeAsyncIterator()
         var frame = try #require(try await iterator.next())
+        // At its end at the latest the capture has let go of its frame.
+        #expect(try await iterator.next() == nil)
         let before = try frame.address
         try frame.withMutablePlanes { planes in
             var plane = planes.plane(0)

@@ -90,6 +90,8 @@ struct BridgeRecording: Sendable {
             return recorder.consume(frame)
         }
 
+        func take(_ tags: Tags) { recorder.note(tags, of: kind) }
+
         func endOfStream() { recorder.end(kind) }
     }
 }

@@ -14,6 +14,7 @@ final class RecordingFile: Sendable {
     private let reached = Atomic<Int64>(0)
     /// What the muxer is told of each stream, once: the header cannot change.
     private let formats: [RecordingKind: Format]
+    private let tags: [RecordingKind: Tags]
 
     /// Units that wait for the muxer at most, and how many of one stream are too many while the muxer
     /// waits for another.
@@ -22,10 +23,12 @@ final class RecordingFile: Sendable {
 
     /// - Parameters:
     ///   - streams: The first unit of each stream that comes.
+    ///   - tags: What each stream says of itself.
     init(
         _ path: String, index: Int, container: RecordingContainer,
-        streams: [RecordingKind: EncodedUnit]
+        streams: [RecordingKind: EncodedUnit], tags: [RecordingKind: Tags] = [:]
     ) throws(PipelineError) {
+        self.tags = tags
         formats = streams.mapValues { Format($0) }
         zero = streams.values.map(\.time).min() ?? .zero
         self.path = path
@@ -57,6 +60,7 @@ final class RecordingFile: Sendable {
     func open() throws(PipelineError) {
         output.prepare()
         do throws(PipelineError) {
+            for (kind, tags) in tags { take(tags, of: kind) }
             try output.pipeline.setStateAndWait(.playing)
         } catch {
             output.close()
@@ -64,6 +68,9 @@ final class RecordingFile: Sendable {
             throw error
         }
     }
+
+    /// Tells the muxer what a stream says of itself.
+    func take(_ tags: Tags, of kind: RecordingKind) { output.branches[kind.name]?.take(tags) }
 
     /// Calls `body` with the first error, on the thread that posts it.
     func onFailure(_ body: @escaping @Sendable (PipelineError) -> Void) {

@@ -16,6 +16,8 @@ final class RecordingInbox: Sendable {
         /// The streams are live, and do not wait for each other for ever.
         case live
         case failed(PipelineError)
+        /// What a track says of itself.
+        case tags(RecordingKind, Tags)
         case start
         case cut(RecordingCut)
         case endCut
@@ -59,6 +61,8 @@ final class RecordingInbox: Sendable {
     func isLive() { put(.live) }
 
     func fail(_ error: PipelineError) { put(.failed(error)) }
+
+    func note(_ tags: Tags, of kind: RecordingKind) { put(.tags(kind, tags)) }
 
     func start() { put(.start) }
 

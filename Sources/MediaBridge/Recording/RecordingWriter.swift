@@ -32,6 +32,8 @@ final class RecordingWriter: @unchecked Sendable {
     /// What was kept and is on its way into the file.
     var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<RecordingKind> = []
+    /// What the streams say of themselves, for every file.
+    private var tags: [RecordingKind: Tags] = [:]
     var guardian: DiskGuard
     var closing = 0
     let done = Latch()
@@ -81,6 +83,7 @@ final class RecordingWriter: @unchecked Sendable {
             case .trackEnded(let kind): interleaver.endTrack(kind)
             case .live: interleaver.patience = Self.startPatience
             case .failed(let error): fail(error)
+            case .tags(let kind, let tags): note(tags, of: kind)
             case .start: afterPump { start() }
             case .cut(let cut): afterPump { begin(cut) }
             case .endCut: afterPump { endCut() }
@@ -88,6 +91,11 @@ final class RecordingWriter: @unchecked Sendable {
             }
         }
         pump()
+    }
+
+    private func note(_ tags: Tags, of kind: RecordingKind) {
+        self.tags[kind] = self.tags[kind]?.merged(with: tags) ?? tags
+        file?.take(tags, of: kind)
     }
 
     /// What was there before belongs to the time before.
@@ -235,7 +243,8 @@ final class RecordingWriter: @unchecked Sendable {
                 return giveUp(first + [unit], path)
             }
             let file = try RecordingFile(
-                path, index: fileIndex, container: container, streams: streams)
+                path, index: fileIndex, container: container, streams: streams,
+                tags: tags)
             file.onFailure { [weak self, progress] error in
                 // What follows waits for nothing: the writer meets it at its next unit.
                 if progress.fail(error) {

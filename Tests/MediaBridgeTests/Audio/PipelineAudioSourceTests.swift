@@ -31,6 +31,8 @@ struct PipelineAudioSourceTests {
         func address() throws -> UInt {
             try frame.withBytes { $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
         }
+        // At its end at the latest the capture has let go of its frame.
+        #expect(try await iterator.next() == nil)
         let before = try address()
         try frame.withMutableSamples(as: Int16.self) { $0[0] = 77 }
         #expect(try address() == before)
