@@ -206,7 +206,8 @@ public final class ElementChain: Sendable {
                 flow == GST_FLOW_OK
                 ? "no buffer" : gst_flow_get_name(flow).map { String(cString: $0) } ?? "error"
             return PipelineError(
-                .streamFailed, message: "\"\(text)\" does not take \(caps) (\(name))")
+                .streamFailed, message: "\"\(text)\" does not take \(caps) (\(name))",
+                advice: caps.downloadAdvice)
         }
     }
 }

@@ -24,6 +24,10 @@ struct Fitting: Sendable {
     /// - Parameter given: What the output has been given so far; `nil` at the beginning.
     /// - Throws: ``PipelineError`` where no converter helps.
     func passage(of caps: Caps, given: Caps?) throws(PipelineError) -> Passage {
+        // Of a converter too: it takes what it passes on, and the element behind it does not.
+        if let advice = caps.downloadAdvice, source.acceptedCaps(of: caps)?.isEmpty == true {
+            throw unfit(caps, advice)
+        }
         if let given, source.needsFixedFormat { return try fixed(caps, to: given) }
         guard !source.accepts(caps), let accepted = source.acceptedCaps, !accepted.isEmpty else {
             return .untouched
@@ -94,12 +98,17 @@ struct Fitting: Sendable {
         guard accepted.intersection(raw).isEmpty else {
             return try ElementChain(text, to: accepted)
         }
+        throw unfit(caps, accepted.uploadAdvice ?? "an encoder or a converter in front of it")
+    }
+
+    private func unfit(_ caps: Caps, _ advice: String) -> PipelineError {
         let receiver = source.receiver
-        throw PipelineError(
+        let memory = caps.deviceMemory.map { "(memory:\($0))" } ?? ""
+        return PipelineError(
             .linkFailed, element: receiver?.path,
             message: "\"\(receiver?.factoryName ?? "the output")\" does not take "
-                + "\(caps.mediaType), which the capture gives",
-            advice: "an encoder or a converter in front of it")
+                + "\(caps.mediaType)\(memory), which the capture gives",
+            advice: advice)
     }
 
     private static let video = "videoconvert ! videoscale add-borders=true"

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import GStreamerKit
 @testable import MediaBridge
 
 /// An output that cannot take what it is given ends, and says why.
@@ -67,5 +68,37 @@ import Testing
         #expect(output.frames == 20)
         // The first of them, and those of the second that follows it.
         #expect(output.dropped[.badFormat] == 26)
+    }
+
+    @Test(arguments: ["x264enc ! fakesink", "videoconvert ! x264enc ! fakesink"])
+    func picturesInADevicesMemoryAreRefusedWithTheElementThatBringsThemOut(text: String)
+        async throws
+    {
+        let output = try Output(text, configuration: PipelineVideoSink.Configuration())
+        output.prepare()
+        try await output.pipeline.setState(.playing)
+        let branch = try #require(output.branches.values.first)
+        let caps = try Caps(
+            "video/x-raw(memory:GLMemory), format=RGBA, width=16, height=16, framerate=30/1")
+        guard let picture = Buffer.allocate(byteCount: 16 * 16 * 4) else { return }
+        let disposition = branch.push(
+            picture, caps: caps, time: .zero, duration: nil, live: nil)
+        #expect(disposition == .dropped(.badFormat))
+        let reason = try #require(branch.refusedFormats.reason)
+        #expect(reason.message.contains("memory:GLMemory"), "\(reason)")
+        #expect(reason.advice?.contains("gldownload") == true, "\(reason)")
+        try await output.pipeline.setState(.null)
+    }
+
+    @Test func anOutputThatWantsADevicesMemoryNamesTheElementThatBringsPicturesThere() async throws
+    {
+        let report = try await Bridge(
+            BridgePlan(
+                capture: "videotestsrc num-buffers=3",
+                outputs: ["video/x-raw(memory:VAMemory) ! fakesink"])
+        ).run()
+        #expect(report.ended == .error)
+        let failure = try #require(report.failures.first)
+        #expect(failure.advice?.contains("vapostproc") == true, "\(failure)")
     }
 }

@@ -47,6 +47,7 @@ final class TrackEncoder: Sendable {
                 return .ok
             },
             onEnd: { end.tell(nil) })
+        output.failsForFormat()
         output.pipeline.onFirstError { end.tell($0) }
     }
 
