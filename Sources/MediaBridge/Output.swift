@@ -79,7 +79,7 @@ final class Output: Sendable {
     /// Ends the stream of every branch, waits until the last frame is written, and goes to NULL.
     ///
     /// - Parameters:
-    ///   - patience: How long it may take *without a frame being written*.
+    ///   - patience: How long it may take *without a frame being written*, or taken by its elements.
     ///   - deadline: How long the change to NULL may take.
     /// - Throws: What the pipeline posted; ``PipelineError/Code/deadlineExceeded`` where it is stuck.
     func finish(
@@ -139,7 +139,8 @@ final class Output: Sendable {
                     || pipeline.failure != nil
                         && sinks.allSatisfy { $0.hasTakenEnd || $0.refusesData }
             },
-            movement: { branches.reduce(0) { $0 + $1.writtenBuffers } },
+            // A slow encoder takes frames for a while before it gives any.
+            movement: { branches.reduce(0) { $0 + $1.writtenBuffers + $1.departedBuffers } },
             patience: { [pipeline] in
                 pipeline.failure == nil
                     ? PatientWait.Patience(standing: patience) : .afterError

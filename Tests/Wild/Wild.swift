@@ -26,7 +26,7 @@ struct Wild: AsyncParsableCommand {
     @Option(help: "The family to run: a file of the corpus, without .yaml.")
     var family: String?
 
-    @Flag(help: "Runs a fixed third of the corpus.")
+    @Flag(help: "Runs a fixed third of the corpus: lines without windows and live sources.")
     var third = false
 
     @Flag(help: "Lists ids and lines, and runs nothing.")
