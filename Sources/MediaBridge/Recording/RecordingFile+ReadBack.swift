@@ -17,7 +17,8 @@ extension RecordingFile {
             of: path, demuxer: container.demuxer, parsers: container.parsers,
             buffersOfEach: Self.enough)
         let outcome = Outcome()
-        let task = Task {
+        // Its deadline is not that of whoever keeps Swift's pool busy.
+        let task = ControlTask.start {
             do throws(PipelineError) {
                 let streams = try await scan.run()
                 outcome.streams.withLock { $0 = streams }
