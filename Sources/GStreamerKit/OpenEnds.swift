@@ -111,7 +111,12 @@ public struct OpenEnds: Sendable {
     ///
     /// Raw frames have theirs only where there is something to choose: elsewhere they are converted to what
     /// is wanted, and a filter would turn around the order in which the elements behind it prefer formats.
-    public static func typed(_ text: String, _ types: [String: Caps]) -> String {
+    ///
+    /// - Parameter evenRaw: Whether they always have it: some elements (`aspectratiocrop`) can be linked to
+    ///   nothing before they know what comes in.
+    public static func typed(
+        _ text: String, _ types: [String: Caps], evenRaw: Bool = false
+    ) -> String {
         let words = PipelineText(text).parsableWords.joined(separator: " ")
         guard !types.isEmpty, let chains = PipelineChains(words) else { return text }
         var bytes = Array(words.utf8)
@@ -119,7 +124,7 @@ public struct OpenEnds: Sendable {
             guard chain.count > 1, chain[0].factory == "appsrc", chain[0].capsBehind == nil,
                 let type = chain[0].name.flatMap({ types[$0] })
             else { continue }
-            if type.isRaw, !isChoice(chain.dropFirst(), chains) { continue }
+            if type.isRaw, !evenRaw, !isChoice(chain.dropFirst(), chains) { continue }
             bytes.insert(contentsOf: Array(" ! \(type)".utf8), at: chain[0].place.upperBound)
         }
         return bytes.count == words.utf8.count ? text : String(decoding: bytes, as: UTF8.self)

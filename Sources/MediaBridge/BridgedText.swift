@@ -2,6 +2,9 @@
 struct BridgedText {
     /// As GStreamer gets it.
     private(set) var text: String
+    /// The same with the type of every stream behind its end, for elements that can be linked to nothing
+    /// without.
+    private var typedText: String?
     /// As the user wrote it.
     let original: String
     /// Element name to the name users know the branch by.
@@ -53,6 +56,7 @@ struct BridgedText {
             return (open.completed(by: names.map { "appsrc name=\($0) ! " }), names)
         }
         if let only { bridged.join(only) }
+        bridged.typedText = OpenEnds.typed(bridged.text, types, evenRaw: true)
         bridged.text = OpenEnds.typed(bridged.text, types)
         return bridged
     }
@@ -141,6 +145,11 @@ struct BridgedText {
         do {
             return try Pipeline(parsing: text)
         } catch {
+            if error.code == .linkFailed, let typedText, typedText != text,
+                let pipeline = try? Pipeline(parsing: typedText)
+            {
+                return pipeline
+            }
             guard text != original else { throw error }
             var failure = quoting(error)
             // Only of a link to the end that was added.
