@@ -64,7 +64,7 @@ extension MediaEngine {
         return AudioSinkSeat(
             sink, id: AudioSinkID(number: audio.sinkNumber),
             converter: backend.makeAudioConverter(), clock: clock,
-            patience: configuration.stallLimit, trace: transitions, events: hub)
+            patience: configuration.patience, trace: transitions, events: hub)
     }
 
     private func setAudioSink(

@@ -60,5 +60,9 @@ extension MediaEngine {
         public var statisticsInterval: Duration? = .seconds(2)
 
         public init() {}
+
+        /// How long a source waits for a receiver that is slow. Where nothing may be lost a slow encoder is
+        /// none that hangs.
+        var patience: Duration { stallLimit * (pace == .asFastAsPossible ? 10 : 1) }
     }
 }

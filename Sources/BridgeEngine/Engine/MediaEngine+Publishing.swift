@@ -66,7 +66,7 @@ extension MediaEngine {
         guard publishers[track] == nil, let membership, let slot = slots[track] else { return }
         publishers[track] = Publisher(
             slot.track.outgoing, as: track, to: membership, encoderRequest, clock: clock,
-            patience: configuration.stallLimit, counting: outgoing)
+            patience: configuration.patience, counting: outgoing)
     }
 
     func publishAudio() {

@@ -93,7 +93,7 @@ extension MediaEngine {
         rendererNumber += 1
         return SinkSeat(
             renderer, id: RendererID(number: rendererNumber), options: options,
-            isOffline: clock.isOffline, patience: configuration.stallLimit, clock: clock.clockTime,
+            isOffline: clock.isOffline, patience: configuration.patience, clock: clock.clockTime,
             trace: transitions, events: hub)
     }
 

@@ -72,10 +72,10 @@ final class LocalTrack: Sendable {
         local = VideoStream(backend)
         outgoing = VideoStream(backend)
         processing = ProcessingStages(
-            clock: clock, events: events, patience: configuration.stallLimit, local: local,
+            clock: clock, events: events, patience: configuration.patience, local: local,
             outgoing: outgoing)
         // Where nothing may be lost, the one before may have to wait for several renderers.
-        turn = DeliveryTurn(patience: configuration.stallLimit * (clock.isOffline ? 10 : 1))
+        turn = DeliveryTurn(patience: configuration.patience * (clock.isOffline ? 10 : 1))
         let fresh = SourceClock(isOffline: clock.isOffline)
         state = Mutex(State(sourceClock: fresh, warmingClock: fresh))
     }

@@ -24,8 +24,8 @@ public struct RendererOptions: Sendable {
         case automatic
         case evictOldest
         /// The source waits, and every other receiver with it, for
-        /// ``MediaEngine/Configuration/stallLimit`` at most. Who kept it waiting in vain loses its oldest
-        /// frames until it renders again.
+        /// ``MediaEngine/Configuration/stallLimit`` at most, and ten times as long where the engine runs as
+        /// fast as it can. Who kept it waiting in vain loses its oldest frames until it renders again.
         case wait
     }
 
