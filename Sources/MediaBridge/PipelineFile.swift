@@ -53,7 +53,7 @@ public struct PipelineFile: Sendable {
                 .notFound, message: "\(path): cannot be read: \(reason)",
                 advice: "check the path")
         }
-        guard let file = fopen(path, "r") else { throw failure(String(cString: strerror(errno))) }
+        guard let file = fopen(path, "re") else { throw failure(String(cString: strerror(errno))) }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)

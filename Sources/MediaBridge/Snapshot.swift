@@ -40,7 +40,7 @@ private enum PictureFile {
         guard let size = FileSize.of(path) else { return }
         let end: [UInt8] = isPNG ? Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82] : [0xff, 0xd9]
         var bytes = [UInt8](repeating: 0, count: end.count)
-        let file = fopen(path, "r")
+        let file = fopen(path, "re")
         defer { if let file { fclose(file) } }
         guard size > end.count, let file, fseek(file, -end.count, SEEK_END) == 0,
             fread(&bytes, 1, bytes.count, file) == bytes.count, bytes == end

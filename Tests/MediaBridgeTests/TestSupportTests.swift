@@ -38,6 +38,17 @@ import Testing
         #expect(try await ChildProcess("sleep", ["3600"]).stop().status == 128 + SIGTERM)
     }
 
+    /// Else the end of one program's output would be told only when the other is over.
+    @Test func aProgramHoldsNothingOfAnother() async throws {
+        try await withChildProcess("bash", ["-c", "readlink /proc/self/fd/1; exec sleep 3600"]) {
+            try await $0.waitForOutput("]")
+            let pipe = $0.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            let held = try await Tool.check("ls", ["-l", "/proc/self/fd"])
+            #expect(pipe.hasPrefix("pipe:[") && held.contains("pipe:["))
+            #expect(!held.contains(pipe))
+        }
+    }
+
     @Test func aMissingProgramIsNamed() async throws {
         await #expect(throws: ChildProcess.Failure.self) { try await Tool.run("no-such-program") }
     }

@@ -53,12 +53,15 @@ public final class ChildProcess: Sendable {
         name = ([tool] + arguments).joined(separator: " ")
         let path = try Tool.path(of: tool)
         let merged = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        let output = Pipe()
-        let errors = Pipe()
-        pid = try Self.spawn(
-            path, [tool] + arguments, merged.map { "\($0)=\($1)" },
-            output: output.fileHandleForWriting.fileDescriptor,
-            errors: errors.fileHandleForWriting.fileDescriptor)
+        let (output, errors): (Pipe, Pipe)
+        (pid, output, errors) = try Self.starting.withLock { _ in
+            let (output, errors) = (Self.pipe(), Self.pipe())
+            let pid = try Self.spawn(
+                path, [tool] + arguments, merged.map { "\($0)=\($1)" },
+                output: output.fileHandleForWriting.fileDescriptor,
+                errors: errors.fileHandleForWriting.fileDescriptor)
+            return (pid, output, errors)
+        }
         try? output.fileHandleForWriting.close()
         try? errors.fileHandleForWriting.close()
         read(output) { $0.output.append($1) }
@@ -69,6 +72,19 @@ public final class ChildProcess: Sendable {
             let signal = status & 0x7f
             change { $0.status = signal == 0 ? (status >> 8) & 0xff : 128 + signal }
         }
+    }
+
+    /// Held while a program starts: one that is started in the midst would inherit the pipes of this one,
+    /// and the end of a program's output is told only when the last that holds its pipe is over.
+    private static let starting = Mutex(())
+
+    /// A pipe that no other program inherits, as Foundation's are.
+    private static func pipe() -> Pipe {
+        let pipe = Pipe()
+        for end in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
+            _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
+        return pipe
     }
 
     /// Not Foundation's Process: what that starts inherits the caller's signal mask, and a program
