@@ -37,7 +37,8 @@ extension RunEndTests {
                 #expect(report.ended == "eos")
                 #expect(report.capture.frames + report.capture.dropped == 600)
                 #expect(report.only.frames + report.only.dropped == report.capture.frames)
-                #expect(report.only.dropped > 500)
+                // It takes one a second. A busy machine may lose some before they reach it.
+                #expect(report.only.frames < 100)
             }
         }
 
