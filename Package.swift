@@ -30,11 +30,17 @@ let package = Package(
             pkgConfig: "gstreamer-app-1.0",
             providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]
         ),
+        // The kernel's calls that take rights away, which glibc does not wrap.
+        .systemLibrary(name: "CSandbox"),
         // What the modules below share that is about neither media nor GStreamer.
         .target(name: "MediaBasics", swiftSettings: settings),
         // What gst-inspect-1.0 knows: pipelines, buses, caps, samples, appsink and appsrc.
         .target(
             name: "GStreamerKit", dependencies: ["CMediaBridge", "MediaBasics"],
+            swiftSettings: settings),
+        // A process that can do less from now on: Landlock, seccomp and capabilities.
+        .target(
+            name: "Sandboxing", dependencies: ["CSandbox", "GStreamerKit"],
             swiftSettings: settings),
         // What an RTC user knows: frames, times, sources, sinks, consumers. No C.
         .target(name: "MediaCore", swiftSettings: settings),
@@ -52,7 +58,7 @@ let package = Package(
         .target(
             name: "MediaBridge",
             dependencies: [
-                "GStreamerKit", "MediaCore", "MediaBasics", "BridgeEngine",
+                "GStreamerKit", "MediaCore", "MediaBasics", "BridgeEngine", "Sandboxing",
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
@@ -114,7 +120,7 @@ let package = Package(
         // What the tests of the sandbox run inside of one.
         .target(name: "CAttacks", path: "Tests/SandboxProbe/CAttacks"),
         .executableTarget(
-            name: "SandboxProbe", dependencies: ["CAttacks", "CMediaBridge", "MediaBridge"],
+            name: "SandboxProbe", dependencies: ["CAttacks", "CSandbox", "MediaBridge"],
             path: "Tests/SandboxProbe", exclude: ["CAttacks"], swiftSettings: settings
         ),
         // Breaks recordings, and holds what is left against what was promised: `make faults`.
@@ -150,6 +156,9 @@ let package = Package(
             name: "WildTests", dependencies: ["TestSupport", "Wild", "gst-bridge"],
             swiftSettings: settings
         ),
+        // The order of the folders, and the pages that name places in them.
+        .testTarget(
+            name: "HouseTests", dependencies: ["TestSupport"], swiftSettings: settings),
         // The README's examples, as they stand there.
         .testTarget(
             name: "ReadmeTests",

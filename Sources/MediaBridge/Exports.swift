@@ -2,3 +2,4 @@
 @_exported public import BridgeEngine
 @_exported public import GStreamerKit
 @_exported public import MediaCore
+@_exported public import Sandboxing

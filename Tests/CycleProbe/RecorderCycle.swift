@@ -13,8 +13,8 @@ struct RecorderCycle {
         configuration.whenFull = .wait
         if cycle % 3 == 0 { configuration.preRoll = .seconds(1) }
         if cycle % 3 == 1 {
-            configuration.segments = Recorder.Segments(
-                length: .milliseconds(40), keep: Recorder.Ring(files: 2))
+            configuration.segments = RecordingSegments(
+                length: .milliseconds(40), keep: RecordingSegments.Ring(files: 2))
         }
         let recorder = try Recorder(path, configuration: configuration)
         if cycle % 3 != 0 { try recorder.start() }

@@ -1,5 +1,7 @@
+import Foundation
 import MediaBridge
 import Synchronization
+import Testing
 
 // The examples of the README and of the articles, to the letter: between the marks stands what stands
 // there.
@@ -13,12 +15,34 @@ enum Example {
         ) { frame in
             print(frame)  // I420 640×360 30/1 at 0:00:00.033333333
         }
-        print("\(report.outputs["output"]!.frames) frames in two.mkv")
+        print("\(report.outputs["output"]!.frames) frames")
         // end
     }
 
-    static func sequence() async throws {
+    static func plan() async throws {
         // README
+        struct NoColour: VideoProcessor {
+            func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+                try frame.withMutablePlanes { planes in
+                    for index in 1..<planes.count {
+                        var chroma = planes.plane(index)
+                        chroma.fill(128)
+                    }
+                }
+                return frame
+            }
+        }
+
+        var plan = BridgePlan(capture: "videotestsrc num-buffers=90 ! video/x-raw,format=I420")
+        plan.processors = [NoColour()]
+        plan.recordings = [BridgePlan.Recording(path: "three.mkv")]
+        let report = try await Bridge(plan).run().get()  // or throws what failed
+        // end
+        #expect(report.outputs["recording"]?.frames == 90)
+    }
+
+    static func sequence() async throws {
+        // Frames
         let source = try PipelineVideoSource(
             "videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=640,height=360")
         let sink = try PipelineVideoSink("x264enc ! matroskamux ! filesink location=three.mkv")
@@ -37,7 +61,7 @@ enum Example {
     }
 
     static func engine() async throws {
-        // README
+        // Engine
         var configuration = MediaEngine.Configuration()
         configuration.pace = .asFastAsPossible  // for files; a camera keeps .realTime
         let engine = MediaEngine(configuration: configuration)
@@ -54,8 +78,54 @@ enum Example {
         // end
     }
 
-    static func recording() async throws {
+    /// - Returns: What became of the renderer's frames.
+    static func ownClasses() async throws -> FrameBalance {
         // README
+        /// Ninety grey pictures, from dark to bright.
+        final class Sunrise: VideoSource {
+            var consumer: (any VideoFrameConsumer)?
+            func bufferType() -> VideoBufferType { .pixelBuffer }
+            func pacing() -> MediaPacing { .engine }  // like a file: the engine holds each until it is due
+            func shouldStart() {
+                guard let consumer else { return }
+                Thread.detachNewThread {
+                    for number in 0..<90 {
+                        let size = VideoSize(width: 320, height: 240)
+                        guard var picture = try? PixelBuffer(.gray8, size: size) else { continue }
+                        try? picture.withMutablePlanes { planes in
+                            var luma = planes.plane(0)
+                            luma.fill(UInt8(2 * number))
+                        }
+                        let time = MediaTime(value: Int64(number), timescale: 30)
+                        consumer.consumePixelBuffer(picture, withTimestamp: time, rotation: .none)
+                    }
+                    consumer.sourceDidEnd()
+                }
+            }
+            func shouldStop() {}  // what comes later is discarded, and counted
+        }
+
+        /// Prints how bright each picture is.
+        final class LightMeter: VideoSink {
+            func render(_ frame: VideoFrame) throws {
+                let level = try frame.withPlanes { $0[0].row(0).unsafeLoad(as: UInt8.self) }
+                print("\(frame): \(level)")
+            }
+        }
+
+        let engine = MediaEngine()
+        let events = engine.events
+        try await engine.setVideoSource(Sunrise())
+        try await engine.setLocalVideoRenderer(LightMeter())
+        try await engine.startPreview()
+        for await event in events { if case .sourceEnded = event { break } }
+        await engine.shutDown()  // renders what waits, completes the file
+        // end
+        return await engine.statistics.gone.renderers.balance
+    }
+
+    static func recording() async throws {
+        // Recording
         let source = try PipelineVideoSource(
             "videotestsrc is-live=true ! appsink name=video "
                 + "audiotestsrc is-live=true ! appsink name=audio")
@@ -79,7 +149,7 @@ enum Example {
     }
 
     static func planes(_ frame: VideoFrame) throws {
-        // README
+        // Frames
         try frame.withPlanes { planes in
             let chroma = planes[1]  // width, rows, stride, pixelStride, depth
             let first = chroma.row(0).unsafeLoad(fromByteOffset: 0, as: UInt8.self)

@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// What the README shows is what is compiled and run here.
+/// What the README and the articles show is what is compiled and run here.
 @Suite(.serialized, .deadline(minutes: 2))
 struct ReadmeTests {
     private static let root = URL(fileURLWithPath: #filePath)
@@ -16,7 +16,10 @@ struct ReadmeTests {
     }
 
     @Test(arguments: [
-        ("README", "README.md", 5),
+        ("README", "README.md", 3),
+        ("Frames", "Sources/MediaBridge/MediaBridge.docc/Frames.md", 2),
+        ("Engine", "Sources/MediaBridge/MediaBridge.docc/Engine.md", 1),
+        ("Recording", "Sources/MediaBridge/MediaBridge.docc/Recording.md", 1),
         ("ComingFromAgora", "Sources/MediaBridge/MediaBridge.docc/ComingFromAgora.md", 1),
         ("Sound", "Sources/MediaBridge/MediaBridge.docc/Sound.md", 2),
         ("ComingFromOpenTok", "Sources/MediaBridge/MediaBridge.docc/ComingFromOpenTok.md", 1),
@@ -58,7 +61,22 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theLoopOfTheThirdRungRecordsItsFramesWithTheLine() async throws {
+    @Test func theRecordingOfTheThirdRungHasItsFramesWithoutColours() async throws {
+        try await inDirectory { directory in
+            try await Example.plan()
+            let path = directory.file("three.mkv")
+            #expect(try await MediaProbe(of: path).video?.frames == 90)
+            let colour = try await MediaProbe.colour(of: path)
+            #expect(abs(colour.red - colour.green) <= 4 && abs(colour.green - colour.blue) <= 4)
+        }
+    }
+
+    @Test func theClassesOfTheFifthRungSeeEveryFrame() async throws {
+        let balance = try await Example.ownClasses()
+        #expect(balance.offered == 90)
+    }
+
+    @Test func theLoopOfTheArticleRecordsItsFramesWithTheLine() async throws {
         try await inDirectory { directory in
             try await Example.sequence()
             let path = directory.file("three.mkv")
@@ -68,7 +86,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theEngineOfTheFourthRungRecordsItsFramesWithoutColours() async throws {
+    @Test func theEngineOfTheArticleRecordsItsFramesWithoutColours() async throws {
         try await inDirectory { directory in
             try await Example.engine()
             let path = directory.file("four.mkv")
@@ -108,7 +126,9 @@ struct ReadmeTests {
     }
 
     @Test func everyExampleOfTheListIsACommand() async throws {
-        let text = try readme
+        let text = try String(
+            contentsOf: Self.root.appending(
+                path: "Sources/MediaBridge/MediaBridge.docc/Engine.md"), encoding: .utf8)
         let commands = text.split(separator: "\n").compactMap { line in
             line.wholeMatch(of: /swift run bridge-examples ([a-z-]+) .*/).map {
                 String($0.output.1)

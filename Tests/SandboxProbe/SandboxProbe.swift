@@ -1,5 +1,5 @@
 import CAttacks
-import CMediaBridge
+import CSandbox
 import Foundation
 import MediaBridge
 

@@ -22,8 +22,8 @@ final class SoakHouse {
         self.directory = directory
         host = MediaEngine(transport: network)
         var configuration = Recorder.Configuration()
-        configuration.segments = Recorder.Segments(
-            length: .seconds(1), keep: Recorder.Ring(files: 3))
+        configuration.segments = RecordingSegments(
+            length: .seconds(1), keep: RecordingSegments.Ring(files: 3))
         configuration.audio = AudioEncoding()
         recorder = try Recorder("\(directory)/segment.mkv", configuration: configuration)
         try recorder.start()

@@ -35,7 +35,7 @@ final class Publisher: Sendable {
     private enum Way {
         case tap(Int)
         /// Through a queue with a thread of its own, where pictures are converted.
-        case feed(SinkFeed)
+        case feed(VideoSinkFeed)
     }
     private let sender: Sender
     private let stream: VideoStream
@@ -57,7 +57,7 @@ final class Publisher: Sendable {
         self.clock = clock
         self.patience = patience
         membership.publish(track)
-        if request.isNothing {
+        if request.isIdentity {
             let tap = stream.tap(sender)
             way.withLock { $0 = .tap(tap) }
         } else {
@@ -70,7 +70,7 @@ final class Publisher: Sendable {
     /// Called by the engine alone, one call at a time.
     func send(_ request: RenderRequest) {
         switch way.withLock({ $0 }) {
-        case .tap where request.isNothing: return
+        case .tap where request.isIdentity: return
         // What once went through a queue stays there, so that no picture overtakes another.
         case .feed(let feed): stream.attach(feed, for: request)
         case .tap(let tap): attach(request, insteadOf: tap)
@@ -80,7 +80,7 @@ final class Publisher: Sendable {
 
     private func attach(_ request: RenderRequest, insteadOf tap: Int?) {
         let sender = self.sender
-        let feed = SinkFeed(
+        let feed = VideoSinkFeed(
             RendererOptions(), isOffline: clock.isOffline, patience: patience,
             on: SerialQueue(label: "mediabridge.publisher"), clock: clock.clockTime,
             counting: sender.meter

@@ -6,14 +6,14 @@ internal import Synchronization
 final class RemoteSession: ChannelReceiver {
     let channel: String
     let user: UserID
-    private let side: RemoteSide
+    private let side: RemoteParticipants
     private let events: EventHub
     private let onDisconnect: @Sendable (RemoteSession, EngineError) -> Void
     private let isOver = Atomic<Bool>(false)
     private let isTold = Atomic<Bool>(false)
 
     init(
-        _ request: ChannelRequest, to side: RemoteSide, events: EventHub,
+        _ request: ChannelRequest, to side: RemoteParticipants, events: EventHub,
         onDisconnect: @escaping @Sendable (RemoteSession, EngineError) -> Void
     ) {
         channel = request.channel
@@ -38,7 +38,7 @@ final class RemoteSession: ChannelReceiver {
     /// Whether ``noteJoined()`` was called.
     var wasTold: Bool { isTold.load(ordering: .relaxed) }
 
-    private func hear(_ body: (RemoteSide) -> Void) {
+    private func hear(_ body: (RemoteParticipants) -> Void) {
         guard !isOver.load(ordering: .acquiring) else { return }
         noteJoined()
         body(side)

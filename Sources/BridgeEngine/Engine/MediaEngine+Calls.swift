@@ -4,91 +4,92 @@ internal import MediaCore
 // Every call to the program's objects, each with its deadline.
 extension MediaEngine {
     /// Initialises and starts a source or renderer; disposes of it again where the start fails.
-    func bringUp(_ seat: some Seat) async throws(EngineError) {
-        try await call(seat, .initialize)
+    func bringUp(_ host: some ObjectHost) async throws(EngineError) {
+        try await call(host, .initialize)
         do throws(EngineError) {
-            try await call(seat, .start)
+            try await call(host, .start)
         } catch {
-            await tolerate(seat, .dispose)
+            await tolerate(host, .dispose)
             throw error
         }
     }
 
     /// Stops a source and disposes of it. What goes wrong is an event.
-    func takeDown(_ seat: SourceSeat) async {
-        await stop(seat)
-        await tolerate(seat, .dispose)
+    func takeDown(_ host: VideoSourceHost) async {
+        await stop(host)
+        await tolerate(host, .dispose)
     }
 
-    func stop(_ seat: SourceSeat) async {
-        seat.port.close()
-        let track = slots.values.map(\.track).first { $0.isListening(to: seat.port) }
+    func stop(_ host: VideoSourceHost) async {
+        host.port.close()
+        let track = slots.values.map(\.track).first { $0.isListening(to: host.port) }
         track?.letGo()
         // Its thread may wait for a slow renderer. Half of the time it has for that: what it delivered
         // is not lost, and the call comes to an end all the same.
-        let timer = OneShotTimer(after: configuration.callDeadline / 2) { track?.hurry() }
-        await tolerate(seat, .stop)
+        let timer = OneShotTimer(after: configuration.callDeadline / 2) { track?.stopBlocking() }
+        await tolerate(host, .stop)
         timer.cancel()
     }
 
     /// Renders what waits, stops a renderer and disposes of it. What goes wrong is an event.
-    func takeDown(_ seat: SinkSeat) async {
-        seat.feed.close()
-        await tolerate(seat, .stop)
-        await tolerate(seat, .dispose)
+    func takeDown(_ host: VideoSinkHost) async {
+        host.feed.close()
+        await tolerate(host, .stop)
+        await tolerate(host, .dispose)
     }
 
     /// Makes a call whose failure stops nothing.
-    func tolerate(_ seat: some Seat, _ name: Transition.Call) async {
-        do throws(EngineError) { try await call(seat, name) } catch {
-            hub.post(seat.failureEvent(error))
+    func tolerate(_ host: some ObjectHost, _ name: Transition.Call) async {
+        do throws(EngineError) { try await call(host, name) } catch {
+            hub.post(host.failureEvent(error))
         }
     }
 
-    func call(_ seat: some Seat, _ name: Transition.Call) async throws(EngineError) {
-        seat.retirement.forgive()
-        if seat.isGivenUp {
+    func call(_ host: some ObjectHost, _ name: Transition.Call) async throws(EngineError) {
+        host.retirement.forgive()
+        if host.isGivenUp {
             // It was told when it happened.
             if name == .stop || name == .dispose { return }
-            throw stuck(seat, "an earlier call")
+            throw stuck(host, "an earlier call")
         }
-        let result = await seat.lane.queue.outcome(within: configuration.callDeadline) {
-            seat.assumeIsolated { seat in
-                Result { () throws(EngineError) in try seat.make(name) }
+        let result = await host.executor.queue.outcome(within: configuration.callDeadline) {
+            host.assumeIsolated { host in
+                Result { () throws(EngineError) in try host.make(name) }
             }
         }
         guard let result else {
-            transitions.note(seat.name, name, .stuck)
-            seat.retire()
-            overdue.append(Overdue(seat: seat, identity: seat.identity))
-            throw stuck(seat, name.methodName)
+            transitions.note(host.name, name, .stuck)
+            host.retire()
+            overdue.append(Overdue(host: host, identity: host.identity))
+            throw stuck(host, name.methodName)
         }
         try result.get()
     }
 
-    private func stuck(_ seat: any Seat, _ call: String) -> EngineError {
+    private func stuck(_ host: any ObjectHost, _ call: String) -> EngineError {
         EngineError(
             .stuck, call: call,
-            message: "\(seat.typeName) has not returned from \(call) within "
+            message: "\(host.typeName) has not returned from \(call) within "
                 + "\(configuration.callDeadline), and was given up",
             advice:
-                "set another \(seat is SinkSeat || seat is AudioSinkSeat ? "renderer" : "source")")
+                "set another \(host is VideoSinkHost || host is AudioSinkHost ? "renderer" : "source")"
+        )
     }
 
-    /// Throws where this object, by another seat, has a call under way that does not return: no object
+    /// Throws where this object, by another host, has a call under way that does not return: no object
     /// is called by two.
-    func refuseOverdue(_ seat: any Seat) throws(EngineError) {
-        overdue.removeAll { $0.seat?.retirement.isOver ?? true }
-        guard overdue.contains(where: { $0.identity == seat.identity && $0.seat !== seat }) else {
+    func refuseOverdue(_ host: any ObjectHost) throws(EngineError) {
+        overdue.removeAll { $0.host?.retirement.isOver ?? true }
+        guard overdue.contains(where: { $0.identity == host.identity && $0.host !== host }) else {
             return
         }
-        throw stuck(seat, "an earlier call")
+        throw stuck(host, "an earlier call")
     }
 }
 
-/// A seat whose object has a call under way that does not return.
+/// A host whose object has a call under way that does not return.
 struct Overdue {
-    weak var seat: (any Seat)?
+    weak var host: (any ObjectHost)?
     let identity: ObjectIdentifier
 }
 

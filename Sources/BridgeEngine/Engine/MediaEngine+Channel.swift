@@ -47,7 +47,7 @@ extension MediaEngine {
             ControlTask.start { [weak self] in await self?.lost(session, error) }
         }
         // From here on renderers of users are started as they are added.
-        let joining = Joining()
+        let joining = JoinAttempt()
         self.joining = joining
         // Renderers first, so that they miss no frame.
         await bringUp { !$0.isLocal }
@@ -71,7 +71,7 @@ extension MediaEngine {
 
     /// Asks the transport. Others may use the engine meanwhile.
     private func reach(
-        _ request: ChannelRequest, _ session: RemoteSession, _ joining: Joining
+        _ request: ChannelRequest, _ session: RemoteSession, _ joining: JoinAttempt
     ) async -> Result<any ChannelMembership, EngineError> {
         let transport = self.transport
         let limit = configuration.callDeadline * 2

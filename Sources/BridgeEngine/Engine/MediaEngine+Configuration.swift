@@ -64,5 +64,11 @@ extension MediaEngine {
         /// How long a source waits for a receiver that is slow. Where nothing may be lost a slow encoder is
         /// none that hangs.
         var patience: Duration { stallLimit * (pace == .asFastAsPossible ? 10 : 1) }
+
+        /// Whether tracks keep the frame that went out last, to show it while a source is silent.
+        var keepsLastFrame: Bool {
+            guard case .lastPicture = fallback else { return false }
+            return pace == .realTime
+        }
     }
 }

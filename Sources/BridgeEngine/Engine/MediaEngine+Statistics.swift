@@ -13,7 +13,7 @@ extension MediaEngine {
         for (id, slot) in slots { statistics.local[id] = counts(of: slot.track, id, now) }
         remote.addStatistics(to: &statistics, now: now)
         for entry in renderers.values {
-            statistics.renderers[entry.seat.id] = entry.seat.feed.statistics(now: now)
+            statistics.renderers[entry.host.id] = entry.host.feed.statistics(now: now)
         }
         statistics.outgoing = outgoing.balance
         addAudio(to: &statistics)
@@ -36,8 +36,8 @@ extension MediaEngine {
             statistics.localAudio = local
         }
         for entry in audio.sinks.values {
-            statistics.audioSinks[entry.seat.id] = EngineStatistics.AudioOutput(
-                balance: entry.seat.feed.balance)
+            statistics.audioSinks[entry.host.id] = EngineStatistics.AudioOutput(
+                balance: entry.host.feed.balance)
         }
         statistics.playback = remote.audio.mixer.counts
         statistics.outgoingAudio = outgoingAudio.balance

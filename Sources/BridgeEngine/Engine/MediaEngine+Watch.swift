@@ -8,7 +8,7 @@ extension MediaEngine {
     func startHeartbeat() {
         guard heartbeat == nil else { return }
         lastStatistics = clock.clockTime()
-        heartbeat = Heartbeat(every: Self.beat, on: lane.queue) { [weak self] in
+        heartbeat = Heartbeat(every: Self.beat, on: executor.queue) { [weak self] in
             self?.assumeIsolated { $0.look() }
         }
     }
@@ -26,8 +26,8 @@ extension MediaEngine {
         watchAudioSinks(now, limit)
         for slot in slots.values { slot.track.processing.check(now: now, limit: limit) }
         for entry in renderers.values {
-            let id = entry.seat.id
-            for change in entry.seat.feed.check(now: now, limit: limit) {
+            let id = entry.host.id
+            for change in entry.host.feed.check(now: now, limit: limit) {
                 hub.post(change == .stalled ? .rendererStalled(id) : .rendererResumed(id))
             }
         }
@@ -42,7 +42,7 @@ extension MediaEngine {
 
     /// Of the main track alone: who pushes to others knows himself when he does.
     private func watchSource(_ limit: MediaTime) {
-        guard let slot = slots[.main], let seat = slot.seat, !slot.hasEnded else { return }
+        guard let slot = slots[.main], let host = slot.host, !slot.hasEnded else { return }
         let arrivals = slot.track.arrivals.load(ordering: .relaxed)
         let since = slot.track.silentSince
         let now = clock.now
@@ -53,7 +53,7 @@ extension MediaEngine {
                 hub.post(.sourceResumed)
             case .stalled:
                 hub.post(.sourceStalled((now - (since ?? now)).duration))
-                startFallback(insteadOf: seat.port, after: arrivals)
+                startFallback(insteadOf: host.port, after: arrivals)
             }
         }
     }
@@ -77,7 +77,7 @@ extension MediaEngine {
 
     /// From here until the source comes back. Not where time is the source's alone: two runs over the
     /// same input are to give the same.
-    private func startFallback(insteadOf port: SourcePort, after arrivals: Int) {
+    private func startFallback(insteadOf port: VideoSourcePort, after arrivals: Int) {
         let still: PixelBuffer?
         switch configuration.fallback {
         case _ where clock.isOffline: return
@@ -94,10 +94,10 @@ extension MediaEngine {
 
     // MARK: News of the sources
 
-    func heard(_ news: LocalTrack.SourceNews, of id: TrackID) {
+    func heard(_ news: LocalTrack.SourceEvent, of id: TrackID) {
         switch news {
         case .ended(let port):
-            if slots[id]?.seat?.port === port { return checkEnding(of: id) }
+            if slots[id]?.host?.port === port { return checkEnding(of: id) }
             // It takes nothing over any more.
             if let awaiting = slots[id]?.awaiting, awaiting.port === port {
                 awaiting.once.resume(false)
@@ -112,18 +112,18 @@ extension MediaEngine {
     }
 
     /// Push mode, which nobody waits for, has taken over with its first frame.
-    private func tookOver(_ port: SourcePort) async {
+    private func tookOver(_ port: VideoSourcePort) async {
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
-        guard let seat = pushSeat, seat.port === port, let old = slots[.main]?.seat,
-            old !== seat, mainTrack.isListening(to: port)
+        guard let host = pushHost, host.port === port, let old = slots[.main]?.host,
+            old !== host, mainTrack.isListening(to: port)
         else { return }
-        await finishSwap(from: old, to: seat)
+        await finishSwap(from: old, to: host)
     }
 
     /// Acts upon the end of the source that runs, once.
     func checkEnding(of id: TrackID) {
-        guard let seat = slots[id]?.seat, let ending = seat.port.takeEnding() else { return }
+        guard let host = slots[id]?.host, let ending = host.port.takeEnding() else { return }
         switch ending {
         case .ended:
             slots[id]?.hasEnded = true
@@ -135,9 +135,9 @@ extension MediaEngine {
             hub.post(
                 .sourceFailed(
                     EngineError(
-                        .sourceFailed, message: "\(seat.typeName) failed", underlying: error)))
+                        .sourceFailed, message: "\(host.typeName) failed", underlying: error)))
             if id == .main { hub.post(.localVideoState(.failed)) }
-            restartLater(seat, id)
+            restartLater(host, id)
         }
     }
 }

@@ -18,12 +18,12 @@ public import MediaCore
 /// Ownership: a source or renderer that is handed over is the engine's; it is kept until another takes
 /// its place, or the engine is gone. Thread: any.
 public actor MediaEngine {
-    nonisolated let lane = Lane("engine")
+    nonisolated let executor = SerialQueueExecutor("engine")
     nonisolated let fallbackQueue = SerialQueue(label: "mediabridge.fallback")
     /// Where the backend is asked what may take a while.
     nonisolated let controlQueue = SerialQueue(label: "mediabridge.control")
     nonisolated public var unownedExecutor: UnownedSerialExecutor {
-        lane.asUnownedSerialExecutor()
+        executor.asUnownedSerialExecutor()
     }
 
     /// How this engine behaves.
@@ -33,16 +33,16 @@ public actor MediaEngine {
     nonisolated let clock: EngineClock
     nonisolated let hub = EventHub()
     nonisolated let transitions = TransitionTrace()
-    nonisolated let remote: RemoteSide
+    nonisolated let remote: RemoteParticipants
     nonisolated let pushes = PushTable()
     /// Of all frames that went to channels.
     nonisolated let outgoing = FlowMeter()
     /// Where tracks tell what the engine must act upon; bound to it once it is there.
-    nonisolated let desk: NewsDesk
+    nonisolated let relay: TrackEventRelay
     /// The way of the engine's own sound.
     nonisolated let audioTrack: AudioTrack
-    nonisolated let audioPushes = AudioPushDesk()
-    nonisolated let pulls = PullDesk()
+    nonisolated let audioPushes = AudioPushSource()
+    nonisolated let pulls = PlaybackPullFormat()
     /// All users, for the sinks of the playback.
     nonisolated let mixed = AudioStream()
     nonisolated let playbackQueue = SerialQueue(label: "mediabridge.playback")
@@ -62,19 +62,19 @@ public actor MediaEngine {
     /// The tracks by number; the main one always.
     var slots: [TrackID: TrackSlot]
     /// What the program set as its source; `nil` for the default.
-    var chosen: SourceSeat?
-    /// The seat of push mode, while it is enabled.
-    var pushSeat: SourceSeat?
+    var chosen: VideoSourceHost?
+    /// The host of push mode, while it is enabled.
+    var pushHost: VideoSourceHost?
     var renderers: [RendererID: RendererEntry] = [:]
     var membership: (any ChannelMembership)?
     var session: RemoteSession?
     /// The stay in a channel that has not answered yet.
-    var joining: Joining?
+    var joining: JoinAttempt?
     var channel: ChannelRequest?
     var role = ChannelRole.broadcaster
     var publishers: [TrackID: Publisher] = [:]
     var encoder = VideoEncoderConfiguration()
-    var audio = AudioSide()
+    var audio = AudioState()
     var heartbeat: Heartbeat?
     /// What has a call under way that does not return.
     var overdue: [Overdue] = []
@@ -99,42 +99,44 @@ public actor MediaEngine {
             backend, isOffline: configuration.pace == .asFastAsPossible,
             latency: MediaTime(configuration.latency))
         self.clock = clock
-        remote = RemoteSide(
+        remote = RemoteParticipants(
             clock: clock, backend: backend, events: hub, jitterBuffer: configuration.jitterBuffer)
-        let desk = NewsDesk(lane)
-        self.desk = desk
+        let relay = TrackEventRelay(executor)
+        self.relay = relay
         mainTrack = LocalTrack(
-            .main, clock: clock, backend: backend, events: hub, configuration: configuration
-        ) { track, news in desk.tell(track.id, news) }
+            .main, clock: clock, backend: backend, events: hub,
+            keepsLastFrame: configuration.keepsLastFrame, patience: configuration.patience
+        ) { track, news in relay.tell(track.id, news) }
         audioTrack = AudioTrack(
             clock: clock, events: hub, configuration: configuration.audioContinuity
-        ) { desk.tellOfSound() }
+        ) { relay.tellOfSound() }
         slots = [.main: TrackSlot(track: mainTrack)]
-        desk.engine = self
+        relay.engine = self
     }
 
     deinit {
         heartbeat?.cancel()
         for slot in slots.values {
-            slot.seat?.retire()
+            slot.host?.retire()
             slot.track.close()
         }
-        pushSeat?.retire()
-        for entry in renderers.values { entry.seat.retire() }
+        pushHost?.retire()
+        for entry in renderers.values { entry.host.retire() }
         audio.playback?.cancel()
         audio.running?.retire()
-        audioTrack.hurry()
-        for entry in audio.sinks.values { entry.seat.retire() }
+        audioTrack.stopBlocking()
+        for entry in audio.sinks.values { entry.host.retire() }
         session?.end()
         if let membership { ControlTask.start { await membership.leave() } }
         hub.finish()
     }
 
     func makeTrack(_ id: TrackID) -> LocalTrack {
-        let desk = self.desk
+        let relay = self.relay
         return LocalTrack(
-            id, clock: clock, backend: backend, events: hub, configuration: configuration
-        ) { track, news in desk.tell(track.id, news) }
+            id, clock: clock, backend: backend, events: hub,
+            keepsLastFrame: configuration.keepsLastFrame, patience: configuration.patience
+        ) { track, news in relay.tell(track.id, news) }
     }
 
     /// What keeps the source running.
@@ -199,7 +201,7 @@ public actor MediaEngine {
         for id in slots.keys { pushes[id] = nil }
         for slot in slots.values { slot.track.close() }
         slots = [.main: TrackSlot(track: mainTrack)]
-        (chosen, pushSeat) = (nil, nil)
+        (chosen, pushHost) = (nil, nil)
         await shutDownAudio()
         stopHeartbeat()
         isShutDown = true
@@ -208,21 +210,21 @@ public actor MediaEngine {
 }
 
 /// Brings news from threads of all kinds to the engine, in their order.
-final class NewsDesk: @unchecked Sendable {  // set once, before the engine is anybody's
+final class TrackEventRelay: @unchecked Sendable {  // set once, before the engine is anybody's
     weak var engine: MediaEngine?
-    private let lane: Lane
+    private let executor: SerialQueueExecutor
 
-    init(_ lane: Lane) { self.lane = lane }
+    init(_ executor: SerialQueueExecutor) { self.executor = executor }
 
     /// The source of sound may have ended.
     func tellOfSound() {
-        lane.queue.async { [weak engine] in
+        executor.queue.async { [weak engine] in
             engine?.assumeIsolated { $0.checkAudioEnding() }
         }
     }
 
-    func tell(_ track: TrackID, _ news: LocalTrack.SourceNews) {
-        lane.queue.async { [weak engine] in
+    func tell(_ track: TrackID, _ news: LocalTrack.SourceEvent) {
+        executor.queue.async { [weak engine] in
             engine?.assumeIsolated { $0.heard(news, of: track) }
         }
     }

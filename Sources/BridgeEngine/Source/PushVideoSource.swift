@@ -61,18 +61,19 @@ final class PushVideoSource: VideoSource, Sendable {
     }
 
     private let refused: DropMeter
-    /// Whose units they are: it counts those that no picture came of, in decoders that are gone.
-    private let track: LocalTrack
+    private let onLostUnits: @Sendable (Int) -> Void
     private let onKeyFrameNeeded: @Sendable () -> Void
 
     /// - Parameters:
     ///   - refused: Counts what does not get as far as the consumer.
+    ///   - onLostUnits: Called with the number of units that no picture came of, for each decoder that ends.
     ///   - onKeyFrameNeeded: Called where units are refused until the next key frame, once for each time.
     init(
         _ kind: Kind, backend: any MediaBackend, clock: EngineClock, refused: DropMeter,
-        track: LocalTrack, onKeyFrameNeeded: @escaping @Sendable () -> Void
+        onLostUnits: @escaping @Sendable (Int) -> Void,
+        onKeyFrameNeeded: @escaping @Sendable () -> Void
     ) {
-        self.track = track
+        self.onLostUnits = onLostUnits
         self.refused = refused
         self.onKeyFrameNeeded = onKeyFrameNeeded
         self.kind = kind
@@ -182,7 +183,7 @@ final class PushVideoSource: VideoSource, Sendable {
     private func end(_ decoder: (any VideoDecoder)?) {
         guard let decoder else { return }
         decoder.stop()
-        track.lostUnits.add(decoder.lostUnits, ordering: .relaxed)
+        onLostUnits(decoder.lostUnits)
     }
 
     /// Units that were taken, and no picture came of, in the decoder that is there.

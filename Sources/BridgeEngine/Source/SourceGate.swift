@@ -30,14 +30,14 @@ final class SourceGate<Frame: Sendable>: Sendable {
     }
     private let state = Mutex(State())
     private let isOpenNow = Atomic<Bool>(false)
-    private let lane: Lane
+    private let executor: SerialQueueExecutor
     /// Where held frames go on, so that a start does not wait until they are due.
     private let outlet = SerialQueue(label: "mediabridge.gate")
     private static var patientFrames: Int { 4 }
     private static var patience: Duration { .seconds(2).asDefaultDeadline }
 
-    /// - Parameter lane: Where start is called.
-    init(_ lane: Lane) { self.lane = lane }
+    /// - Parameter executor: Where start is called.
+    init(_ executor: SerialQueueExecutor) { self.executor = executor }
 
     var isOpen: Bool { isOpenNow.load(ordering: .acquiring) }
     var isClosed: Bool { !isOpen && state.withLock { $0.phase == .closed } }
@@ -96,7 +96,7 @@ final class SourceGate<Frame: Sendable>: Sendable {
     /// What becomes of this frame. Blocks while the start is under way and enough is held already.
     func enter(_ frame: Frame) -> Entry {
         if isOpen { return .passes }
-        let deadline = DispatchTime.now() + Self.patience.timeInterval
+        let deadline = DispatchTime.now() + Self.patience.dispatchInterval
         var isOverdue = false
         while true {
             let room = DispatchSemaphore(value: 0)
@@ -108,7 +108,7 @@ final class SourceGate<Frame: Sendable>: Sendable {
                     state.held.append(frame)
                     return .held
                 // The start itself delivers, or does not come to an end: waiting helps nobody.
-                case .deciding where isOverdue || lane.isCurrent: return .refused(.queueFull)
+                case .deciding where isOverdue || executor.isCurrent: return .refused(.queueFull)
                 case .deciding, .emptying:
                     state.waiting.append(room)
                     return nil

@@ -14,7 +14,7 @@ extension Recorder {
         /// ``Recorder/start()``.
         public var preRoll: Duration?
         /// `nil`: one file, and a new one only where the pictures' size or format changes.
-        public var segments: Segments?
+        public var segments: RecordingSegments?
         /// What a writer meets when the encoder, or the disk behind it, is slow. Default
         /// ``PipelineVideoSink/WhenFull/automatic``: the oldest frame of a live capture gives way, and
         /// counts; any other writer waits.
@@ -27,34 +27,5 @@ extension Recorder {
         public var reserve = 4_000_000
 
         public init() {}
-    }
-
-    /// Where one file ends and the next begins: without a gap, at a picture that needs none before it.
-    ///
-    /// Files are numbered: `out-00000.mkv`, `out-00001.mkv` ….
-    public struct Segments: Hashable, Sendable {
-        /// Of one file; `nil`: by ``bytes`` alone. A file ends with the first key frame from there on.
-        public var length: Duration?
-        /// Of one file at most, as far as a group of pictures is smaller; `nil`: by ``length`` alone.
-        public var bytes: Int?
-        /// Makes a ring: the oldest file is removed when there is more than this. `nil`: all are kept.
-        public var keep: Ring?
-
-        public init(length: Duration? = nil, bytes: Int? = nil, keep: Ring? = nil) {
-            self.length = length
-            self.bytes = bytes
-            self.keep = keep
-        }
-    }
-
-    /// How much a ring of files keeps, the one that is being written counted in.
-    public struct Ring: Hashable, Sendable {
-        public var files: Int?
-        public var bytes: Int?
-
-        public init(files: Int? = nil, bytes: Int? = nil) {
-            self.files = files
-            self.bytes = bytes
-        }
     }
 }

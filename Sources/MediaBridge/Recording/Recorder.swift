@@ -81,7 +81,10 @@ public final class Recorder: Sendable {
         }
         let ending = RecordingEnd(of: tracks)
         let writer = RecordingWriter(
-            path: path, container: container, kinds: kinds, configuration: configuration,
+            path: path, container: container, kinds: kinds,
+            limits: WritingLimits(
+                segments: configuration.segments, preRoll: configuration.preRoll,
+                reserve: configuration.reserve, patience: configuration.patience),
             queue: queue, progress: progress, tell: { listeners.tell($0) },
             onEnding: { ending.begin() })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }

@@ -211,7 +211,7 @@ struct BalanceTests {
         let clock = Mutex(MediaTime.zero)
         let rendered = SinkScript()
         let queue = SerialQueue(label: "test.feed")
-        let feed = SinkFeed(
+        let feed = VideoSinkFeed(
             RendererOptions(), isOffline: true, patience: .seconds(10), on: queue,
             clock: { clock.withLock { $0 } }
         ) { item in

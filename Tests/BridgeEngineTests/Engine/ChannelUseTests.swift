@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Joining and leaving in every order, and transports that do not behave.
+/// JoinAttempt and leaving in every order, and transports that do not behave.
 @Suite(.deadline(minutes: 3), .balanced)
 struct ChannelUseTests {
     @Test func joiningTwiceIsAnErrorAndTheFirstStays() async throws {

@@ -40,8 +40,8 @@ struct Victim: Sendable {
         if order.waits { configuration.whenFull = .wait }
         if order.preRoll > 0 { configuration.preRoll = .seconds(order.preRoll) }
         if order.segment > 0 {
-            configuration.segments = Recorder.Segments(
-                length: .seconds(order.segment), keep: Recorder.Ring(files: order.keep))
+            configuration.segments = RecordingSegments(
+                length: .seconds(order.segment), keep: RecordingSegments.Ring(files: order.keep))
         }
         if order.reserve >= 0 { configuration.reserve = order.reserve }
         return configuration

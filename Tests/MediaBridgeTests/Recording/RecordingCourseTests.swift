@@ -101,7 +101,7 @@ import Testing
                 directory.file("out.\(ending)"),
                 configuration: configuration(audio: ending == "mkv" ? .flac : nil) {
                     if ending != "mkv" { $0.audio = AudioEncoding() }
-                    $0.segments = Recorder.Segments(length: .seconds(2))
+                    $0.segments = RecordingSegments(length: .seconds(2))
                 })
             try recorder.start()
             try await record(0..<250, of: RecordedFrames(), into: recorder)
@@ -131,7 +131,7 @@ import Testing
             let recorder = try Recorder(
                 directory.file("out.\(ending)"),
                 configuration: configuration(audio: nil) {
-                    $0.segments = Recorder.Segments(length: .seconds(2))
+                    $0.segments = RecordingSegments(length: .seconds(2))
                 })
             try recorder.start()
             // Five pictures a second, though the format says 25.
@@ -151,7 +151,7 @@ import Testing
             let recorder = try Recorder(
                 directory.file("out.mkv"),
                 configuration: configuration {
-                    $0.segments = Recorder.Segments(length: .seconds(1))
+                    $0.segments = RecordingSegments(length: .seconds(1))
                 })
             try recorder.start()
             try await record(0..<100, of: RecordedFrames(), into: recorder)
@@ -169,8 +169,8 @@ import Testing
             let recorder = try Recorder(
                 directory.file("out.mkv"),
                 configuration: configuration {
-                    $0.segments = Recorder.Segments(
-                        length: .seconds(1), keep: Recorder.Ring(files: 3))
+                    $0.segments = RecordingSegments(
+                        length: .seconds(1), keep: RecordingSegments.Ring(files: 3))
                 })
             let events = recorder.events
             try recorder.start()
@@ -193,7 +193,7 @@ import Testing
                 directory.file("out.mkv"),
                 configuration: configuration(audio: nil) {
                     $0.video = VideoEncoding(.mjpeg)
-                    $0.segments = Recorder.Segments(bytes: 40_000)
+                    $0.segments = RecordingSegments(bytes: 40_000)
                 })
             try recorder.start()
             let frames = RecordedFrames(width: 320, height: 240)

@@ -64,7 +64,8 @@ import Testing
         for time in [0.0, 1, 2, 2.5] {
             interleaver.add(try unit(.video, time, arrival: start), generation: 1)
         }
-        #expect(interleaver.next(now: start + .seconds(1)) == nil, "in a hurry, and not late")
+        #expect(
+            interleaver.next(now: start + .seconds(1)) == nil, "in a stopBlocking, and not late")
         #expect(interleaver.next(now: start + .seconds(3))?.unit.time == .zero)
         #expect(interleaver.next(now: start + .seconds(3)) == nil)
         interleaver.flush()

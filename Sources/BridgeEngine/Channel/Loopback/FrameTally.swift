@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Counts the frames of one way, and adds them to the sums of its two ends. Thread: any.
+/// Counts the frames of one route, and adds them to the sums of its two ends. Thread: any.
 final class FrameTally: Sendable {
     private let sent = Atomic<Int>(0)
     private let delivered = Atomic<Int>(0)

@@ -5,69 +5,69 @@ internal import Synchronization
 ///
 /// Thread: any. What changes returns what is left to do, for the caller to finish when it holds no lock.
 final class LoopbackChannel: Sendable {
-    private let seats = Mutex(LoopbackSeats())
+    private let roster = Mutex(LoopbackRoster())
 
-    var isEmpty: Bool { seats.withLock { $0.isEmpty } }
+    var isEmpty: Bool { roster.withLock { $0.isEmpty } }
 
-    func add(_ member: LoopbackMember) -> (seat: Int?, aftermath: LoopbackAftermath) {
-        seats.withLock { ($0.add(member), $0.takeAftermath()) }
+    func add(_ member: LoopbackMember) -> (slot: Int?, deferred: DeferredActions) {
+        roster.withLock { ($0.add(member), $0.takeDeferredActions()) }
     }
 
-    func remove(_ seat: Int, reason: OfflineReason) -> LoopbackAftermath {
-        seats.withLock { seats in
-            seats.remove(seat, reason: reason)
-            return seats.takeAftermath()
+    func remove(_ slot: Int, reason: OfflineReason) -> DeferredActions {
+        roster.withLock { roster in
+            roster.remove(slot, reason: reason)
+            return roster.takeDeferredActions()
         }
     }
 
-    func end(_ error: EngineError) -> LoopbackAftermath {
-        seats.withLock { seats in
-            seats.end(error)
-            return seats.takeAftermath()
+    func end(_ error: EngineError) -> DeferredActions {
+        roster.withLock { roster in
+            roster.end(error)
+            return roster.takeDeferredActions()
         }
     }
 
-    func publish(_ track: TrackID, from seat: Int) -> LoopbackAftermath {
-        seats.withLock { seats in
-            seats.publish(track, from: seat)
-            return seats.takeAftermath()
+    func publish(_ track: TrackID, from slot: Int) -> DeferredActions {
+        roster.withLock { roster in
+            roster.publish(track, from: slot)
+            return roster.takeDeferredActions()
         }
     }
 
-    func unpublish(_ track: TrackID, from seat: Int) -> LoopbackAftermath {
-        seats.withLock { seats in
-            seats.unpublish(track, from: seat)
-            return seats.takeAftermath()
-        }
-    }
-
-    func send(
-        _ frame: VideoFrame, track: TrackID, from seat: Int
-    ) -> (disposition: FrameDisposition, aftermath: LoopbackAftermath) {
-        seats.withLock { ($0.send(frame, track: track, from: seat), $0.takeAftermath()) }
-    }
-
-    func publishAudio(from seat: Int) -> LoopbackAftermath {
-        seats.withLock { seats in
-            seats.publishAudio(from: seat)
-            return seats.takeAftermath()
-        }
-    }
-
-    func unpublishAudio(from seat: Int) -> LoopbackAftermath {
-        seats.withLock { seats in
-            seats.unpublishAudio(from: seat)
-            return seats.takeAftermath()
+    func unpublish(_ track: TrackID, from slot: Int) -> DeferredActions {
+        roster.withLock { roster in
+            roster.unpublish(track, from: slot)
+            return roster.takeDeferredActions()
         }
     }
 
     func send(
-        _ frame: AudioFrame, from seat: Int
-    ) -> (disposition: FrameDisposition, aftermath: LoopbackAftermath) {
-        seats.withLock { ($0.send(frame, from: seat), $0.takeAftermath()) }
+        _ frame: VideoFrame, track: TrackID, from slot: Int
+    ) -> (disposition: FrameDisposition, deferred: DeferredActions) {
+        roster.withLock { ($0.send(frame, track: track, from: slot), $0.takeDeferredActions()) }
     }
 
-    func statistics(of seat: Int, into statistics: inout ChannelStatistics) {
-        seats.withLock { $0.statistics(of: seat, into: &statistics) }
+    func publishAudio(from slot: Int) -> DeferredActions {
+        roster.withLock { roster in
+            roster.publishAudio(from: slot)
+            return roster.takeDeferredActions()
+        }
+    }
+
+    func unpublishAudio(from slot: Int) -> DeferredActions {
+        roster.withLock { roster in
+            roster.unpublishAudio(from: slot)
+            return roster.takeDeferredActions()
+        }
+    }
+
+    func send(
+        _ frame: AudioFrame, from slot: Int
+    ) -> (disposition: FrameDisposition, deferred: DeferredActions) {
+        roster.withLock { ($0.send(frame, from: slot), $0.takeDeferredActions()) }
+    }
+
+    func statistics(of slot: Int, into statistics: inout ChannelStatistics) {
+        roster.withLock { $0.statistics(of: slot, into: &statistics) }
     }
 }

@@ -5,49 +5,49 @@ final class LoopbackMembership: ChannelMembership {
     private let network: LoopbackNetwork
     private let name: String
     private let channel: LoopbackChannel
-    private let seat: Int
+    private let slot: Int
     private let member: LoopbackMember
 
     init(
-        _ member: LoopbackMember, in channel: LoopbackChannel, named name: String, at seat: Int,
+        _ member: LoopbackMember, in channel: LoopbackChannel, named name: String, at slot: Int,
         of network: LoopbackNetwork
     ) {
         self.network = network
         self.name = name
         self.channel = channel
-        self.seat = seat
+        self.slot = slot
         self.member = member
     }
 
     deinit {
         member.turnAway()
-        network.remove(seat, from: channel, named: name, reason: .dropped)
+        network.remove(slot, from: channel, named: name, reason: .dropped)
     }
 
-    func publish(_ track: TrackID) { channel.publish(track, from: seat).finish() }
+    func publish(_ track: TrackID) { channel.publish(track, from: slot).finish() }
 
-    func unpublish(_ track: TrackID) { channel.unpublish(track, from: seat).finish() }
+    func unpublish(_ track: TrackID) { channel.unpublish(track, from: slot).finish() }
 
     func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition {
-        let (disposition, aftermath) = channel.send(frame, track: track, from: seat)
-        aftermath.finish()
+        let (disposition, deferred) = channel.send(frame, track: track, from: slot)
+        deferred.finish()
         return disposition
     }
 
-    func publishAudio() { channel.publishAudio(from: seat).finish() }
+    func publishAudio() { channel.publishAudio(from: slot).finish() }
 
-    func unpublishAudio() { channel.unpublishAudio(from: seat).finish() }
+    func unpublishAudio() { channel.unpublishAudio(from: slot).finish() }
 
     func send(_ frame: consuming AudioFrame) -> FrameDisposition {
-        let (disposition, aftermath) = channel.send(frame, from: seat)
-        aftermath.finish()
+        let (disposition, deferred) = channel.send(frame, from: slot)
+        deferred.finish()
         return disposition
     }
 
     func leave() async {
         // First, so that whoever hears that he is gone knows that he hears no more.
         member.turnAway()
-        network.remove(seat, from: channel, named: name, reason: .quit)
+        network.remove(slot, from: channel, named: name, reason: .quit)
         await member.silence()
     }
 
@@ -58,7 +58,7 @@ final class LoopbackMembership: ChannelMembership {
         statistics.incoming = member.incoming.frames
         statistics.outgoingAudio = member.outgoingAudio.frames
         statistics.incomingAudio = member.incomingAudio.frames
-        channel.statistics(of: seat, into: &statistics)
+        channel.statistics(of: slot, into: &statistics)
         return statistics
     }
 }

@@ -1,0 +1,188 @@
+internal import MediaCore
+
+/// Who is in a loopback channel, and what each is told. All of it happens under the channel's lock, so
+/// that everybody hears of everything in one and the same order.
+struct LoopbackRoster {
+    private struct Route {
+        let slot: Int
+        let member: LoopbackMember
+        let tally: FrameTally
+        let audio: FrameTally
+    }
+    private struct Place {
+        let member: LoopbackMember
+        var tracks: [TrackID] = []
+        var hasAudio = false
+        /// To each of the others.
+        var routes: [Route] = []
+    }
+
+    /// Words that wait for one receiver at most. They never give route, so he who takes none must go.
+    private static let patience = 4096
+    /// Pieces of one sender's sound that wait for one receiver at most: a second or more.
+    private static let soundDepth = 100
+
+    private var places: [Int: Place] = [:]
+    private var lastSeat = 0
+    /// Those who let too many words wait.
+    private var overrun: Set<Int> = []
+    private var deferred = DeferredActions()
+
+    var isEmpty: Bool { places.isEmpty }
+
+    mutating func takeDeferredActions() -> DeferredActions {
+        defer { deferred = DeferredActions() }
+        return deferred
+    }
+
+    /// The newcomer is told of those who are there, then they of him.
+    ///
+    /// - Returns: His slot; `nil` where somebody of that name has one.
+    mutating func add(_ newcomer: LoopbackMember) -> Int? {
+        guard !places.values.contains(where: { $0.member.user == newcomer.user }) else {
+            return nil
+        }
+        lastSeat += 1
+        var place = Place(member: newcomer)
+        for (slot, other) in places.sorted(by: { $0.key < $1.key }) {
+            put(.joined(other.member.user), before: newcomer)
+            for track in other.tracks {
+                put(.published(track, other.member.user), before: newcomer)
+            }
+            if other.hasAudio { put(.audioPublished(other.member.user), before: newcomer) }
+            place.routes.append(Self.route(from: newcomer, to: other.member, at: slot))
+            places[slot]?.routes.append(Self.route(from: other.member, to: newcomer, at: lastSeat))
+        }
+        places[lastSeat] = place
+        tell(place.routes, .joined(newcomer.user))
+        return lastSeat
+    }
+
+    mutating func remove(_ slot: Int, reason: OfflineReason) {
+        guard let place = takeOut(slot) else { return }
+        tell(place.routes, .left(place.member.user, reason))
+    }
+
+    mutating func publish(_ track: TrackID, from slot: Int) {
+        guard let place = places[slot], !place.tracks.contains(track) else { return }
+        places[slot]?.tracks.append(track)
+        tell(place.routes, .published(track, place.member.user))
+    }
+
+    mutating func unpublish(_ track: TrackID, from slot: Int) {
+        guard let place = places[slot], place.tracks.contains(track) else { return }
+        places[slot]?.tracks.removeAll { $0 == track }
+        tell(place.routes, .unpublished(track, place.member.user))
+    }
+
+    mutating func send(
+        _ frame: VideoFrame, track: TrackID, from slot: Int
+    ) -> FrameDisposition {
+        guard let place = places[slot] else { return .dropped(.closed) }
+        guard place.tracks.contains(track) else { return .notStarted }
+        place.member.countSent()
+        for route in place.routes {
+            route.tally.countSent()
+            let item = LoopbackItem.frame(frame, track, route.tally, from: place.member.user)
+            let placement = route.member.mailbox.place(item)
+            if placement.verdict == .closed { route.tally.countClosed() }
+            deferred.note(placement, for: route.member)
+        }
+        return .accepted
+    }
+
+    mutating func publishAudio(from slot: Int) {
+        guard let place = places[slot], !place.hasAudio else { return }
+        places[slot]?.hasAudio = true
+        tell(place.routes, .audioPublished(place.member.user))
+    }
+
+    mutating func unpublishAudio(from slot: Int) {
+        guard let place = places[slot], place.hasAudio else { return }
+        places[slot]?.hasAudio = false
+        tell(place.routes, .audioUnpublished(place.member.user))
+    }
+
+    /// Sound takes no picture's place and gives route to none: of a sender's, so much waits for a receiver,
+    /// and what comes then is lost.
+    mutating func send(_ frame: AudioFrame, from slot: Int) -> FrameDisposition {
+        guard let place = places[slot] else { return .dropped(.closed) }
+        guard place.hasAudio else { return .notStarted }
+        for route in place.routes {
+            route.audio.countSent()
+            guard route.audio.frames.waiting <= Self.soundDepth else {
+                route.audio.countEvicted()
+                continue
+            }
+            let item = LoopbackItem.audio(frame, route.audio, from: place.member.user)
+            let placement = route.member.mailbox.place(item, whenFull: .keep)
+            if placement.verdict == .closed { route.audio.countClosed() }
+            deferred.note(placement, for: route.member)
+        }
+        return .accepted
+    }
+
+    /// Everybody hears the error after what waits for him, and nothing after it.
+    mutating func end(_ error: EngineError) {
+        for slot in places.keys { end(slot, error) }
+    }
+
+    func statistics(of slot: Int, into statistics: inout ChannelStatistics) {
+        for route in places[slot]?.routes ?? [] {
+            statistics.to[route.member.user] = route.tally.frames
+        }
+        for place in places.values {
+            guard let route = place.routes.first(where: { $0.slot == slot }) else { continue }
+            statistics.from[place.member.user] = route.tally.frames
+        }
+    }
+}
+
+extension LoopbackRoster {
+    private static func route(
+        from sender: LoopbackMember, to receiver: LoopbackMember, at slot: Int
+    ) -> Route {
+        let tally = FrameTally(addingTo: sender.outgoing, receiver.incoming)
+        let audio = FrameTally(addingTo: sender.outgoingAudio, receiver.incomingAudio)
+        return Route(slot: slot, member: receiver, tally: tally, audio: audio)
+    }
+
+    @discardableResult
+    private mutating func takeOut(_ slot: Int) -> Place? {
+        guard let place = places.removeValue(forKey: slot) else { return nil }
+        for route in place.routes { places[route.slot]?.routes.removeAll { $0.slot == slot } }
+        deferred.note(gone: place.member)
+        return place
+    }
+
+    private mutating func end(_ slot: Int, _ error: EngineError) {
+        guard let place = takeOut(slot) else { return }
+        deferred.note(place.member.mailbox.seal(with: .disconnected(error)), for: place.member)
+    }
+
+    @discardableResult
+    private mutating func put(_ word: LoopbackItem, before member: LoopbackMember) -> Int {
+        let placement = member.mailbox.place(word, whenFull: .keep)
+        deferred.note(placement, for: member)
+        return placement.kept
+    }
+
+    /// Tells those whom a route leads to, and sends away who has not listened for too long.
+    private mutating func tell(_ routes: [Route], _ word: LoopbackItem) {
+        for route in routes where put(word, before: route.member) > Self.patience {
+            overrun.insert(route.slot)
+        }
+        while let slot = overrun.popFirst() {
+            guard let place = places[slot] else { continue }
+            let user = place.member.user
+            end(
+                slot,
+                EngineError(
+                    .disconnected,
+                    message:
+                        "\(user) was taken out of the channel: \(Self.patience) events wait for it",
+                    advice: "return from the receiver's calls at once"))
+            tell(place.routes, .left(user, .dropped))
+        }
+    }
+}

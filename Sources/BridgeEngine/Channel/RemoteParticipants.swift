@@ -1,0 +1,195 @@
+internal import MediaCore
+internal import Synchronization
+
+/// What an engine hears from its channel, and where each user's pictures go. Thread: any.
+final class RemoteParticipants: Sendable {
+    /// One user's track.
+    private final class Stream: Sendable {
+        let video: VideoStream
+        let meter: FrameMeter
+        let isFirst = Atomic<Bool>(true)
+        init(_ video: VideoStream, _ clock: EngineClock) {
+            self.video = video
+            meter = FrameMeter(clock: clock.clockTime)
+        }
+
+        /// - Parameter now: For the rate; `nil` where none is wanted.
+        func counts(now: MediaTime?) -> EngineStatistics.Remote {
+            EngineStatistics.Remote(
+                received: meter.frames, frameRate: now.map { meter.rate(at: $0) } ?? 0,
+                size: meter.lastSize)
+        }
+    }
+    private struct Key: Hashable {
+        let user: UserID
+        let track: TrackID
+    }
+    private struct State {
+        var streams: [Key: Stream] = [:]
+        var users: Set<UserID> = []
+        var gone = Departed<EngineStatistics.RemoteTrack, EngineStatistics.Remote>()
+
+        /// Streams come with every user that comes by, and go where no renderer waits for his return.
+        mutating func prune(_ isGone: (Key) -> Bool) {
+            for (key, stream) in streams where isGone(key) {
+                stream.isFirst.store(true, ordering: .relaxed)
+                guard stream.video.isIdle else { continue }
+                streams[key] = nil
+                guard stream.meter.frames > 0 else { continue }
+                gone.add(.init(user: key.user, track: key.track), stream.counts(now: nil))
+            }
+        }
+    }
+    private let state = Mutex(State())
+    let audio: RemoteAudioReceiver
+    private let clock: EngineClock
+    private let backend: any MediaBackend
+    private let events: EventHub
+
+    init(
+        clock: EngineClock, backend: any MediaBackend, events: EventHub,
+        jitterBuffer: JitterBuffer.Configuration
+    ) {
+        self.clock = clock
+        self.backend = backend
+        self.events = events
+        audio = RemoteAudioReceiver(
+            clock: clock, backend: backend, events: events, jitterBuffer: jitterBuffer)
+    }
+
+    /// Those who are in the channel.
+    var users: Set<UserID> { state.withLock { $0.users } }
+
+    // MARK: Renderers
+
+    /// Shows a user's track. The user need not be there yet.
+    func attach(
+        _ feed: VideoSinkFeed, to user: UserID, _ track: TrackID, for request: RenderRequest
+    ) {
+        connect(user, track) {
+            $0.attach(feed, for: request)
+        } undo: { video, _ in
+            video.detach(feed)
+        }
+    }
+
+    func detach(_ feed: VideoSinkFeed, from user: UserID, _ track: TrackID) {
+        disconnect(user, track) { $0.detach(feed) }
+    }
+
+    func tap(_ consumer: any VideoFrameConsumer, on user: UserID, _ track: TrackID) -> Int {
+        connect(user, track) {
+            $0.tap(consumer)
+        } undo: {
+            $0.untap($1)
+        }
+    }
+
+    func untap(_ number: Int, from user: UserID, _ track: TrackID) {
+        disconnect(user, track) { $0.untap(number) }
+    }
+
+    /// Connects to a stream, and to the one that took its place, where it went in this moment.
+    private func connect<R>(
+        _ user: UserID, _ track: TrackID, _ body: (VideoStream) -> R,
+        undo: (VideoStream, R) -> Void
+    ) -> R {
+        let key = Key(user: user, track: track)
+        while true {
+            let stream = stream(of: user, track)
+            let result = body(stream.video)
+            let isThere = state.withLock { state in
+                let present = state.streams[key] ?? stream
+                state.streams[key] = present
+                return present === stream
+            }
+            if isThere { return result }
+            undo(stream.video, result)
+        }
+    }
+
+    private func disconnect(_ user: UserID, _ track: TrackID, _ body: (VideoStream) -> Void) {
+        let key = Key(user: user, track: track)
+        guard let stream = state.withLock({ $0.streams[key] }) else { return }
+        body(stream.video)
+        state.withLock { state in
+            if !state.users.contains(user) { state.prune { $0 == key } }
+        }
+    }
+
+    // MARK: What is heard
+
+    /// Nobody is there any more.
+    func clear() {
+        state.withLock { state in
+            state.users = []
+            state.prune { _ in true }
+        }
+        audio.clear()
+    }
+
+    func userJoined(_ user: UserID) {
+        state.withLock { _ = $0.users.insert(user) }
+        events.post(.userJoined(user))
+    }
+
+    func userLeft(_ user: UserID, reason: OfflineReason) {
+        state.withLock { state in
+            state.users.remove(user)
+            state.prune { $0.user == user }
+        }
+        audio.forget(user)
+        events.post(.userOffline(user, reason))
+    }
+
+    func trackPublished(_ track: TrackID, by user: UserID) {
+        state.withLock { $0.streams[Key(user: user, track: track)] }?
+            .isFirst.store(true, ordering: .relaxed)
+        events.post(.trackPublished(track, by: user))
+    }
+
+    func trackUnpublished(_ track: TrackID, by user: UserID) {
+        state.withLock { state in state.prune { $0 == Key(user: user, track: track) } }
+        events.post(.trackUnpublished(track, by: user))
+    }
+
+    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {
+        let stream = stream(of: user, track)
+        var frame = frame
+        if let live = frame.liveTiming {
+            // The sender's running time becomes the receiver's: the clock is the same.
+            frame.runningTime = frame.runningTime.map { $0 + live.clockOrigin - clock.origin }
+            frame.liveTiming?.clockOrigin = clock.origin
+        }
+        stream.meter.note(frame.format)
+        if stream.isFirst.load(ordering: .relaxed),
+            stream.isFirst.exchange(false, ordering: .relaxed)
+        {
+            stream.video.beginAnew()
+            events.post(
+                .firstRemoteFrame(
+                    user, track, VideoSize(width: frame.width, height: frame.height)))
+        }
+        stream.video.consume(frame)
+    }
+
+    private func stream(of user: UserID, _ track: TrackID) -> Stream {
+        let key = Key(user: user, track: track)
+        if let stream = state.withLock({ $0.streams[key] }) { return stream }
+        let fresh = Stream(VideoStream(backend), clock)
+        return state.withLock { state in
+            let stream = state.streams[key] ?? fresh
+            state.streams[key] = stream
+            return stream
+        }
+    }
+
+    func addStatistics(to statistics: inout EngineStatistics, now: MediaTime) {
+        let (streams, gone) = state.withLock { ($0.streams, $0.gone) }
+        for (key, stream) in streams where stream.meter.frames > 0 {
+            statistics.remote[key.user, default: [:]][key.track] = stream.counts(now: now)
+        }
+        statistics.gone.remote = gone
+        (statistics.remoteAudio, statistics.gone.remoteAudio) = audio.statistics
+    }
+}

@@ -1,0 +1,20 @@
+/// Where renderers get their pictures from.
+public enum StreamID: Hashable, Sendable {
+    /// A track of the engine's own.
+    case local(TrackID = .main)
+    /// A track of a user in the channel.
+    case remote(UserID, TrackID = .main)
+
+    var isLocal: Bool {
+        if case .local = self { return true }
+        return false
+    }
+}
+
+/// A renderer and what it shows.
+struct RendererEntry {
+    let host: VideoSinkHost
+    let stream: StreamID
+    /// Set by one of the `set…Renderer` calls, which replace it.
+    let isMain: Bool
+}

@@ -1,0 +1,75 @@
+internal import MediaCore
+
+// One source after another, while frames flow.
+extension MediaEngine {
+    /// Starts `host` beside the source that runs; with its first frame it takes over. Where it does not
+    /// come to that, it is put away again and everything is as before.
+    func swap(to host: VideoSourceHost) async throws(EngineError) {
+        guard let old = slots[.main]?.host else { return try await start(host, .main) }
+        // It runs already: what waited to take over, waits no more.
+        guard old !== host || !mainTrack.isListening(to: host.port) else { return }
+        let before = mainTrack.expect(host.port)
+        do throws(EngineError) {
+            try await bringUp(host)
+            try await firstFrame(of: host)
+        } catch {
+            // In the last moment it may have taken over all the same.
+            if mainTrack.forget(host.port, for: before) {
+                await takeDown(host)
+                throw error
+            }
+        }
+        await finishSwap(from: old, to: host)
+    }
+
+    /// As ``swap(to:)``, for a source that the program pushes to: returns before its first frame.
+    func prepareSwap(to host: VideoSourceHost) async throws(EngineError) {
+        guard slots[.main]?.host != nil else { return try await start(host, .main) }
+        let before = mainTrack.expect(host.port)
+        do throws(EngineError) { try await bringUp(host) } catch {
+            mainTrack.forget(host.port, for: before)
+            throw error
+        }
+    }
+
+    private func firstFrame(of host: VideoSourceHost) async throws(EngineError) {
+        let limit = configuration.firstFrameDeadline
+        let once = Once<Bool>()
+        slots[.main]?.awaiting = (host.port, once)
+        // It may have come, or the source may have failed, before anybody waited.
+        if mainTrack.isListening(to: host.port) {
+            once.resume(true)
+        } else if host.port.hasEnded {
+            once.resume(false)
+        }
+        let came = await once.value(within: limit, isCancellable: true)
+        slots[.main]?.awaiting = nil
+        guard came != true else { return }
+        if came == nil, Task.isCancelled { throw Self.cancelled("the change of source") }
+        if case .failed(let error) = host.port.takeEnding() {
+            throw EngineError(
+                .sourceFailed, message: "\(host.typeName) failed before its first frame",
+                underlying: error)
+        }
+        throw EngineError(
+            .noFrame,
+            message: came == nil
+                ? "\(host.typeName) delivered no frame within \(limit)"
+                : "\(host.typeName) ended without a frame",
+            advice: "look at what it captures; the source before goes on")
+    }
+
+    /// The new source has taken over: puts the old one away.
+    func finishSwap(from old: VideoSourceHost, to host: VideoSourceHost) async {
+        let hadFailed = slots[.main]?.hasFailed == true
+        slots[.main]?.host = host
+        slots[.main]?.hasEnded = false
+        slots[.main]?.hasFailed = false
+        slots[.main]?.restarts.cancel()
+        hub.post(.sourceSwitched)
+        noteResumed(.main)
+        if hadFailed { hub.post(.localVideoState(.capturing)) }
+        checkEnding(of: .main)
+        if old !== host { await takeDown(old) }
+    }
+}

@@ -1,0 +1,92 @@
+internal import MediaCore
+
+/// How far one object of the program's has come in the state machine, and the calls that take it further.
+/// Each is told to the trace. What has no place in the present stage does nothing.
+struct LifecycleState {
+    enum Stage { case fresh, initialized, started }
+    private(set) var stage = Stage.fresh
+    let name: String
+    let typeName: String
+    let trace: TransitionTrace
+    /// What a failure is called.
+    let codes: Codes
+
+    struct Codes {
+        let notInitialized: EngineError.Code
+        let notStarted: EngineError.Code
+        let failed: EngineError.Code
+
+        static let source = Codes(
+            notInitialized: .sourceNotInitialized, notStarted: .sourceNotStarted,
+            failed: .sourceFailed)
+        static let renderer = Codes(
+            notInitialized: .rendererNotInitialized, notStarted: .rendererNotStarted,
+            failed: .rendererFailed)
+    }
+
+    mutating func initialize(_ call: () throws -> Bool) throws(EngineError) {
+        guard stage == .fresh else { return }
+        var reason: (any Error)?
+        do {
+            guard try !call() else {
+                trace.note(name, .initialize, .succeeded)
+                stage = .initialized
+                return
+            }
+            trace.note(name, .initialize, .refused)
+        } catch {
+            trace.note(name, .initialize, .threw)
+            reason = error
+        }
+        throw EngineError(
+            codes.notInitialized, call: "shouldInitialize",
+            message: reason == nil
+                ? "\(typeName) said no to shouldInitialize"
+                : "\(typeName) failed in shouldInitialize", underlying: reason)
+    }
+
+    mutating func start(_ call: () throws -> Void) throws(EngineError) {
+        guard stage == .initialized else { return }
+        do {
+            try call()
+        } catch {
+            trace.note(name, .start, .threw)
+            throw EngineError(
+                codes.notStarted, call: "shouldStart",
+                message: "\(typeName) failed in shouldStart", underlying: error)
+        }
+        trace.note(name, .start, .succeeded)
+        stage = .started
+    }
+
+    /// - Throws: What the object said; it counts as stopped all the same.
+    mutating func stop(_ call: () throws -> Void) throws(EngineError) {
+        guard stage == .started else { return }
+        stage = .initialized
+        try end(.stop, call)
+    }
+
+    /// - Throws: What the object said; it counts as disposed of all the same.
+    mutating func dispose(_ call: () throws -> Void) throws(EngineError) {
+        guard stage == .initialized else { return }
+        stage = .fresh
+        try end(.dispose, call)
+    }
+
+    private func end(
+        _ name: Transition.Call, _ call: () throws -> Void
+    ) throws(EngineError) {
+        do {
+            try call()
+            trace.note(self.name, name, .succeeded)
+        } catch {
+            trace.note(self.name, name, .threw)
+            throw failure(of: name.methodName, error)
+        }
+    }
+
+    func failure(of call: String, _ error: any Error) -> EngineError {
+        EngineError(
+            codes.failed, call: call, message: "\(typeName) failed in \(call)", underlying: error)
+    }
+}

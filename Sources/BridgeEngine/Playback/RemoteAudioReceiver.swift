@@ -1,0 +1,133 @@
+internal import MediaCore
+internal import Synchronization
+
+/// What an engine hears of the others in its channel: to the sinks of each, and into the mix. Thread: any.
+final class RemoteAudioReceiver: Sendable {
+    /// One user's sound.
+    private final class Line: Sendable {
+        let stream = AudioStream()
+        let meter = AudioMeter()
+        let level = LevelMeter()
+        let isFirst = Atomic<Bool>(true)
+
+        /// `nil` where nothing came.
+        var counts: EngineStatistics.RemoteAudio? {
+            let reading = meter.now
+            guard reading.frames > 0 else { return nil }
+            return EngineStatistics.RemoteAudio(
+                received: reading.frames, samples: reading.samples, format: reading.format,
+                level: level.take())
+        }
+    }
+    private struct State {
+        var lines: [UserID: Line] = [:]
+        var muted: Set<UserID> = []
+        var areAllMuted = false
+        var gone = Departed<UserID, EngineStatistics.RemoteAudio>()
+
+        /// Of those whose sinks do not wait for their return.
+        mutating func prune(_ user: UserID) {
+            guard let line = lines[user], line.stream.isIdle else { return }
+            lines[user] = nil
+            if let counts = line.counts { gone.add(user, counts) }
+        }
+    }
+    private let state = Mutex(State())
+    private let clock: EngineClock
+    private let events: EventHub
+    let mixer: PlaybackMixer
+
+    init(
+        clock: EngineClock, backend: any MediaBackend, events: EventHub,
+        jitterBuffer: JitterBuffer.Configuration
+    ) {
+        self.clock = clock
+        self.events = events
+        mixer = PlaybackMixer(backend, events, jitterBuffer)
+    }
+
+    private func line(of user: UserID) -> Line {
+        state.withLock { state in
+            let line = state.lines[user] ?? Line()
+            state.lines[user] = line
+            return line
+        }
+    }
+
+    // MARK: Sinks
+
+    func attach(_ feed: AudioSinkFeed, to user: UserID) { line(of: user).stream.attach(feed) }
+
+    func detach(_ feed: AudioSinkFeed, from user: UserID) {
+        state.withLock { $0.lines[user] }?.stream.detach(feed)
+    }
+
+    func mute(_ isMuted: Bool, _ user: UserID?) {
+        state.withLock { state in
+            guard let user else { return state.areAllMuted = isMuted }
+            if isMuted { state.muted.insert(user) } else { state.muted.remove(user) }
+        }
+    }
+
+    // MARK: What is heard
+
+    func published(by user: UserID) {
+        line(of: user).isFirst.store(true, ordering: .relaxed)
+        events.post(.audioPublished(by: user))
+    }
+
+    func unpublished(by user: UserID) {
+        mixer.forget(user)
+        events.post(.audioUnpublished(by: user))
+    }
+
+    func receive(_ frame: consuming AudioFrame, from user: UserID) {
+        let line = line(of: user)
+        var frame = frame
+        if let live = frame.liveTiming {
+            // The sender's running time becomes the receiver's: the clock is the same.
+            frame.runningTime = frame.runningTime.map { $0 + live.clockOrigin - clock.origin }
+            frame.liveTiming?.clockOrigin = clock.origin
+        }
+        line.meter.note(frame)
+        if line.isFirst.load(ordering: .relaxed),
+            line.isFirst.exchange(false, ordering: .relaxed)
+        {
+            events.post(.firstRemoteAudio(user, frame.format))
+        }
+        let isMuted = state.withLock { $0.areAllMuted || $0.muted.contains(user) }
+        guard !isMuted else { return }
+        line.level.note(frame)
+        mixer.receive(frame, from: user)
+        line.stream.consume(frame)
+    }
+
+    /// A user is gone; his sinks wait for his return.
+    func forget(_ user: UserID) {
+        mixer.forget(user)
+        state.withLock { $0.prune(user) }
+    }
+
+    /// Nobody is there any more.
+    func clear() {
+        mixer.clear()
+        state.withLock { state in state.lines.keys.forEach { state.prune($0) } }
+    }
+
+    /// Of those who are there, and of those who left.
+    var statistics:
+        (
+            present: [UserID: EngineStatistics.RemoteAudio],
+            gone: Departed<UserID, EngineStatistics.RemoteAudio>
+        )
+    {
+        let (lines, gone) = state.withLock { ($0.lines, $0.gone) }
+        var present = lines.compactMapValues(\.counts)
+        for user in present.keys {
+            guard let played = mixer.statistics(of: user) else { continue }
+            present[user]?.jitterBuffer = played.counts
+            present[user]?.wait = played.wait.duration
+        }
+        return (present, gone)
+    }
+}

@@ -1,0 +1,34 @@
+internal import Dispatch
+internal import MediaCore
+internal import Synchronization
+
+/// Holds the frame of a file until it is due. Thread: any.
+final class Pacer: Sendable {
+    private let waiting = Mutex<[DispatchSemaphore]>([])
+
+    /// Whether a frame is held now.
+    var isHolding: Bool { waiting.withLock { !$0.isEmpty } }
+
+    /// Blocks until `due`.
+    ///
+    /// - Parameter isWanted: Asked again before each wait: a release that came just before it is not
+    ///   missed.
+    /// - Returns: False where the frame is not wanted any more, or ``release()`` came first.
+    func wait(until due: MediaTime, on clock: EngineClock, while isWanted: () -> Bool) -> Bool {
+        while true {
+            let rest = due - clock.now
+            guard rest > .zero else { return true }
+            let wake = DispatchSemaphore(value: 0)
+            waiting.withLock { $0.append(wake) }
+            if !isWanted() { wake.signal() }
+            let isReleased = wake.wait(timeout: .now() + rest.duration.dispatchInterval) == .success
+            waiting.withLock { $0.removeAll { $0 === wake } }
+            if isReleased { return false }
+        }
+    }
+
+    /// Lets whoever waits go.
+    func release() {
+        waiting.withLock { $0 }.forEach { $0.signal() }
+    }
+}

@@ -1,0 +1,110 @@
+internal import MediaCore
+
+// The way of one frame.
+extension LocalTrack: VideoSourcePort.Receiver {
+    func receive(_ frame: consuming VideoFrame, from port: VideoSourcePort) -> SourceReceipt {
+        let (now, timing) = (clock.now, port.timing)
+        let frame = frame
+        let (verdict, isNew) = state.withLock { state -> (SourceClock.Verdict, Bool) in
+            let moment = SourceClock.Moment(
+                now: now, origin: clock.origin, last: state.timeline.last,
+                interval: state.timeline.interval)
+            if state.active === port {
+                let verdict = state.sourceClock.judge(
+                    frame, timing.pacing, timing.base, at: moment)
+                return (verdict, false)
+            }
+            guard state.warming === port else { return (.refused(.notStarted), false) }
+            let verdict = state.warmingClock.judge(
+                frame, timing.pacing, timing.base, at: moment)
+            // It takes over with a frame that is shown, and with no other.
+            if case .refused = verdict { return (verdict, false) }
+            (state.active, state.sourceClock) = (port, state.warmingClock)
+            state.warming = nil
+            return (verdict, true)
+        }
+        switch verdict {
+        case .refused(let cause): return .dropped(cause)
+        case .due(let due, let latency, let waits):
+            lastArrival.store(now.nanoseconds, ordering: .relaxed)
+            arrivals.add(1, ordering: .relaxed)
+            if isNew {
+                // What the source before holds back is overtaken.
+                pacer.release()
+                onSource(self, .tookOver(port))
+            }
+            if waits {
+                let isDue = pacer.wait(until: due, on: clock) { [self] in
+                    port.isAdmitting && isListening(to: port)
+                }
+                guard isDue else { return .dropped(.notStarted) }
+            }
+            return pass(frame, due: due, latency: latency, from: port)
+        }
+    }
+
+    func ended(_ port: VideoSourcePort) {
+        state.withLock { if $0.active === port { $0.isOver = port.cameToItsEnd } }
+        onSource(self, .ended(port))
+    }
+
+    /// Hands a frame on.
+    ///
+    /// - Parameter arrivals: Of a frame that stands in for a silent source: how many of the source's had
+    ///   come.
+    func pass(
+        _ frame: consuming VideoFrame, due: MediaTime, latency: MediaTime?,
+        from port: VideoSourcePort,
+        insteadAfter arrivals: Int? = nil
+    ) -> SourceReceipt {
+        var frame = frame
+        frame.liveTiming = latency.map {
+            LiveTiming(clockOrigin: clock.origin, latency: max($0, clock.latency))
+        }
+        let delivery = Delivery(frame: frame, due: due, port: port, insteadAfter: arrivals)
+        return turn.take(delivery) { self.handOn($0) }
+    }
+
+    /// A frame that is ready to be handed on.
+    struct Delivery: Sendable {
+        var frame: VideoFrame?
+        let due: MediaTime
+        let port: VideoSourcePort
+        let insteadAfter: Int?
+    }
+
+    private func handOn(_ delivery: consuming Delivery) -> SourceReceipt {
+        let (due, port, arrivals) = (delivery.due, delivery.port, delivery.insteadAfter)
+        guard var frame = delivery.frame.take() else { return .dropped(.notStarted) }
+        let committed = state.withLock { state -> (MediaTime, isFirst: Bool, isAnew: Bool)? in
+            // It was overtaken by another source while it waited for its time.
+            guard state.active === port else { return nil }
+            if let arrivals {
+                // The source came back, and its own frames come after its own frames.
+                guard self.arrivals.load(ordering: .relaxed) == arrivals else { return nil }
+                return (state.timeline.commit(due), false, false)
+            }
+            defer { (state.isFirst, state.isOver) = (false, false) }
+            return (state.timeline.commit(due), state.isFirst, state.isOver)
+        }
+        guard let (time, isFirst, isAnew) = committed else { return .dropped(.notStarted) }
+        frame.runningTime = time
+        if arrivals != nil {
+            fallbacks.note(frame.format)
+        } else {
+            if isAnew { [local, outgoing].forEach { $0.beginAnew() } }
+            note(frame, isFirst: isFirst, of: port)
+        }
+        let disposition = processing.consume(frame)
+        return SourceReceipt(disposition: disposition, isCounted: true)
+    }
+
+    private func note(_ frame: VideoFrame, isFirst: Bool, of port: VideoSourcePort) {
+        passed.note(frame.format)
+        if keepsLast { keep(frame) }
+        // Sources change seldom, and one word is cheap to write.
+        local.setMirror(port.captureType == .camera)
+        guard isFirst else { return }
+        events.post(.firstLocalFrame(id, VideoSize(width: frame.width, height: frame.height)))
+    }
+}

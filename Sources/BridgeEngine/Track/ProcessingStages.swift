@@ -1,0 +1,105 @@
+internal import Dispatch
+internal import MediaCore
+internal import Synchronization
+
+/// The processors of one track at their three points: behind capture everything sees the result, behind
+/// the others the local renderers or the channel alone.
+///
+/// Thread: any, one frame at a time.
+final class ProcessingStages: VideoFrameConsumer {
+    private let stages = Mutex<[ProcessingPoint: ProcessingStage]>([:])
+    private let clock: EngineClock
+    private let events: EventHub
+    private let patience: Duration
+    private let local: VideoStream
+    private let outgoing: VideoStream
+    /// What came to each point, whether there are processors or not.
+    let meters: [ProcessingPoint: FlowMeter]
+
+    /// - Parameter patience: How long a frame waits for a slow processor where none may be lost.
+    init(
+        clock: EngineClock, events: EventHub, patience: Duration, local: VideoStream,
+        outgoing: VideoStream
+    ) {
+        self.clock = clock
+        self.events = events
+        self.patience = patience
+        self.local = local
+        self.outgoing = outgoing
+        meters = .init(
+            uniqueKeysWithValues: ProcessingPoint.allCases.map { ($0, FlowMeter()) })
+    }
+
+    /// Frames that went no further, of all points.
+    var drops: DropCounts { meters.values.map(\.drops.all).reduce(DropCounts(), +) }
+
+    /// Replaces the processors of one point. A stage once made stays, so that no frame overtakes
+    /// another, and none is lost.
+    func set(_ processors: sending [any VideoProcessor], at point: ProcessingPoint) {
+        if let stage = stages.withLock({ $0[point] }) { return stage.set(processors) }
+        guard !processors.isEmpty else { return }
+        let stage = ProcessingStage(
+            at: point, clock: clock, patience: patience, events: events, counting: meter(of: point)
+        ) { [weak self] frame in
+            guard let self else { return .notStarted }
+            return point == .capture ? distribute(frame) : target(of: point).consume(frame)
+        }
+        stage.set(processors)
+        stages.withLock { $0[point] = stage }
+    }
+
+    @discardableResult
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+        if let stage = stages.withLock({ $0[.capture] }) { return stage.consume(frame) }
+        meter(of: .capture).pass(frame.format)
+        return distribute(frame)
+    }
+
+    private func distribute(_ frame: VideoFrame) -> FrameDisposition {
+        let stages = self.stages.withLock { $0 }
+        for point in [ProcessingPoint.render, .encode] {
+            if let stage = stages[point] {
+                stage.consume(frame)
+            } else {
+                meter(of: point).pass(frame.format)
+                target(of: point).consume(frame)
+            }
+        }
+        return .accepted
+    }
+
+    private func meter(of point: ProcessingPoint) -> FlowMeter { meters[point] ?? FlowMeter() }
+
+    private func target(of point: ProcessingPoint) -> VideoStream {
+        point == .encode ? outgoing : local
+    }
+
+    // MARK: Care
+
+    private var all: [ProcessingStage] {
+        // In the order of the frames.
+        let stages = self.stages.withLock { $0 }
+        return ProcessingPoint.allCases.compactMap { stages[$0] }
+    }
+
+    /// Looks after processors that hang.
+    func check(now: MediaTime, limit: MediaTime) {
+        for stage in all { stage.check(now: now, limit: limit) }
+    }
+
+    /// Whether a source may be made to wait for slow processors.
+    func setMayBlock(_ mayBlock: Bool) { all.forEach { $0.setMayBlock(mayBlock) } }
+
+    /// Returns when what waited has gone on, or after `limit`.
+    func drained(within limit: Duration) async {
+        for stage in all { await stage.drained(within: limit) }
+    }
+
+    func close() {
+        let stages = self.stages.withLock { stages in
+            defer { stages = [:] }
+            return stages
+        }
+        stages.values.forEach { $0.close() }
+    }
+}

@@ -1,0 +1,213 @@
+internal import CMediaBridge
+internal import Synchronization
+
+/// A few elements that turn one buffer into another on the caller's own thread: a converter, a scaler,
+/// a flip. No pipeline, no thread, no queue.
+///
+/// Thread: any, one caller at a time (others wait).
+public final class ElementChain: Sendable {
+    /// Sendable: all use is under the lock.
+    private struct Parts: @unchecked Sendable {
+        let bin: UnsafeMutablePointer<GstElement>
+        let bus: UnsafeMutablePointer<GstBus>
+        let entry: UnsafeMutablePointer<GstPad>
+        let exit: UnsafeMutablePointer<GstPad>
+    }
+    private struct State {
+        let parts: Parts
+        var caps: Caps?
+        var hasStarted = false
+    }
+    private let state: Mutex<State>
+    private let outlet: Outlet
+    private let text: String
+
+    /// What comes out at the end, until the caller takes it.
+    private final class Outlet: Sendable {
+        struct Slot: ~Copyable {
+            var buffer: Buffer?
+            var caps: Caps?
+        }
+        let slot = Mutex(Slot())
+    }
+
+    /// - Parameters:
+    ///   - text: Elements with one open end on either side, as gst-launch writes them; from the program,
+    ///     never from a user.
+    ///   - caps: What must come out; `nil` for whatever the elements give.
+    /// - Throws: ``PipelineError`` where an element is missing or the chain cannot be made.
+    public init(_ text: String, to caps: Caps? = nil) throws(PipelineError) {
+        try GStreamer.initialize()
+        var error: UnsafeMutablePointer<GError>?
+        let complete = caps == nil ? text : "\(text) ! capsfilter name=\(Self.filterName)"
+        guard let bin = gst_parse_bin_from_description(complete, 1, &error), error == nil else {
+            throw PipelineError(adopting: error)
+        }
+        if let caps {
+            let holder = UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstBin.self)
+            let filter = gst_bin_get_by_name(holder, Self.filterName).map { Element(adopting: $0) }
+            filter?.set("caps", caps)
+        }
+        let element = UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstElement.self)
+        gst_object_ref_sink(element)
+        let bus = gst_bus_new()!
+        gst_element_set_bus(element, bus)
+        let entry = gst_pad_new("entry", GST_PAD_SRC)!
+        // A pad without a template takes nothing but the caps that it has already.
+        let any = gst_caps_new_any()!
+        let template = gst_pad_template_new("exit", GST_PAD_SINK, GST_PAD_ALWAYS, any)!
+        mb_caps_unref(any)
+        gst_object_ref_sink(template)
+        let exit = gst_pad_new_from_template(template, "exit")!
+        gst_object_unref(template)
+        gst_object_ref_sink(entry)
+        gst_object_ref_sink(exit)
+        let outlet = Outlet()
+        self.text = complete
+        self.outlet = outlet
+        state = Mutex(State(parts: Parts(bin: element, bus: bus, entry: entry, exit: exit)))
+        mb_pad_set_functions(
+            exit,
+            { pad, _, buffer in
+                guard let pad, let buffer else { return GST_FLOW_ERROR }
+                let result = Buffer(adopting: buffer)
+                ElementChain.outlet(of: pad)?.slot.withLock { $0.buffer = result.retained() }
+                return GST_FLOW_OK
+            },
+            { pad, _, event in
+                guard let pad, let event else { return 0 }
+                if event.pointee.type == GST_EVENT_CAPS {
+                    var caps: UnsafeMutablePointer<GstCaps>?
+                    gst_event_parse_caps(event, &caps)
+                    let held = caps.map { Caps(retaining: $0) }
+                    ElementChain.outlet(of: pad)?.slot.withLock { $0.caps = held }
+                }
+                gst_event_unref(event)
+                return 1
+            }, Unmanaged.passRetained(outlet).toOpaque(),
+            { if let context = $0 { Unmanaged<Outlet>.fromOpaque(context).release() } })
+        guard link(element, entry: entry, exit: exit) else {
+            throw PipelineError(.linkFailed, message: "not a chain of one in and one out: \(text)")
+        }
+    }
+
+    private static let filterName = "mediabridge-filter"
+
+    private static func outlet(of pad: UnsafeMutablePointer<GstPad>) -> Outlet? {
+        mb_pad_chain_context(pad).map { Unmanaged<Outlet>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func link(
+        _ bin: UnsafeMutablePointer<GstElement>, entry: UnsafeMutablePointer<GstPad>,
+        exit: UnsafeMutablePointer<GstPad>
+    ) -> Bool {
+        guard let sink = gst_element_get_static_pad(bin, "sink") else { return false }
+        defer { gst_object_unref(sink) }
+        guard let source = gst_element_get_static_pad(bin, "src") else { return false }
+        defer { gst_object_unref(source) }
+        return gst_pad_link(entry, sink) == GST_PAD_LINK_OK
+            && gst_pad_link(source, exit) == GST_PAD_LINK_OK
+            && gst_pad_set_active(exit, 1) != 0 && gst_pad_set_active(entry, 1) != 0
+            && gst_element_set_state(bin, GST_STATE_PLAYING) == GST_STATE_CHANGE_SUCCESS
+    }
+
+    deinit {
+        // No thread runs in these elements, so this waits for nobody, wherever it is called.
+        state.withLock { state in
+            let parts = state.parts
+            gst_element_set_state(parts.bin, GST_STATE_NULL)
+            gst_pad_set_active(parts.entry, 0)
+            gst_pad_set_active(parts.exit, 0)
+            gst_element_set_bus(parts.bin, nil)
+            gst_object_unref(parts.entry)
+            gst_object_unref(parts.bin)
+            gst_object_unref(parts.exit)
+            gst_object_unref(parts.bus)
+        }
+    }
+
+    /// What came out of a chain.
+    @frozen
+    public struct BufferWithCaps: ~Copyable {
+        public let buffer: Buffer
+        public let caps: Caps
+
+        public init(buffer: consuming Buffer, caps: Caps) {
+            self.buffer = buffer
+            self.caps = caps
+        }
+    }
+
+    /// Sends one buffer through.
+    ///
+    /// - Throws: ``PipelineError`` in the words of the element that refused.
+    public func process(
+        _ buffer: consuming Buffer, caps: Caps
+    ) throws(PipelineError) -> BufferWithCaps {
+        guard let result = try processIfAny(buffer, caps: caps) else {
+            throw failure(caps, GST_FLOW_OK)
+        }
+        return result
+    }
+
+    /// Sends one buffer through elements that may keep it for the next: a resampler.
+    ///
+    /// - Returns: What came out, if anything did.
+    /// - Throws: ``PipelineError`` in the words of the element that refused.
+    public func processIfAny(
+        _ buffer: consuming Buffer, caps: Caps
+    ) throws(PipelineError) -> BufferWithCaps? {
+        var pending: Buffer? = buffer
+        var flow = GST_FLOW_ERROR
+        // The result is taken under the same lock, or another caller's would be.
+        let result = state.withLock { state -> BufferWithCaps? in
+            if state.caps?.identity != caps.identity { start(&state, caps) }
+            if let taken = pending.take() {
+                flow = gst_pad_push(state.parts.entry, taken.release())
+            }
+            return outlet.slot.withLock { slot -> BufferWithCaps? in
+                guard let buffer = slot.buffer.take(), let caps = slot.caps else { return nil }
+                return BufferWithCaps(buffer: buffer, caps: caps)
+            }
+        }
+        guard flow == GST_FLOW_OK else { throw failure(caps, flow) }
+        return result
+    }
+
+    private func start(_ state: inout State, _ caps: Caps) {
+        let entry = state.parts.entry
+        if !state.hasStarted {
+            gst_pad_push_event(entry, gst_event_new_stream_start("mediabridge"))
+        }
+        gst_pad_push_event(entry, gst_event_new_caps(caps.pointer))
+        if !state.hasStarted {
+            var segment = GstSegment()
+            gst_segment_init(&segment, GST_FORMAT_TIME)
+            gst_pad_push_event(entry, gst_event_new_segment(&segment))
+        }
+        state.hasStarted = true
+        state.caps = caps
+    }
+
+    private func failure(_ caps: Caps, _ flow: GstFlowReturn) -> PipelineError {
+        state.withLock { state in
+            while let message = gst_bus_pop(state.parts.bus) {
+                defer { gst_message_unref(message) }
+                guard message.pointee.type == GST_MESSAGE_ERROR else { continue }
+                var error: UnsafeMutablePointer<GError>?
+                var debug: UnsafeMutablePointer<gchar>?
+                gst_message_parse_error(message, &error, &debug)
+                defer { g_free(debug) }
+                return PipelineError(
+                    adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
+                    debug: debug.map { String(cString: $0) })
+            }
+            let name =
+                flow == GST_FLOW_OK
+                ? "no buffer" : gst_flow_get_name(flow).map { String(cString: $0) } ?? "error"
+            return PipelineError(
+                .streamFailed, message: "\"\(text)\" does not take \(caps) (\(name))",
+                advice: caps.downloadAdvice)
+        }
+    }
+}

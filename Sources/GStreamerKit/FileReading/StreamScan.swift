@@ -1,0 +1,184 @@
+internal import CMediaBridge
+internal import Synchronization
+
+/// How to read MPEG-4 in fragments with `qtdemux` 1.22, which takes an edit list for the whole of a track
+/// where it was written for the first fragment.
+public struct FragmentReading: Hashable, Sendable {
+    /// What hides the edit lists, by place in the file.
+    public var patches: [Int: [UInt8]]
+    /// What they say, by the demuxer's pad: nanoseconds by which a track begins later.
+    public var delays: [String: Int64]
+
+    public init(patches: [Int: [UInt8]], delays: [String: Int64]) {
+        self.patches = patches
+        self.delays = delays
+    }
+}
+
+/// Reads the streams of a file to their ends, without decoding, and notes when each of their units is due.
+///
+/// One run for each scan. Thread: any but a streaming thread.
+public final class StreamScan: Sendable {
+    /// A stream that a demuxer found.
+    public struct Stream: Hashable, Sendable {
+        /// The demuxer's pad: `video_0`.
+        public let pad: String
+        /// What it carries: `video/x-h264`.
+        public let mediaType: String
+        /// The running time of each unit, in the order of the file, in nanoseconds; `nil` where it has
+        /// none.
+        public fileprivate(set) var times: [Int64?] = []
+        /// Bytes of all units.
+        public fileprivate(set) var bytes = 0
+    }
+
+    private let pipeline: Pipeline
+    private let tally: UnitCollector
+
+    /// - Parameters:
+    ///   - demuxer: Its factory's name.
+    ///   - parsers: By media type, where units are not whole as they come: transport streams.
+    ///   - fragments: How to read MPEG-4 in fragments; `nil` for any other file.
+    ///   - limit: Ends once each stream has given so many buffers, headers counted in; `nil`: at the end of
+    ///     the file.
+    /// - Throws: ``PipelineError`` where an element is missing.
+    public init(
+        of path: String, demuxer: String, parsers: [String: String] = [:],
+        fragments: FragmentReading? = nil, buffersOfEach limit: Int? = nil
+    ) throws(PipelineError) {
+        let pipeline = try Pipeline(parsing: "filesrc name=file ! \(demuxer) name=streams")
+        pipeline.element(named: "file")?.set(literally: "location", path)
+        if let fragments {
+            pipeline.element(named: "file")?.pad("src")?.overwrite(fragments.patches)
+        }
+        let tally = UnitCollector(parsers: parsers, fragments: fragments, limit: limit)
+        self.pipeline = pipeline
+        self.tally = tally
+        guard let element = pipeline.element(named: "streams") else { return }
+        mb_on_pad_added(
+            element.pointer,
+            { element, pad, context in
+                guard let element, let pad, let context else { return }
+                Unmanaged<UnitCollector>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    $0.appeared(pad, of: element)
+                }
+            }, Unmanaged.passRetained(tally).toOpaque(),
+            { context, _ in
+                if let context { Unmanaged<UnitCollector>.fromOpaque(context).release() }
+            })
+    }
+
+    /// Units read so far, of all streams.
+    public var units: Int { tally.streams.withLock { $0.reduce(0) { $0 + $1.times.count } } }
+
+    /// Reads to the end. Cancelling the task ends it early.
+    ///
+    /// - Returns: The streams, in the order in which the demuxer found them.
+    /// - Throws: ``PipelineError``: what GStreamer did not like in the file.
+    public func run() async throws(PipelineError) -> [Stream] {
+        try await pipeline.runToEnd()
+        return tally.streams.withLock { $0 }
+    }
+
+    /// What the streaming threads note.
+    private final class UnitCollector: Sendable {
+        let streams = Mutex<[Stream]>([])
+        private let parsers: [String: String]
+
+        private let fragments: FragmentReading?
+        private let limit: Int?
+
+        init(parsers: [String: String], fragments: FragmentReading?, limit: Int?) {
+            self.limit = limit
+            self.parsers = parsers
+            self.fragments = fragments
+        }
+
+        /// On a streaming thread.
+        func appeared(
+            _ pad: UnsafeMutablePointer<GstPad>, of element: UnsafeMutablePointer<GstElement>
+        ) {
+            guard gst_pad_get_direction(pad) == GST_PAD_SRC else { return }
+            let caps = gst_pad_get_current_caps(pad) ?? gst_pad_query_caps(pad, nil)
+            let mediaType = caps.map { Caps(adopting: $0).mediaType } ?? ""
+            let parser = parsers[mediaType].map { "\($0) ! " } ?? ""
+            var error: UnsafeMutablePointer<GError>?
+            guard
+                let end = gst_parse_bin_from_description(
+                    "\(parser)fakesink name=end sync=false async=false "
+                        + "num-buffers=\(limit ?? -1)", 1, &error)
+            else {
+                if let error { g_error_free(error) }
+                return
+            }
+            let bin = UnsafeMutableRawPointer(end).assumingMemoryBound(to: GstBin.self)
+            let sink = gst_bin_get_by_name(bin, "end").map { Element(adopting: $0) }
+            let name = gst_object_get_name(
+                UnsafeMutableRawPointer(pad).assumingMemoryBound(to: GstObject.self))
+            defer { g_free(name) }
+            let index = streams.withLock { streams in
+                streams.append(
+                    Stream(pad: name.map { String(cString: $0) } ?? "", mediaType: mediaType))
+                return streams.count - 1
+            }
+            sink?.pad("sink")?.onRunningTime { [weak self] time, bytes in
+                self?.streams.withLock { streams in
+                    streams[index].times.append(time)
+                    streams[index].bytes += bytes
+                }
+            }
+            let object = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstObject.self)
+            guard let holder = gst_object_get_parent(object) else { return }
+            defer { gst_object_unref(holder) }
+            let element = UnsafeMutableRawPointer(end).assumingMemoryBound(to: GstElement.self)
+            gst_bin_add(
+                UnsafeMutableRawPointer(holder).assumingMemoryBound(to: GstBin.self), element)
+            gst_element_sync_state_with_parent(element)
+            if let fragments {
+                Pad.keepFirstFormat(of: pad)
+                let name = name.map { String(cString: $0) } ?? ""
+                if mediaType.hasPrefix("audio/") { Pad.keepApart(pad) }
+                gst_pad_set_offset(pad, gint64(fragments.delays[name] ?? 0))
+            }
+            if let entry = gst_element_get_static_pad(element, "sink") {
+                _ = gst_pad_link(pad, entry)
+                gst_object_unref(entry)
+            }
+        }
+    }
+}
+
+extension Pipeline {
+    /// Plays to the end, then goes to NULL. Cancelling the task ends it early, with
+    /// ``PipelineError/Code/interrupted``.
+    ///
+    /// - Throws: ``PipelineError``: the first error that is posted.
+    public func runToEnd() async throws(PipelineError) {
+        let messages = self.messages
+        var failure: PipelineError?
+        do throws(PipelineError) {
+            try await setState(.playing)
+            reading: for await message in messages {
+                switch message {
+                case .endOfStream: break reading
+                case .error(let error): throw error
+                // The pad that was waited for is not among those of this file, or carries something
+                // else: its branch would wait for ever.
+                case .warning(let warning) where warning.isFailedLink: throw warning
+                default: break
+                }
+            }
+            if !hasEnded { failure = PipelineError(.interrupted, message: "ended early") }
+        } catch { failure = error }
+        do throws(PipelineError) { try await setState(.null) } catch { failure = failure ?? error }
+        if let failure { throw failure }
+    }
+}
+
+extension PipelineError {
+    /// Whether it is what GStreamer's parser says of a link that it was to make later, and cannot.
+    fileprivate var isFailedLink: Bool {
+        message.contains("Delayed linking failed")
+            || debug?.contains("failed delayed linking") == true
+    }
+}

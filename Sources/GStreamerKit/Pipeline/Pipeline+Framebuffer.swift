@@ -1,0 +1,12 @@
+extension Framebuffer {
+    /// Why a string that asks for it cannot be played.
+    static func refusal(of pipeline: Pipeline) -> PipelineError? {
+        guard !isThere, let element = pipeline.elements.first(where: { $0.factoryName == sink })
+        else { return nil }
+        return PipelineError(
+            .resourceFailed, element: element.path,
+            message: "\(sink) needs a framebuffer (/dev/fb0), and there is none that can be opened",
+            advice: "autovideosink or ximagesink with a display (xvfb-run gives one), or "
+                + "DFBARGS=system=… for another of DirectFB's systems")
+    }
+}

@@ -1,0 +1,156 @@
+internal import Dispatch
+internal import MediaBasics
+internal import Synchronization
+
+/// Access units to pictures, in a small pipeline: appsrc, decoder, appsink.
+///
+/// Pictures are delivered on the pipeline's streaming thread. An error in the pipeline starts it anew,
+/// for the next unit that builds on none; after too many without a picture between them it is given up.
+final class PipelineDecoder: VideoDecoder {
+    private let codec: EncodedVideoFrame.Codec
+    private let capture: Capture
+    private let source: AppSource
+    private let ledger: PendingAccessUnits
+    private let pictures: DecodedPictures
+
+    private enum Phase { case open, closed, stopped }
+    private struct State {
+        var phase = Phase.closed
+        /// Errors since the last picture.
+        var errors = 0
+        var pictures = 0
+    }
+    private let state = Mutex(State())
+    /// Where the pipeline is started anew.
+    private let control = SerialQueue(label: "mediabridge.decoder")
+    /// Units that wait at most: half a second of most streams.
+    static let depth = 16
+    private static let patience = Duration.seconds(3).asDefaultDeadline
+    private static let errorsInARow = 8
+
+    /// Blocks until the pipeline runs.
+    ///
+    /// - Parameter elements: Between units and pictures; `nil` for a decoder that is installed.
+    init(
+        _ codec: EncodedVideoFrame.Codec, elements: String? = nil,
+        to consumer: any VideoFrameConsumer
+    ) throws(PipelineError) {
+        let recipe = DecoderRecipe(codec: codec)
+        // Not `??`, which forgets what kind of error is thrown.
+        let decoder = if let elements { elements } else { try recipe.decoder() }
+        let capture = try Capture(recipe.text(around: decoder), depth: 3)
+        let element = capture.pipeline.element(named: DecoderRecipe.sourceName)
+        guard let source = element.flatMap({ AppSource($0) }) else {
+            throw PipelineError(.wrongEnds, message: "a decoder without a beginning")
+        }
+        self.codec = codec
+        self.capture = capture
+        self.source = source
+        ledger = try PendingAccessUnits(reordering: recipe.reordering)
+        pictures = DecodedPictures(ledger, to: consumer)
+        source.configure(depth: Self.depth, dropsOldest: false)
+        capture.pipeline.onFirstError { [weak self] in self?.failed($0) }
+        try start()
+    }
+
+    private var branch: CaptureBranch { capture.branches[0] }
+
+    private func start() throws(PipelineError) {
+        capture.prepare()
+        branch.push(to: pictures)
+        try capture.pipeline.setStateAndWait(.playing, deadline: Self.patience)
+        state.withLock { if $0.phase == .closed { $0.phase = .open } }
+    }
+
+    // MARK: VideoDecoder
+
+    func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        guard unit.codec == codec else { return .wrongBufferType }
+        switch state.withLock({ $0.phase }) {
+        case .stopped: return .dropped(.closed)
+        case .closed: return .dropped(.undecodable)  // between two runs
+        case .open: break
+        }
+        let content = unit.content
+        guard content != .garbage else { return .dropped(.undecodable) }
+        guard source.queuedBuffers < Self.depth else { return .queueFull }
+        guard var buffer = Buffer.copying(unit.bytes) else { return .dropped(.failed) }
+        ledger.enter(unit, givesPicture: content == .picture, in: &buffer)
+        guard source.push(buffer) == .ok else {
+            ledger.withdraw()
+            return .dropped(.undecodable)
+        }
+        return .accepted
+    }
+
+    var lostUnits: Int { ledger.lost }
+
+    func drain() {
+        control.sync {
+            guard close() else { return }
+            let end = pictures.expectEnd()
+            source.endOfStream()
+            _ = end.wait(timeout: .now() + .seconds(3))
+            restart()
+        }
+    }
+
+    func stop() {
+        state.withLock { $0.phase = .stopped }
+        pictures.close()
+        control.sync {
+            branch.discard()
+            // Whoever holds the picture that is being delivered keeps the pipeline up until then.
+            _ = try? capture.pipeline.setStateAndWait(.null, deadline: Self.patience)
+            ledger.loseRest()
+        }
+    }
+
+    // MARK: Errors
+
+    /// - Returns: False where no unit was taken before.
+    private func close() -> Bool {
+        state.withLock { state in
+            guard state.phase == .open else { return false }
+            state.phase = .closed
+            return true
+        }
+    }
+
+    /// On the thread that posts the error.
+    private func failed(_ error: PipelineError) {
+        pictures.ended()
+        guard close() else { return }
+        control.async { [self] in
+            let isHopeless = state.withLock { state in
+                let count = pictures.count
+                state.errors = count == state.pictures ? state.errors + 1 : 1
+                state.pictures = count
+                return state.errors > Self.errorsInARow
+            }
+            if isHopeless { giveUp(error) } else { restart() }
+        }
+    }
+
+    /// On the control queue.
+    private func restart() {
+        guard state.withLock({ $0.phase }) != .stopped else { return }
+        do throws(PipelineError) {
+            try capture.pipeline.setStateAndWait(.ready, deadline: Self.patience)
+            ledger.loseRest()
+            try start()
+        } catch { giveUp(error) }
+    }
+
+    private func giveUp(_ error: PipelineError) {
+        let isStopped = state.withLock { state in
+            defer { state.phase = .stopped }
+            return state.phase == .stopped
+        }
+        guard !isStopped else { return }
+        // Not here: whoever hears it may call stop, which waits for this queue.
+        SerialQueue(label: "mediabridge.failure").async { [pictures] in
+            pictures.consumer.sourceDidFail(error)
+        }
+    }
+}

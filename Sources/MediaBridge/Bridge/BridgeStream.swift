@@ -1,0 +1,227 @@
+internal import Synchronization
+
+/// One stream of a bridge: from a branch of a capture, through gate and processors, to every output
+/// that takes it.
+final class BridgeStream: CaptureReceiver {
+    let name: String
+    let branch: CaptureBranch
+    private let gate: ConsumerGate
+    private let takers: [any StreamTaker]
+    private let limits: BridgeLimits
+    private let onEnd: @Sendable () -> Void
+    private let onLimit: @Sendable (BridgeReport.End) -> Void
+    private let onProblem: @Sendable (PipelineError) -> Void
+    private let onLoss: @Sendable (PipelineError) -> Void
+
+    private let passed = SingleWriterCounter()
+    private let isSound = Atomic<Bool>(false)
+    private let drops = Mutex(DropCounts())
+    /// Samples that came after a limit, after the stop, or after the end of every output; and headers.
+    private let unwanted = Atomic<Int>(0)
+    private let end = Atomic<Int64>(0)
+
+    init(
+        name: String, branch: CaptureBranch, takers: [any StreamTaker],
+        processors: [any VideoProcessor & Sendable],
+        limits: BridgeLimits, onEnd: @escaping @Sendable () -> Void,
+        onLimit: @escaping @Sendable (BridgeReport.End) -> Void,
+        onProblem: @escaping @Sendable (PipelineError) -> Void,
+        onLoss: @escaping @Sendable (PipelineError) -> Void
+    ) {
+        self.name = name
+        self.branch = branch
+        self.limits = limits
+        self.onEnd = onEnd
+        self.onLimit = onLimit
+        self.onProblem = onProblem
+        self.onLoss = onLoss
+        self.takers = takers
+        let end = Self.end(of: takers)
+        let chain: any VideoFrameConsumer =
+            processors.isEmpty
+            ? end
+            : ProcessorChain(processors, to: end) { error in
+                onProblem(
+                    error as? PipelineError
+                        ?? PipelineError(.elementFailed, message: "a filter failed: \(error)"))
+            }
+        gate = ConsumerGate(to: chain)
+    }
+
+    /// One output needs no fan-out.
+    private static func end(of takers: [any StreamTaker]) -> any VideoFrameConsumer {
+        if takers.count == 1 { return takers[0] }
+        let fanOut = FanOut()
+        for taker in takers { fanOut.add(taker) }
+        return fanOut
+    }
+
+    func open() { gate.open() }
+
+    /// Lets the capture choose a format that every output takes, as two linked elements would; where
+    /// there is none, outputs convert. With the capture and the outputs at READY, when their devices are
+    /// open.
+    ///
+    /// Of a demuxer's pads, which are still to come, those of the outputs' kind are linked, and no others.
+    func negotiate() {
+        let accepted = takers.compactMap(\.acceptedCaps)
+        guard let first = accepted.first else { return }
+        let common = accepted.dropFirst().reduce(first) { $0.intersection($1) }
+        guard !common.isEmpty else { return }
+        let offered = branch.sink.offeredCaps.flatMap { $0.isAny ? nil : $0 }
+        // Raw frames that a stream decides on are converted behind it; of what is encoded, encoders and
+        // parsers make the shape that is wanted.
+        guard branch.sink.formatOrigin != .stream || offered?.isRaw == false else {
+            if offered == nil, let kinds = common.kinds { branch.sink.narrow(to: kinds) }
+            return
+        }
+        guard let offered, !common.intersection(offered).isEmpty,
+            branch.sink.narrow(to: common)
+        else { return }
+        // In the order of the elements behind, which a list of caps would not keep.
+        let askable = takers.filter { $0.acceptedCaps != nil }
+        branch.sink.answerCapsQueries { caps in
+            let answers = askable.compactMap { $0.acceptedCaps(of: caps) }
+            guard let first = answers.first, answers.count == askable.count else { return nil }
+            return answers.dropFirst().reduce(first) { $0.intersection($1) }
+        }
+    }
+
+    func belongs(to capture: Capture) -> Bool { capture.branches.contains { $0 === branch } }
+
+    /// Lets nothing more through.
+    func close() { gate.close() }
+
+    /// Whether something came that was sound.
+    var carriesSound: Bool { isSound.load(ordering: .relaxed) }
+
+    /// Frames that passed, and those that did not.
+    var counts: BridgeReport.Counts {
+        let passed = self.passed.value
+        var drops = self.drops.withLock { $0 }
+        let unwanted = self.unwanted.load(ordering: .acquiring)
+        // After what was made of them: never too few.
+        let came = branch.balance
+        drops[.evicted] += came.dropped[.evicted]
+        let balance = FrameBalance(
+            offered: came.offered - came.dropped[.closed] - unwanted, delivered: passed,
+            dropped: drops)
+        return BridgeReport.Counts(frames: passed, dropped: drops, balance: balance)
+    }
+
+    // MARK: CaptureReceiver
+
+    func receive(_ frame: consuming VideoFrame) {
+        guard let time = checked(frame.runningTime) else { return }
+        let verdict = limits.admitFrame(at: time, for: frame.duration)
+        if verdict.passes { reach(time, frame.duration) }
+        if verdict.passes { count(gate.consume(frame)) } else { refuse() }
+        if let end = verdict.end { onLimit(end) }
+    }
+
+    func receive(_ sample: MediaSample) {
+        if sample.caps.mediaType.hasPrefix("audio/") { isSound.store(true, ordering: .relaxed) }
+        // Before the first unit, for whom it is: it belongs to no time, and is no frame.
+        if sample.isHeader {
+            if gate.isOpen { give(sample) }
+            return refuse()
+        }
+        guard let time = checked(sample.runningTime) else { return }
+        let verdict = limits.admitSample(at: time)
+        if verdict.passes, gate.isOpen {
+            reach(time, sample.duration)
+            count(give(sample))
+        } else {
+            refuse()
+        }
+        if let end = verdict.end { onLimit(end) }
+    }
+
+    func receive(_ tags: Tags) { takers.forEach { $0.take(tags) } }
+
+    @discardableResult
+    private func give(_ sample: MediaSample) -> FrameDisposition {
+        var result = FrameDisposition.dropped(.closed)
+        for taker in takers {
+            let disposition = taker.take(sample)
+            if !result.isAccepted { result = disposition }
+        }
+        return result
+    }
+
+    func branchEnded(losing loss: PipelineError?) {
+        if let loss { onLoss(loss) }
+        // A muxer that still waits for this stream would hold up all others.
+        takers.forEach { $0.endOfStream() }
+        onEnd()
+    }
+
+    /// How far the stream has come, in running time.
+    var reached: MediaTime { MediaTime(nanoseconds: end.load(ordering: .relaxed)) }
+
+    private func reach(_ time: MediaTime, _ duration: MediaTime?) {
+        end.store((time + (duration ?? .zero)).nanoseconds, ordering: .relaxed)
+    }
+
+    private func checked(_ time: MediaTime?) -> MediaTime? {
+        guard let time else {
+            drops.withLock { $0[.noTime] += 1 }
+            if passed.value == 0 {
+                onProblem(
+                    PipelineError(
+                        .noTime,
+                        message:
+                            "the stream \"\(name)\" carries no time, so nothing can be kept in order",
+                        advice:
+                            "a parser or decoder in the string, videorate, or do-timestamp=true on a live source"
+                    ))
+            }
+            return nil
+        }
+        return time
+    }
+
+    private func refuse() { unwanted.add(1, ordering: .releasing) }
+
+    private func count(_ disposition: FrameDisposition) {
+        switch disposition {
+        case .accepted: passed.add()
+        case .dropped(.closed) where takers.isEmpty: passed.add()
+        // After the stop, and after every output has ended: not lost, but not wanted.
+        case .dropped(.notStarted), .dropped(.closed): refuse()
+        case .dropped(let cause): drops.withLock { $0[cause] += 1 }
+        }
+    }
+}
+
+/// What takes the frames and samples of a stream: a branch of an output, or a recording.
+protocol StreamTaker: VideoFrameConsumer {
+    /// What it takes; `nil` where it takes anything.
+    var acceptedCaps: Caps? { get }
+
+    /// What it takes of `caps`, in the order of its preference.
+    func acceptedCaps(of caps: Caps?) -> Caps?
+
+    /// Hands a sample of something else than raw video over.
+    func take(_ sample: MediaSample) -> FrameDisposition
+
+    /// Tells what the stream says of itself. Never waits.
+    func take(_ tags: Tags)
+
+    /// Says that the stream has ended.
+    func endOfStream()
+}
+
+extension OutputBranch: StreamTaker {
+    func take(_ sample: MediaSample) -> FrameDisposition {
+        push(
+            sample.buffer.retained(), caps: sample.caps, time: sample.runningTime, duration: nil,
+            live: sample.liveTiming, isHeader: sample.isHeader)
+    }
+}
+
+/// An output of a bridge and its name.
+struct BridgeOutput: Sendable {
+    let name: String
+    let output: Output
+}

@@ -1,0 +1,165 @@
+internal import MediaBasics
+internal import Synchronization
+
+/// Looks whether anything moves in a bridge, and tells what does not.
+final class StallWatch: Sendable {
+    /// How long nothing may move before it is told. A camera that waits for light, or a host that takes
+    /// its time, is mostly faster.
+    static let patience = Duration.seconds(5)
+
+    private struct State {
+        var timer: OneShotTimer?
+        var moved = 0
+        var isTold = false
+        /// By output: what had moved in it, and whether its stall is told.
+        var outputs: [String: (moved: Int, isTold: Bool)] = [:]
+        var isOver = false
+    }
+    private let state = Mutex(State())
+    private let bridge: Bridge
+
+    /// Watches until ``end()``.
+    init(_ bridge: Bridge) {
+        self.bridge = bridge
+        arm()
+    }
+
+    func end() {
+        let timer = state.withLock { state in
+            state.isOver = true
+            return state.timer.take()
+        }
+        timer?.cancel()
+    }
+
+    private func arm() {
+        let timer = OneShotTimer(after: Self.patience) { [weak self] in self?.look() }
+        let isOver = state.withLock { state in
+            state.timer = timer
+            return state.isOver
+        }
+        if isOver { timer.cancel() }
+    }
+
+    private func look() {
+        let moved = bridge.movement
+        let (before, isNew) = state.withLock { state in
+            let (before, wasTold) = (state.moved, state.isTold)
+            state.moved = moved
+            state.isTold = moved == before
+            return (before, moved == before && !wasTold && !state.isOver)
+        }
+        if isNew, let stall = bridge.stall(after: Self.patience) {
+            bridge.run.tell(.stalled(stall))
+        }
+        for output in bridge.outputs { look(at: output, isAlone: moved != before) }
+        arm()
+    }
+
+    /// An output of a live capture may stand alone: its oldest frames give way.
+    private func look(at output: BridgeOutput, isAlone: Bool) {
+        let moved = output.movement
+        let isNew = state.withLock { state in
+            let before = state.outputs[output.name]
+            let stands = isAlone && before?.moved == moved && output.hasWaiting
+            state.outputs[output.name] = (moved, stands || before?.isTold == true && !isAlone)
+            return stands && before?.isTold != true && !state.isOver
+        }
+        if isNew { bridge.run.tell(.stalled(output.stall(after: Self.patience))) }
+    }
+}
+
+extension BridgeOutput {
+    /// Grows with everything that passes.
+    fileprivate var movement: Int {
+        output.branches.values.reduce(1) { $0 + $1.writtenBuffers + $1.departedBuffers }
+    }
+
+    fileprivate var hasWaiting: Bool {
+        output.isOpen && output.branches.values.contains { $0.waitingBuffers > 0 }
+    }
+
+    fileprivate func stall(after time: Duration) -> PipelineError {
+        let waiting = output.branches.filter { $0.value.waitingBuffers > 0 }.keys.sorted()
+        let standstill = Standstill(of: output.pipeline)
+        return PipelineError(
+            .deadlineExceeded,
+            message: "nothing has moved for \(time) in output \"\(name)\", which takes no more of "
+                + "\(Bridge.list(waiting))\(standstill.inBrackets), while the capture goes on",
+            advice: standstill.advice ?? Bridge.outputAdvice)
+    }
+}
+
+extension Standstill {
+    /// To stand behind a sentence.
+    fileprivate var inBrackets: String {
+        reasons.isEmpty ? "" : " (\(reasons.joined(separator: "; ")))"
+    }
+}
+
+extension Bridge {
+    /// Grows with everything that passes.
+    fileprivate var movement: Int {
+        streams.reduce(1) { $0 + $1.branch.arrivedSamples + $1.branch.takenSamples }
+            + outputs.reduce(0) { sum, output in
+                output.output.branches.values.reduce(sum) { $0 + $1.writtenBuffers }
+            }
+    }
+
+    /// What does not move, and what it waits for; `nil` where every stream has ended, and the outputs
+    /// complete their files.
+    fileprivate func stall(after time: Duration) -> PipelineError? {
+        let going = streams.filter { !$0.branch.isEnded }
+        guard !going.isEmpty else { return nil }
+        var reasons: [String] = []
+        var advice: String?
+        for output in outputs where output.output.isOpen {
+            let full = output.output.branches.filter { $0.value.isWaitedFor }.keys.sorted()
+            let empty = going.map(\.name).filter { name in
+                output.output.branches[name].map { $0.waitingBuffers == 0 } ?? false
+            }
+            guard !full.isEmpty else { continue }
+            let standstill = Standstill(of: output.output.pipeline)
+            if empty.isEmpty {
+                reasons.append(
+                    "output \"\(output.name)\" takes no more of \(Self.list(full))"
+                        + standstill.inBrackets)
+                advice = advice ?? standstill.advice
+            } else {
+                advice =
+                    "the streams lie further apart than the queues: in the capture, in front of the "
+                    + "appsink of the full one, queue max-size-buffers=0 max-size-time=0 "
+                    + "max-size-bytes=500000000"
+                reasons.append(
+                    "output \"\(output.name)\" waits for \(Self.list(empty)), while its queue of "
+                        + "\(Self.list(full)) is full, so that the capture cannot go on to it"
+                        + standstill.inBrackets)
+            }
+        }
+        if reasons.isEmpty {
+            let standing = captures.map { capture in
+                let starving = going.filter { $0.belongs(to: capture) }.map(\.branch.sink.element)
+                return starving.isEmpty
+                    ? nil : Standstill(of: capture.pipeline, starving: starving)
+            }.compactMap { $0 }
+            reasons = [
+                "the capture gives nothing of \(Self.list(going.map(\.name)))"
+                    + standing.map(\.inBrackets).joined()
+            ]
+            advice =
+                standing.lazy.compactMap(\.advice).first
+                ?? "look for a source that waits, or a tee without a queue behind each branch"
+        }
+        return PipelineError(
+            .deadlineExceeded,
+            message: "nothing has moved for \(time): " + reasons.joined(separator: "; "),
+            advice: advice ?? Self.outputAdvice)
+    }
+
+    fileprivate static let outputAdvice =
+        "look for a disk, a display or a reader of a pipe that does not go on"
+
+    fileprivate static func list(_ names: [String]) -> String {
+        names.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,37 @@
+internal import Synchronization
+
+/// Keeps a capture's buffer pool from running dry.
+///
+/// A camera has a handful of buffers; held by the program, by an encoder or by a display, they are not
+/// there for the next picture, and the camera stalls. So buffers from a bounded pool are counted until
+/// the last of their owners lets go, and once all but one are out, the next is copied.
+final class PoolStarvationGuard: Sendable {
+    private struct Pool: Sendable {
+        var identity: UInt?
+        var limit: Int?
+    }
+    private let pool = Mutex(Pool())
+    private let outstanding = Atomic<Int>(0)
+
+    /// The buffer to hand out for `buffer`: itself where it has no pool or the pool has no limit.
+    func lend(_ buffer: consuming Buffer) -> Buffer {
+        guard let identity = buffer.poolIdentity else { return buffer }
+        let known = pool.withLock { $0 }
+        let limit: Int?
+        if known.identity == UInt(bitPattern: identity) {
+            limit = known.limit
+        } else {
+            limit = buffer.poolLimit
+            let found = limit
+            pool.withLock { $0 = Pool(identity: UInt(bitPattern: identity), limit: found) }
+        }
+        guard let limit else { return buffer }
+        if outstanding.load(ordering: .acquiring) >= limit - 1, let copy = buffer.deepCopy() {
+            return copy
+        }
+        outstanding.add(1, ordering: .acquiringAndReleasing)
+        return buffer.tracked { [self] in
+            outstanding.subtract(1, ordering: .acquiringAndReleasing)
+        }
+    }
+}

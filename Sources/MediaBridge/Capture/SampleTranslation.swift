@@ -1,0 +1,143 @@
+internal import Synchronization
+
+/// Turns the samples of one stream into what the program gets: frames of raw video, and samples of
+/// everything else.
+///
+/// Used by one thread at a time, the one that takes samples.
+final class SampleTranslation: Sendable {
+    /// Which way up the pictures are.
+    let orientation = StreamOrientation()
+    private let sink: AppSink
+    private let loan = PoolStarvationGuard()
+    private let taken = Atomic<Int>(0)
+
+    /// What is known of the stream.
+    private struct Stream {
+        var caps: Caps?
+        /// That of ``caps``, which is held so that no other caps can have it.
+        var capsIdentity: UInt?
+        var layout: FrameLayout?
+        /// Of raw audio.
+        var audio: AudioFrameLayout?
+        var live: LiveTiming?
+    }
+    private let stream = Mutex(Stream())
+    /// Whether ``Stream/live`` is set.
+    private let liveness = Atomic<Bool>(false)
+    /// Whether raw audio is given as frames.
+    private let isForAudioFrames = Atomic<Bool>(false)
+
+    init(_ sink: AppSink) { self.sink = sink }
+
+    /// Gives raw audio as frames, and not as samples. Before the first run.
+    func giveAudioFrames() { isForAudioFrames.store(true, ordering: .relaxed) }
+
+    /// A run begins.
+    func reset() {
+        taken.store(0, ordering: .relaxed)
+        orientation.reset()
+    }
+
+    /// Says whether the capture is live, with the first sample.
+    func begin(_ live: LiveTiming?) {
+        stream.withLock { $0.live = live }
+        liveness.store(live != nil, ordering: .releasing)
+    }
+
+    var isLive: Bool { liveness.load(ordering: .acquiring) }
+
+    /// Samples that were pulled in this run.
+    var takenSamples: Int { taken.load(ordering: .acquiring) }
+
+    /// The next sample if one waits; never blocks.
+    func pull() -> Sample? {
+        guard let sample = sink.tryPull() else { return nil }
+        taken.add(1, ordering: .releasing)
+        return sample
+    }
+
+    /// Hands the sample that was pulled last to a receiver.
+    func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
+        let layout = layout(of: sample)
+        let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
+        guard let buffer = sample.takeBuffer() else { return }
+        if let layout {
+            let frame = frame(buffer, layout, running)
+            receiver.receive(consume frame)
+        } else if let audio = audioLayout {
+            receiver.receive(self.frame(buffer, audio, running))
+        } else if let sample = self.sample(buffer, running) {
+            receiver.receive(sample)
+        }
+    }
+
+    enum Item: Sendable {
+        case frame(VideoFrame)
+        case audio(AudioFrame)
+        case sample(MediaSample)
+    }
+
+    /// The sample that was pulled last; `nil` where it holds nothing.
+    func translate(_ sample: consuming Sample) -> Item? {
+        let layout = layout(of: sample)
+        let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
+        guard let buffer = sample.takeBuffer() else { return nil }
+        if let layout {
+            return .frame(frame(buffer, layout, running))
+        }
+        if let audio = audioLayout { return .audio(frame(buffer, audio, running)) }
+        return self.sample(buffer, running).map { .sample($0) }
+    }
+
+    private func frame(
+        _ buffer: consuming Buffer, _ layout: FrameLayout, _ running: MediaTime?
+    ) -> VideoFrame {
+        let duration = buffer.duration.map { MediaTime($0) }
+        // Of a live capture some gave way, so what came before and after a change is not known.
+        let index = isLive ? Int.max : takenSamples - 1
+        return VideoFrame(
+            BufferFrameStorage(loan.lend(buffer), layout), runningTime: running,
+            duration: duration, rotation: orientation.rotation(of: index), liveTiming: live)
+    }
+
+    /// Of raw audio that is to be given as frames; asked after ``layout(of:)``.
+    private var audioLayout: AudioFrameLayout? {
+        isForAudioFrames.load(ordering: .relaxed) ? stream.withLock { $0.audio } : nil
+    }
+
+    private func frame(
+        _ buffer: consuming Buffer, _ layout: AudioFrameLayout, _ running: MediaTime?
+    ) -> AudioFrame {
+        AudioFrame(
+            BufferAudioStorage(buffer, layout), runningTime: running, liveTiming: live)
+    }
+
+    private func sample(_ buffer: consuming Buffer, _ running: MediaTime?) -> MediaSample? {
+        let (caps, audio) = stream.withLock { ($0.caps, $0.audio) }
+        guard let caps else { return nil }
+        return MediaSample(
+            buffer, caps: caps, audioLayout: audio, runningTime: running, liveTiming: live)
+    }
+
+    private var live: LiveTiming? { isLive ? stream.withLock { $0.live } : nil }
+
+    /// The layout of the sample's frame; `nil` for what is not raw video.
+    private func layout(of sample: borrowing Sample) -> FrameLayout? {
+        let identity = sample.capsIdentity
+        return stream.withLock { stream in
+            if stream.capsIdentity != identity { change(&stream, to: sample.caps) }
+            return stream.layout
+        }
+    }
+
+    private func change(_ stream: inout Stream, to caps: Caps?) {
+        stream.caps = caps
+        stream.capsIdentity = caps?.identity
+        stream.layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
+        stream.audio = caps.flatMap { AudioInfo($0) }.flatMap { AudioFrameLayout($0) }
+        if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
+    }
+
+    /// Audio comes in small pieces: a queue of a few would be a few milliseconds.
+    private func deepen() { sink.deepen(to: 64) }
+}

@@ -1,0 +1,52 @@
+internal import MediaBasics
+internal import Synchronization
+
+/// A door that opens once and lets every waiter through.
+final class Latch: Sendable {
+    private struct Waiter {
+        let continuation: CheckedContinuation<Bool, Never>
+        var deadline: OneShotTimer?
+    }
+    private struct State {
+        var isOpen = false
+        var waiters: [Int: Waiter] = [:]
+        var next = 0
+    }
+    private let state = Mutex(State())
+
+    /// Any thread.
+    func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values {
+            waiter.deadline?.cancel()
+            waiter.continuation.resume(returning: true)
+        }
+    }
+
+    func reset() { state.withLock { $0.isOpen = false } }
+
+    /// Suspends until the door is open.
+    ///
+    /// - Returns: False where it was not within `limit`; `nil`: no limit.
+    func wait(for limit: Duration? = nil) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let id = state.withLock { state -> Int? in
+                guard !state.isOpen else { return nil }
+                state.next += 1
+                state.waiters[state.next] = Waiter(continuation: continuation)
+                return state.next
+            }
+            guard let id else { return continuation.resume(returning: true) }
+            guard let limit else { return }
+            let deadline = OneShotTimer(after: limit) { [weak self] in
+                let waiter = self?.state.withLock { $0.waiters.removeValue(forKey: id) }
+                waiter?.continuation.resume(returning: false)
+            }
+            state.withLock { $0.waiters[id]?.deadline = deadline }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+internal import Synchronization
+
+/// GStreamer's own converters, set up for one kind of picture and one conversion.
+///
+/// Thread: any, one frame at a time (others wait).
+final class ConverterChain: Sendable {
+    private let chain: ElementChain
+    /// What the last caps that came out say.
+    private let layout = Mutex<FrameLayout?>(nil)
+
+    /// - Throws: ``PipelineError`` for a pixel format that GStreamer does not know, and where an element
+    ///   is missing.
+    init(for caps: Caps, _ format: VideoFormat, _ conversion: VideoConversion) throws {
+        let elements = try conversion.elements(for: caps, format)
+        chain = try ElementChain(
+            elements.joined(separator: " ! "), to: try conversion.caps(for: format))
+    }
+
+    func convert(_ frame: VideoFrame, _ wrapped: borrowing ElementChain.BufferWithCaps) throws
+        -> VideoFrame
+    {
+        let output = try chain.process(wrapped.buffer.retained(), caps: wrapped.caps)
+        let layout = try layout(of: output.caps)
+        return frame.replacingPixels(BufferFrameStorage(output.buffer.retained(), layout))
+    }
+
+    private func layout(of caps: Caps) throws(PipelineError) -> FrameLayout {
+        try layout.withLock { layout throws(PipelineError) -> FrameLayout in
+            if let layout, layout.info.caps.identity == caps.identity { return layout }
+            guard let info = VideoInfo(caps) else {
+                throw PipelineError(.streamFailed, message: "a converter gave \(caps)")
+            }
+            let made = FrameLayout(info)
+            layout = made
+            return made
+        }
+    }
+}
+
+extension VideoConversion {
+    /// What does it. No element more than is needed: two converters in a row cost ten milliseconds to
+    /// link, which is a hiccup where a receiver joins a running stream.
+    fileprivate func elements(
+        for caps: Caps, _ format: VideoFormat
+    ) throws(PipelineError) -> [String] {
+        var elements: [String] = []
+        func add(_ name: String, _ settings: String) throws(PipelineError) {
+            let takesInput = try ElementFactory.find(name)?.canTake(caps) ?? false
+            if elements.isEmpty, !takesInput { elements.append("videoconvert") }
+            elements.append("\(name) \(settings)")
+        }
+        if let direction { try add("videoflip", "video-direction=\(direction)") }
+        if let crop = crop(of: format) {
+            try add(
+                "videocrop",
+                "left=\(crop.left) right=\(crop.right) top=\(crop.top) bottom=\(crop.bottom)")
+        }
+        if size != nil { try add("videoscale", "add-borders=true") }
+        return elements + ["videoconvert"]
+    }
+
+    /// What is too much on both sides of a picture that is to fill another shape; `nil` for nothing.
+    private func crop(of format: VideoFormat) -> VideoCrop? {
+        guard let size, fillsSize, size.isValid else { return nil }
+        let isLying = rotation == .rotation90 || rotation == .rotation270
+        let (width, height) =
+            isLying ? (format.height, format.width) : (format.width, format.height)
+        let ratio = format.pixelAspectRatio.value
+        let pixel = ratio > 0 ? (isLying ? 1 / ratio : ratio) : 1
+        let wanted = Double(size.width) / Double(size.height) / pixel
+        let kept = VideoSize(
+            width: min(width, max(1, Int((Double(height) * wanted).rounded()))),
+            height: min(height, max(1, Int((Double(width) / wanted).rounded()))))
+        let (x, y) = (width - kept.width, height - kept.height)
+        return x + y == 0
+            ? nil : VideoCrop(left: x / 2, top: y / 2, right: x - x / 2, bottom: y - y / 2)
+    }
+
+    /// What `videoflip` calls a turn and the mirror after it; `nil` for neither.
+    fileprivate var direction: String? {
+        switch (rotation, isMirrored) {
+        case (.none, false): nil
+        case (.rotation90, false): "90r"
+        case (.rotation180, false): "180"
+        case (.rotation270, false): "90l"
+        case (.none, true): "horiz"
+        case (.rotation90, true): "ul-lr"
+        case (.rotation180, true): "vert"
+        case (.rotation270, true): "ur-ll"
+        }
+    }
+
+    /// What comes out.
+    fileprivate func caps(for format: VideoFormat) throws -> Caps {
+        var wanted = pixelFormat ?? .any
+        if wanted == .any { wanted = format.pixelFormat }
+        // The name becomes part of a text, so it must be one that GStreamer knows.
+        let name = try VideoInfo(format: wanted.rawValue, width: 16, height: 16).format
+        guard let size else { return try Caps("video/x-raw, format=\(name)") }
+        guard size.isValid else {
+            throw FrameError(.badFormat, "\(size) is not the size of a picture")
+        }
+        return try Caps(
+            "video/x-raw, format=\(name), width=\(size.width), height=\(size.height), "
+                + "pixel-aspect-ratio=1/1")
+    }
+}

@@ -1,0 +1,70 @@
+extension BufferWrapper {
+    /// The frame as a buffer, which has no times yet: one that came of a pipeline is that one's still, and
+    /// one in Swift memory is wrapped. What was cut stays cut.
+    ///
+    /// No sample is copied, but for a part of planar sound that came of a pipeline: GStreamer's elements
+    /// want planes one right after the other.
+    ///
+    /// - Throws: ``FrameError`` for memory that no output knows, and for a frame without samples;
+    ///   ``PipelineError`` for a format that GStreamer does not take.
+    func wrap(_ frame: AudioFrame) throws -> ElementChain.BufferWithCaps {
+        guard frame.sampleCount > 0 else { throw FrameError(.badLayout, "sound without samples") }
+        if let storage = frame.storage as? BufferAudioStorage {
+            guard storage.buffer.holds(storage.layout.info) else {
+                throw FrameError(
+                    .notMappable,
+                    "\(storage.format) does not lie in the \(storage.buffer.byteCount) bytes of its "
+                        + "frame: something in the capture, such as capssetter, says so of another")
+            }
+            let isWhole = frame.sampleCount == storage.sampleCount
+            if isWhole || frame.format.layout == .interleaved {
+                let buffer = storage.buffer.retained()
+                    .cut(storage.layout.info, to: frame.samples)
+                return ElementChain.BufferWithCaps(buffer: buffer, caps: storage.layout.caps)
+            }
+            return try wrap(frame.dense())
+        }
+        guard let memory = frame.storage as? MemoryAudioStorage else {
+            throw FrameError(.notMappable, "an output does not know the memory of this frame")
+        }
+        let layout = try layout(of: frame.format)
+        let pieces = memory.pieces(of: frame.samples)
+        guard pieces.count <= Buffer.mostMemories else { return try wrap(frame.dense()) }
+        // The closures hold the storage, so the memory stays until GStreamer lets go of the buffer.
+        func wrapped(_ piece: UnsafeMutableRawBufferPointer) -> Buffer {
+            let held = WrappedMemory(memory)
+            return Buffer.wrapping(unsafe: piece, readOnly: true) { held.giveBack() }
+        }
+        var buffer = wrapped(pieces[0])
+        for piece in pieces.dropFirst() {
+            buffer = buffer.appending(wrapped(piece))
+        }
+        if frame.format.layout == .planar {
+            let plane = frame.sampleCount * frame.format.sampleStride
+            buffer.describeAudio(
+                layout.info, sampleCount: frame.sampleCount,
+                offsets: (0..<frame.channels).map { $0 * plane })
+        }
+        return ElementChain.BufferWithCaps(buffer: buffer, caps: layout.caps)
+    }
+}
+
+extension AudioFrame {
+    /// The same samples in memory that holds nothing else.
+    fileprivate func dense() throws(FrameError) -> AudioFrame {
+        replacingSamples(try MemoryAudioStorage(copying: storage, samples: samples))
+    }
+}
+
+extension MemoryAudioStorage {
+    /// The planes, as they follow each other in a buffer: as one piece where they do in memory.
+    fileprivate func pieces(of samples: Range<Int>) -> [UnsafeMutableRawBufferPointer] {
+        let (stride, size) = (format.sampleStride, samples.count * format.sampleStride)
+        let starts = planeOffsets.map { $0 + samples.lowerBound * stride }
+        let isDense = starts.enumerated().allSatisfy { $1 == starts[0] + $0 * size }
+        let lengths = isDense ? [size * starts.count] : starts.map { _ in size }
+        return zip(starts, lengths).map {
+            UnsafeMutableRawBufferPointer(rebasing: bytes[$0..<$0 + $1])
+        }
+    }
+}

@@ -1,0 +1,425 @@
+internal import Synchronization
+
+/// One appsrc of an output: its bounded queue, its times and its counts.
+final class OutputBranch: VideoFrameConsumer {
+    let name: String
+    private let source: AppSource
+    private let timeline: OutputTimeline
+    private let room: BackpressureGate
+    private let depth: OutputQueueDepth
+    private let whenFull: PipelineVideoSink.WhenFull
+
+    private let written = Written()
+    private let farEnd: Pad?
+
+    private struct Stream {
+        var isOpen = false
+        /// What comes in, and its identity: held, so that no other caps can have it.
+        var given: Caps?
+        var inputIdentity: UInt?
+        /// What the converter is told that it is.
+        var input: Caps?
+        /// What makes it one that the output takes; `nil` where it is.
+        var converter: ElementChain?
+        /// Whether what the converter gives is what the output was told first.
+        var isFixed = false
+        /// What the appsrc was told last.
+        var caps: Caps?
+        /// What the stream says of itself, until the appsrc was told its caps.
+        var tags: [Tags] = []
+        var offset: MediaTime?
+        var last: MediaTime?
+        var dropsOldest: Bool?
+        /// Whether any buffer may have given way in this run.
+        var hasEvicted = false
+        var drops = DropCounts()
+    }
+    /// Held through a push, so that two writers' buffers enter the queue in the order of their times.
+    private let stream: Mutex<Stream>
+    private let fitting: OutputFormatAdapter
+    /// What it does not take for its format.
+    let refusedFormats = FormatRefusals()
+    private let wrapper = BufferWrapper()
+    /// Buffers that hold no media but what a decoder must know first.
+    private let headers = Atomic<Int>(0)
+    /// Buffers that gave way in a run that is over; negative before.
+    private let finalEvictions = Atomic<Int>(-1)
+
+    init(
+        name: String, source: AppSource, timeline: OutputTimeline,
+        configuration: PipelineVideoSink.Configuration
+    ) {
+        self.name = name
+        self.source = source
+        self.timeline = timeline
+        fitting = OutputFormatAdapter(source: source)
+        depth = OutputQueueDepth(asked: configuration.depth, isOfSeveral: timeline.streams > 1)
+        whenFull = configuration.whenFull
+        room = BackpressureGate(depth: OutputQueueDepth.least)
+        stream = Mutex(Stream())
+        farEnd = source.farEnd
+        source.configure(depth: OutputQueueDepth.least, dropsOldest: false)
+        // Not through self, which holds the pipeline: the probes live as long as its pads.
+        source.onDeparture { [room] in room.departed() }
+        farEnd?.onBuffer(skippingHeaders: true) { [written] in written.tally.add() }
+    }
+
+    /// What the far end's probe holds.
+    private final class Written: Sendable {
+        let tally = SingleWriterCounter()
+    }
+
+    /// Begins to take buffers; forgets an earlier run.
+    func open() {
+        written.tally.reset()
+        finalEvictions.store(-1, ordering: .releasing)
+        headers.store(0, ordering: .relaxed)
+        stream.withLock { $0 = Stream(isOpen: true) }
+        refusedFormats.forgetRow()
+        room.reopen()
+    }
+
+    /// Takes no more, and lets go of writers that wait.
+    func close() {
+        stream.withLock { $0.isOpen = false }
+        room.close()
+    }
+
+    var isOpen: Bool { stream.withLock { $0.isOpen } }
+
+    func endOfStream() { source.endOfStream() }
+
+    /// The name of its appsrc.
+    var sourceName: String { source.element.name }
+
+    /// Whether the end of the stream has left the queue.
+    var hasGivenEnd: Bool { source.element.pad("src")?.hasEnded ?? true }
+
+    /// Has the encoder behind it give a picture that builds on none at least so often.
+    func forceKeyFrames(every interval: ClockTime) { source.forceKeyFrames(every: interval) }
+
+    /// Has the first picture from a time on build on none, too.
+    func forceKeyFrame(from time: ClockTime) { source.forceKeyFrame(from: time) }
+
+    // MARK: Counts
+
+    /// Whether anything was taken, be it only a header.
+    var hasTaken: Bool { room.enteredElements > 0 }
+
+    /// Buffers taken; headers are none.
+    var acceptedBuffers: Int { room.enteredElements - headers.load(ordering: .relaxed) }
+
+    /// Buffers that wait in the queue.
+    var waitingBuffers: Int { source.queuedBuffers }
+
+    /// Buffers that reached the muxer, the payloader or the sink.
+    var writtenBuffers: Int {
+        farEnd == nil ? departedBuffers : written.tally.value
+    }
+
+    /// Buffers that left the queue for the output's elements.
+    var departedBuffers: Int {
+        max(0, room.departedElements - headers.load(ordering: .relaxed))
+    }
+
+    /// Buffers that were not taken, by cause.
+    var refusals: DropCounts { stream.withLock { $0.drops } }
+
+    /// Old buffers that gave way in the queue. While it moves, the one that may be on its way out of it is
+    /// taken for waiting.
+    var evictedBuffers: Int {
+        let final = finalEvictions.load(ordering: .acquiring)
+        return final >= 0 ? final : max(0, missingBuffers - 1)
+    }
+
+    /// Buffers not taken, and those that gave way in the queue: exact once the queue stands still.
+    var drops: DropCounts {
+        var drops = refusals
+        drops[.evicted] += max(0, missingBuffers)
+        return drops
+    }
+
+    /// Takes down how many gave way, with the queue standing still: it is emptied after this.
+    func settle() { finalEvictions.store(max(0, missingBuffers), ordering: .releasing) }
+
+    /// Entered, and neither there nor gone on.
+    private var missingBuffers: Int {
+        guard stream.withLock({ $0.hasEvicted }) else { return 0 }
+        let entered = room.enteredElements
+        let queued = source.queuedBuffers
+        return entered - queued - room.departedElements
+    }
+
+    /// What the output takes; `nil` where it takes anything.
+    var acceptedCaps: Caps? { source.acceptedCaps.flatMap { $0.isAny ? nil : $0 } }
+
+    func acceptedCaps(of caps: Caps?) -> Caps? { source.acceptedCaps(of: caps) }
+
+    // MARK: Writing
+
+    @discardableResult
+    func consume(_ frame: VideoFrame) -> FrameDisposition {
+        guard let wrapped = noting({ try wrapper.wrap(frame) }) else { return refuse(.badFormat) }
+        let caps = wrapped.caps
+        return push(
+            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
+            live: frame.liveTiming)
+    }
+
+    @discardableResult
+    func consume(_ frame: AudioFrame) -> FrameDisposition {
+        guard frame.sampleCount > 0 else { return refuse(.badSize) }
+        guard let wrapped = noting({ try wrapper.wrap(frame) }) else { return refuse(.badFormat) }
+        let caps = wrapped.caps
+        return push(
+            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
+            live: frame.liveTiming)
+    }
+
+    /// `nil` for what cannot be wrapped; the first reason is told when the output ends.
+    private func noting(_ body: () throws -> ElementChain.BufferWithCaps) -> ElementChain
+        .BufferWithCaps?
+    {
+        do { return try body() } catch {
+            let reason = (error as? FrameError)?.message ?? "\(error)"
+            refusedFormats.note(
+                (error as? PipelineError) ?? PipelineError(.streamFailed, message: reason))
+            return nil
+        }
+    }
+
+    /// Counts what cannot be wrapped, and throws why.
+    private func counting(
+        _ body: () throws -> ElementChain.BufferWithCaps
+    ) throws -> ElementChain.BufferWithCaps {
+        do { return try body() } catch {
+            _ = refuse(.badFormat)
+            throw error
+        }
+    }
+
+    /// Hands a frame over, suspended while the queue is full.
+    ///
+    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format,
+    ///   `CancellationError` in a task that is cancelled while it waits.
+    func write(_ frame: AudioFrame) async throws -> FrameDisposition {
+        guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
+            return refuse(.closed)
+        }
+        let wrapped = try counting { try wrapper.wrap(frame) }
+        let caps = wrapped.caps
+        return enqueue(
+            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
+            live: frame.liveTiming, evicts: false)
+    }
+
+    /// Hands a frame over, suspended while the queue is full.
+    ///
+    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format,
+    ///   `CancellationError` in a task that is cancelled while it waits.
+    func write(_ frame: VideoFrame) async throws -> FrameDisposition {
+        guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
+            return refuse(.closed)
+        }
+        let wrapped = try counting { try wrapper.wrap(frame) }
+        let caps = wrapped.caps
+        return enqueue(
+            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
+            live: frame.liveTiming, evicts: false)
+    }
+
+    private func waitForRoom() -> Bool {
+        room.waitOnThread(level: { source.queuedBuffers })
+    }
+
+    /// Whether a buffer finds room without anybody waiting or giving way.
+    var hasRoom: Bool { room.hasRoom { source.queuedBuffers } }
+
+    /// Hands a buffer over. From a live capture it never blocks: the oldest in the queue gives way.
+    /// Otherwise it blocks the calling thread while the queue is full.
+    ///
+    /// - Parameters:
+    ///   - evicts: Which of both, for this buffer; `nil`: by the configuration.
+    ///   - isHeader: Whether it belongs to no time.
+    func push(
+        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
+        live: LiveTiming?, evicts wish: Bool? = nil, isHeader: Bool = false
+    ) -> FrameDisposition {
+        let evicts =
+            switch whenFull {
+            case .automatic: wish ?? (live != nil)
+            case .evictOldest: true
+            case .wait: false
+            }
+        if !evicts, !room.hasRoomByCount, !waitForRoom() { return refuse(.closed) }
+        if isHeader { return judge(enqueue(header: buffer, caps: caps, evicts: evicts), at: time) }
+        return judge(
+            enqueue(buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts),
+            at: time)
+    }
+
+    private func judge(_ result: FrameDisposition, at time: MediaTime?) -> FrameDisposition {
+        if case .dropped(.badFormat) = result {
+            refusedFormats.refused(at: time, isFirst: room.enteredElements == 0)
+        }
+        return result
+    }
+
+    func refuse(_ cause: DropCause) -> FrameDisposition {
+        stream.withLock { $0.drops[cause] += 1 }
+        return .dropped(cause)
+    }
+
+    private func enqueue(
+        _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
+        live: LiveTiming?, evicts: Bool
+    ) -> FrameDisposition {
+        guard let time else { return refuse(.noTime) }
+        var pending: Buffer? = buffer
+        return stream.withLock { stream in
+            func refuse(_ cause: DropCause) -> FrameDisposition {
+                stream.drops[cause] += 1
+                return .dropped(cause)
+            }
+            guard stream.isOpen else { return refuse(.closed) }
+            if stream.offset == nil { stream.offset = timeline.offset(first: time, live) }
+            guard let offset = stream.offset, let due = ClockTime(time + offset) else {
+                return refuse(.early)
+            }
+            if let last = stream.last, MediaTime(due) < last, !isEncoded(caps) {
+                return refuse(.backwards)
+            }
+            if stream.inputIdentity != caps.identity {
+                guard choose(&stream, for: caps) else { return refuse(.badFormat) }
+            }
+            var fitted: Buffer?
+            do throws(PipelineError) {
+                if let taken = pending.take() { fitted = try fit(taken, &stream) }
+            } catch {
+                refusedFormats.note(naming(error, caps))
+                return refuse(.badFormat)
+            }
+            // A resampler has taken it, and gives it with the next.
+            guard let fitted = fitted.take() else { return .accepted }
+            if stream.dropsOldest != evicts { bound(&stream, evicts) }
+            if evicts { stream.hasEvicted = true }
+            // Muxers take the last picture of a stream for nothing where they know no duration.
+            let interval = stream.last.map { MediaTime(due) - $0 }
+            let stays = (duration ?? interval).flatMap { ClockTime($0) }
+            guard source.push(fitted.due(at: due, for: stays)) == .ok else {
+                return refuse(.closed)
+            }
+            stream.last = MediaTime(due)
+            refusedFormats.taken()
+            room.entered()
+            return .accepted
+        }
+    }
+
+    /// Hands on what a decoder must know first, as it is: it is due at no time.
+    private func enqueue(
+        header: consuming Buffer, caps: Caps, evicts: Bool
+    ) -> FrameDisposition {
+        var pending: Buffer? = header
+        return stream.withLock { stream in
+            guard stream.isOpen else {
+                stream.drops[.closed] += 1
+                return .dropped(.closed)
+            }
+            guard stream.inputIdentity == caps.identity || choose(&stream, for: caps) else {
+                stream.drops[.badFormat] += 1
+                return .dropped(.badFormat)
+            }
+            if stream.dropsOldest != evicts { bound(&stream, evicts) }
+            guard let header = pending.take(), source.push(header) == .ok else {
+                stream.drops[.closed] += 1
+                return .dropped(.closed)
+            }
+            headers.add(1, ordering: .relaxed)
+            room.entered()
+            return .accepted
+        }
+    }
+
+    /// Tells the output's elements what the stream says of itself from here on. Never waits.
+    func take(_ tags: Tags) {
+        stream.withLock { stream in
+            guard stream.isOpen else { return }
+            if stream.caps == nil { stream.tags.append(tags) } else { source.send(tags) }
+        }
+    }
+
+    /// Whether a writer waits for room.
+    var isWaitedFor: Bool { room.isWaitedFor }
+
+    /// Finds out what buffers with `caps` need, when the first of them comes.
+    ///
+    /// - Returns: False where nothing makes them fit.
+    private func choose(_ stream: inout Stream, for caps: Caps) -> Bool {
+        let passage: OutputFormatAdapter.Passage
+        do throws(PipelineError) {
+            passage = try fitting.passage(of: caps, given: stream.caps)
+        } catch {
+            refusedFormats.note(error)
+            return false
+        }
+        stream.converter = nil
+        stream.input = caps
+        switch passage {
+        case .untouched: change(&stream, to: caps)
+        case .asFirst: break
+        case .converted(let chain, let renamed, let isFixed):
+            stream.converter = chain
+            stream.input = renamed
+            stream.isFixed = isFixed
+        }
+        // Held too, where the converter is given others, so that no other caps can have the identity.
+        stream.given = caps
+        stream.inputIdentity = caps.identity
+        return true
+    }
+
+    /// The buffer as the output takes it; `nil` where the converter keeps it for the next.
+    private func fit(
+        _ buffer: consuming Buffer, _ stream: inout Stream
+    ) throws(PipelineError) -> Buffer? {
+        guard let converter = stream.converter, let caps = stream.input else { return buffer }
+        guard let output = try converter.processIfAny(buffer, caps: caps) else { return nil }
+        if !stream.isFixed, stream.caps?.identity != output.caps.identity {
+            change(&stream, to: output.caps)
+        }
+        return output.buffer.retained()
+    }
+
+    /// A converter's own words tell neither who wants it nor what for.
+    private func naming(_ error: PipelineError, _ caps: Caps) -> PipelineError {
+        guard error.element == nil, let receiver = source.receiver else { return error }
+        var named = error
+        named.element = receiver.path
+        named.message = "\"\(receiver.factoryName)\" does not take \(caps): \(error.message)"
+        return named
+    }
+
+    /// Pictures of an encoder with B-frames come in the order of decoding.
+    private func isEncoded(_ caps: Caps) -> Bool {
+        let type = caps.mediaType
+        return type != "video/x-raw" && type != "audio/x-raw"
+    }
+
+    /// Sets how much may wait, once it is known of what and for whom.
+    private func bound(_ stream: inout Stream, _ evicts: Bool) {
+        let depth = stream.caps.map { self.depth.of($0, isLive: evicts) } ?? OutputQueueDepth.least
+        room.setDepth(depth)
+        source.configure(depth: depth, dropsOldest: evicts)
+        stream.dropsOldest = evicts
+        if evicts { stream.hasEvicted = true }
+    }
+
+    private func change(_ stream: inout Stream, to caps: Caps) {
+        stream.dropsOldest = nil
+        stream.caps = caps
+        source.setCaps(caps)
+        stream.tags.forEach { source.send($0) }
+        stream.tags = []
+    }
+}

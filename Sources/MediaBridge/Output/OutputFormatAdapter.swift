@@ -1,0 +1,131 @@
+/// Makes what comes in one that the output takes.
+///
+/// A stream that the output takes as it is passes untouched; one that it does not take goes through
+/// GStreamer's converters first. And where an output encodes or muxes, it stays what it was at the
+/// beginning: encoders and muxers do not take a change (mp4 is damaged without a word, mkv fails), so
+/// pictures of another size, format or colour are brought to the first ones', with borders where the shape
+/// differs, and sound is resampled. Another frame rate alone changes nothing but the times of the frames,
+/// and the output is not told of it.
+struct OutputFormatAdapter: Sendable {
+    let source: AppSource
+
+    /// How buffers get into an output.
+    enum Passage {
+        /// As they are; the output is told what they are.
+        case untouched
+        /// As they are, as what the output was told first.
+        case asFirst
+        /// Through a converter, from these caps. Where `isFixed`, as what the output was told first.
+        case converted(ElementChain, from: Caps, isFixed: Bool)
+    }
+
+    /// What buffers with `caps` need.
+    ///
+    /// - Parameter given: What the output has been given so far; `nil` at the beginning.
+    /// - Throws: ``PipelineError`` where no converter helps.
+    func passage(of caps: Caps, given: Caps?) throws(PipelineError) -> Passage {
+        // Of a converter too: it takes what it passes on, and the element behind it does not.
+        if let advice = caps.downloadAdvice, source.acceptedCaps(of: caps)?.isEmpty == true {
+            throw unfit(caps, advice)
+        }
+        if let given, source.needsFixedFormat { return try fixed(caps, to: given) }
+        guard !source.accepts(caps), let accepted = source.acceptedCaps, !accepted.isEmpty else {
+            return .untouched
+        }
+        switch caps.mediaType {
+        case "video/x-raw":
+            return .converted(
+                try converter(Self.video, caps, to: accepted), from: caps, isFixed: false)
+        case "audio/x-raw":
+            return .converted(
+                try converter(Self.audio, caps, to: accepted), from: caps, isFixed: false)
+        default: return .untouched  // the element that refuses says why
+        }
+    }
+
+    /// For encoders and muxers, which keep what they began with.
+    private func fixed(_ caps: Caps, to given: Caps) throws(PipelineError) -> Passage {
+        if let want = AudioInfo(given), let have = AudioInfo(caps) {
+            if AudioFormat(want) == AudioFormat(have) { return .asFirst }
+            return .converted(
+                try ElementChain(Self.audio, to: want.caps), from: caps, isFixed: true)
+        }
+        guard let want = VideoInfo(given), let have = VideoInfo(caps) else {
+            if given.isSameStream(as: caps) { return .asFirst }
+            // A transport stream has no header: what decoders need is among its units.
+            let isSameCodec = given.mediaType == caps.mediaType
+            if isSameCodec, source.writesTransportStream { return .untouched }
+            throw changed(given, caps)
+        }
+        if have.frameRateText != want.frameRateText, let counter = source.pictureCounter {
+            throw PipelineError(
+                .streamFailed, element: counter.path,
+                message: "\"\(counter.factoryName)\" counts pictures, and takes no other frame "
+                    + "rate than its first: \(want.frameRateText), then \(have.frameRateText)",
+                advice: "one rate in front of it: videorate ! "
+                    + "video/x-raw,framerate=\(want.frameRateText)")
+        }
+        let mode = want.interlaceMode
+        guard mode != have.interlaceMode else {
+            return have.hasSamePictures(as: want)
+                ? .asFirst
+                : .converted(
+                    try ElementChain(Self.video, to: pinned(want)), from: caps, isFixed: true)
+        }
+        // Fields stay where they are in the picture; only a buffer of one field is no picture.
+        let single: Set = ["alternate", "fields"]
+        guard !single.contains(mode), !single.contains(have.interlaceMode) else {
+            throw changed(given, caps)
+        }
+        let renamed = caps.interlaced(as: mode)
+        guard let info = VideoInfo(renamed) else { throw changed(given, caps) }
+        return info.hasSamePictures(as: want)
+            ? .asFirst
+            : .converted(
+                try ElementChain(Self.video, to: pinned(want)), from: renamed, isFixed: true)
+    }
+
+    private func changed(_ given: Caps, _ caps: Caps) -> PipelineError {
+        PipelineError(
+            .streamFailed, message: "the stream changed from \(given) to \(caps)",
+            advice: "record each into a file of its own")
+    }
+
+    private func converter(
+        _ text: String, _ caps: Caps, to accepted: Caps
+    ) throws(PipelineError) -> ElementChain {
+        let raw = try Caps(caps.mediaType)
+        guard accepted.intersection(raw).isEmpty else {
+            return try ElementChain(text, to: accepted)
+        }
+        throw unfit(caps, accepted.uploadAdvice ?? "an encoder or a converter in front of it")
+    }
+
+    private func unfit(_ caps: Caps, _ advice: String) -> PipelineError {
+        let receiver = source.receiver
+        let memory = caps.deviceMemory.map { "(memory:\($0))" } ?? ""
+        return PipelineError(
+            .linkFailed, element: receiver?.path,
+            message: "\"\(receiver?.factoryName ?? "the output")\" does not take "
+                + "\(caps.mediaType)\(memory), which the capture gives",
+            advice: advice)
+    }
+
+    private static let video = "videoconvert ! videoscale add-borders=true"
+    private static let audio = "audioconvert ! audioresample"
+
+    private func pinned(_ info: VideoInfo) throws(PipelineError) -> Caps {
+        let ratio = info.pixelAspectRatio
+        let colour = info.colorimetry.map { ", colorimetry=(string)\"\($0)\"" } ?? ""
+        let site = info.chromaSite.map { ", chroma-site=(string)\"\($0)\"" } ?? ""
+        return try Caps(
+            "video/x-raw, format=\(info.format), width=\(info.width), height=\(info.height), "
+                + "pixel-aspect-ratio=\(ratio.numerator)/\(ratio.denominator)\(colour)\(site)")
+    }
+}
+
+extension VideoInfo {
+    fileprivate var frameRateText: String {
+        frameRate.map { "\($0.numerator)/\($0.denominator)" } ?? "0/1"
+    }
+}

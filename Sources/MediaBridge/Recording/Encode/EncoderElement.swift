@@ -1,0 +1,49 @@
+/// The elements that a recorder encodes with, by factory name. Of those that encode the same codec the first
+/// that is installed is taken.
+protocol EncoderElement: CaseIterable, RawRepresentable<String>, Sendable {
+    associatedtype Codec: RawRepresentable<String> & Equatable
+    var codec: Codec { get }
+}
+
+extension EncoderElement {
+    /// The preferred one first.
+    static func all(of codec: Codec) -> [Self] { allCases.filter { $0.codec == codec } }
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+enum VideoEncoder: String, EncoderElement {
+    case x264enc, openh264enc, vp8enc, vp9enc, jpegenc, avenc_ffv1
+
+    var codec: VideoCodec {
+        switch self {
+        case .x264enc, .openh264enc: .h264
+        case .vp8enc: .vp8
+        case .vp9enc: .vp9
+        case .jpegenc: .mjpeg
+        case .avenc_ffv1: .ffv1
+        }
+    }
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+enum AudioEncoder: String, EncoderElement {
+    case opusenc, avenc_aac, voaacenc, flacenc
+
+    var codec: AudioCodec {
+        switch self {
+        case .opusenc: .opus
+        case .avenc_aac, .voaacenc: .aac
+        case .flacenc: .flac
+        }
+    }
+
+    /// Samples of silence that the encoder puts in front without telling: its first unit is made of them, and
+    /// what follows sounds that much later than its time says. Measured with a click.
+    var hiddenDelay: Int {
+        switch self {
+        case .avenc_aac: 1024
+        case .voaacenc: 1536
+        case .opusenc, .flacenc: 0
+        }
+    }
+}

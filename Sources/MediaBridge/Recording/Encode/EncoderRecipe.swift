@@ -1,0 +1,214 @@
+/// From an encoding to the elements that do it, among those that are installed.
+///
+/// Encoders give a unit for every picture at once: no look-ahead, no pictures out of order. What has
+/// gone in is in the file when the process dies.
+struct EncoderRecipe: Sendable {
+    private let kind: Kind
+    private enum Kind: Sendable {
+        case video(VideoEncoder, VideoEncoding)
+        case audio(AudioEncoder, AudioEncoding)
+    }
+    private let container: RecordingContainer
+
+    /// The encoder's factory name, for reports: `x264enc`.
+    var element: String {
+        switch kind {
+        case .video(let encoder, _): encoder.rawValue
+        case .audio(let encoder, _): encoder.rawValue
+        }
+    }
+
+    /// The codec's name, for reports: `h264`.
+    var codec: String {
+        switch kind {
+        case .video(let encoder, _): encoder.codec.rawValue
+        case .audio(let encoder, _): encoder.codec.rawValue
+        }
+    }
+
+    /// Bits in a second that encoders can be asked for.
+    private static let bitrates = 1_000...2_000_000_000
+    /// What they are given of themselves at most.
+    private static let mostBits = 200_000_000.0
+    /// Pictures in a second that are believed: some sources announce the ticks of their clock.
+    private static let rates = 1.0...120.0
+
+    private static func check(_ bitrate: Int?) throws(PipelineError) {
+        guard let bitrate, !bitrates.contains(bitrate) else { return }
+        throw PipelineError(
+            .badValue, message: "no encoder makes \(bitrate) bits a second",
+            advice: "\(bitrates.lowerBound) to \(bitrates.upperBound)")
+    }
+
+    init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
+        try Self.check(encoding.bitrate)
+        let encoder: VideoEncoder = try Self.choose(
+            asked: encoding.codec, among: container.videoCodecs, container)
+        self.container = container
+        kind = .video(encoder, encoding)
+    }
+
+    init(_ encoding: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
+        try Self.check(encoding.bitrate)
+        let encoder: AudioEncoder = try Self.choose(
+            asked: encoding.codec, among: container.audioCodecs, container)
+        self.container = container
+        kind = .audio(encoder, encoding)
+    }
+
+    /// The first that is installed, of the codec that was asked for or of the container's favourite.
+    private static func choose<Encoder: EncoderElement>(
+        asked: Encoder.Codec?, among codecs: [Encoder.Codec], _ container: RecordingContainer
+    ) throws(PipelineError) -> Encoder {
+        if let asked, !codecs.contains(asked) {
+            throw PipelineError(
+                .badValue, message: "\(container.rawValue) does not hold \(asked.rawValue)",
+                advice: codecs.map(\.rawValue).joined(separator: ", ")
+                    + ", or a file of another ending")
+        }
+        for codec in asked.map({ [$0] }) ?? codecs {
+            for encoder in Encoder.all(of: codec)
+            where try ElementFactory.find(encoder.rawValue) != nil {
+                return encoder
+            }
+        }
+        // The error names the package.
+        let wanted = asked ?? codecs[0]
+        if let encoder = Encoder.all(of: wanted).first {
+            try ElementFactory.require(encoder.rawValue)
+        }
+        throw PipelineError(.missingElement, message: "no encoder for \(wanted.rawValue)")
+    }
+
+    /// The whole string, from the program's buffers to encoded units.
+    ///
+    /// - Parameters:
+    ///   - caps: What comes in first; the encoder is set up for it.
+    ///   - rotation: How far pictures must be turned clockwise to stand upright, which they are: not
+    ///     every container can say it, nor does every player listen.
+    func text(for caps: Caps, rotation: VideoRotation = .none) -> String {
+        switch kind {
+        case .video(let encoder, let encoding):
+            let info = VideoInfo(caps)
+            return "appsrc name=\(RecordingKind.video.name) ! "
+                + picture(encoder.codec, info) + upright(rotation)
+                + " ! \(settings(of: encoder, encoding, info)) ! \(form(encoder.codec))"
+                + " ! appsink name=units"
+        case .audio(let encoder, let encoding):
+            let sound = caps.soundLayout
+            return "appsrc name=\(RecordingKind.audio.name) ! audioconvert ! audioresample ! "
+                + "audio/x-raw,rate=\(rate(encoder.codec, sound.rate)),channels=\(sound.channels) ! "
+                + settings(of: encoder, encoding, channels: sound.channels)
+                + " ! \(form(encoder.codec)) ! appsink name=units"
+        }
+    }
+
+    /// The longest time between two pictures that build on none.
+    var keyFrameInterval: MediaTime {
+        guard case .video(_, let encoding) = kind else { return MediaTime(seconds: 1) }
+        return max(MediaTime(encoding.keyFrameInterval), MediaTime(nanoseconds: 1_000_000))
+    }
+
+    /// As of ``AudioEncoder/hiddenDelay``; zero for pictures.
+    var hiddenDelay: Int {
+        if case .audio(let encoder, _) = kind { encoder.hiddenDelay } else { 0 }
+    }
+
+    // MARK: Pictures
+
+    private func upright(_ rotation: VideoRotation) -> String {
+        switch rotation {
+        case .none: ""
+        case .rotation90: " ! videoflip video-direction=90r"
+        case .rotation180: " ! videoflip video-direction=180"
+        case .rotation270: " ! videoflip video-direction=90l"
+        }
+    }
+
+    private func picture(_ codec: VideoCodec, _ info: VideoInfo?) -> String {
+        switch codec {
+        case .ffv1: return "videoconvert"
+        case .mjpeg: return "videoconvert ! video/x-raw,format=I420"
+        case .h264, .vp8, .vp9:
+            // What every player shows has half the colour in each direction, so even sides.
+            let odd = info.map { (right: $0.width % 2, bottom: $0.height % 2) }
+            let crop =
+                odd.map { $0 != (0, 0) ? "videocrop right=\($0.right) bottom=\($0.bottom) ! " : "" }
+                ?? ""
+            return crop + "videoconvert ! video/x-raw,format=I420"
+        }
+    }
+
+    /// The encoder with its properties, for a pipeline's string.
+    private func settings(
+        of encoder: VideoEncoder, _ encoding: VideoEncoding, _ info: VideoInfo?
+    ) -> String {
+        let said = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
+        let rate = min(max(said ?? 30, Self.rates.lowerBound), Self.rates.upperBound)
+        // The recorder asks for key frames in time; this is for an encoder that does not listen.
+        let frames = Int(min(max(1, 2 * keyFrameInterval.seconds * rate), 1e9).rounded(.up))
+        let pixels = Double((info?.width ?? 1280) * (info?.height ?? 720))
+        let bits = encoding.bitrate ?? Int(min(max(250_000, pixels * rate / 10), Self.mostBits))
+        switch encoder {
+        case .x264enc:
+            let quality =
+                encoding.bitrate.map { "pass=cbr bitrate=\(max(1, $0 / 1000))" }
+                ?? "pass=qual quantizer=22"
+            // Cuts need no key frame of their own, and would move those that segments begin with.
+            return "x264enc tune=zerolatency speed-preset=superfast option-string=scenecut=0"
+                + " key-int-max=\(frames) \(quality)"
+        case .openh264enc:
+            return "openh264enc gop-size=\(frames) bitrate=\(bits) rate-control=bitrate"
+        case .vp8enc, .vp9enc:
+            // The threads of libvpx's VP8 wait for each other in busy loops: where they do not all get a
+            // core, two take many times what one does, and the encoder falls behind.
+            let threads = encoder == .vp9enc ? "threads=2 row-mt=true" : "threads=1"
+            // Times are the frames' own, not counted by the rate that the first of them announced.
+            return "\(encoder.rawValue) timebase=1/90000 deadline=1 cpu-used=8 lag-in-frames=0"
+                + " auto-alt-ref=false keyframe-max-dist=\(frames) end-usage=vbr target-bitrate=\(bits) \(threads)"
+        case .jpegenc: return "jpegenc quality=90"
+        case .avenc_ffv1: return "avenc_ffv1 gop-size=1"
+        }
+    }
+
+    private func form(_ codec: VideoCodec) -> String {
+        switch codec {
+        case .h264 where container == .ts:
+            "h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au"
+        case .h264: "h264parse ! video/x-h264,stream-format=avc,alignment=au"
+        case .vp8: "video/x-vp8"
+        case .vp9: "vp9parse ! video/x-vp9,alignment=super-frame"
+        case .mjpeg: "image/jpeg"
+        // The muxer asks for the field under another name than the encoder gives it.
+        case .ffv1: #"capssetter caps="video/x-ffv,ffversion=(int)1" ! video/x-ffv"#
+        }
+    }
+
+    // MARK: Sound
+
+    /// Opus knows five rates, and its files bear 48 kHz anyway.
+    private func rate(_ codec: AudioCodec, _ rate: Int) -> Int { codec == .opus ? 48_000 : rate }
+
+    /// The encoder with its properties, for a pipeline's string.
+    private func settings(
+        of encoder: AudioEncoder, _ encoding: AudioEncoding, channels: Int
+    ) -> String {
+        let bits = encoding.bitrate ?? 64_000 * channels
+        switch encoder {
+        case .opusenc: return "opusenc bitrate=\(min(650_000, max(4_000, bits)))"
+        // Blocks of a twentieth of a second at most: what is not in a block is not in the file.
+        case .flacenc: return "flacenc blocksize=1152"
+        case .voaacenc, .avenc_aac: return "\(encoder.rawValue) bitrate=\(bits)"
+        }
+    }
+
+    private func form(_ codec: AudioCodec) -> String {
+        switch codec {
+        case .opus: "audio/x-opus"
+        case .aac where container == .ts:
+            "aacparse ! audio/mpeg,mpegversion=4,stream-format=adts"
+        case .aac: "aacparse ! audio/mpeg,mpegversion=4,stream-format=raw"
+        case .flac: "flacparse ! audio/x-flac"
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import Glibc
+internal import MediaBasics
+
+/// The end of files: complete, told, and one day removed. On the writer's queue.
+extension RecordingWriter {
+    /// Completes the file that is being written, beside the next one.
+    func closeFile() {
+        guard let file else { return }
+        self.file = nil
+        closing += 1
+        let patience = limits.patience
+        // On its own, so that the next file need not wait for the end of this one.
+        ControlTask.start { [self] in
+            do throws(PipelineError) {
+                try await file.finish(
+                    patience: patience, deadline: Duration.seconds(2).asDefaultDeadline)
+                try await file.readBack(within: patience)
+                queue.async { [self] in closed(file, nil) }
+            } catch {
+                queue.async { [self] in closed(file, error) }
+            }
+        }
+    }
+
+    private func closed(_ file: RecordingFile, _ failure: PipelineError?) {
+        let report = RecorderReport.File(
+            path: file.path, frames: file.written(.video), duration: file.duration.duration,
+            bytes: file.byteCount, failure: failure)
+        progress.update { state in
+            state.add(report, at: file.index)
+            for kind in file.kinds { state.written[kind, default: 0] += file.written(kind) }
+            if state.current === file { state.current = nil }
+        }
+        if let failure { fail(failure) }
+        tell(.fileFinished(report))
+        closing -= 1
+        guardian.complete(file.index)
+        trimRing()
+        finishIfDone()
+    }
+
+    func finishIfDone() {
+        guard closing == 0 else { return }
+        completing?.open()
+        completing = nil
+        if phase == .done { done.open() }
+    }
+
+    /// Suspends until every file is complete. Any thread.
+    func untilDone(within limit: Duration?) async -> Bool { await done.wait(for: limit) }
+
+    // MARK: The ring
+
+    private func trimRing() {
+        guard let keep = limits.segments?.keep else { return }
+        while true {
+            let (count, bytes) = progress.update { state in
+                (
+                    state.files.count + (state.current == nil ? 0 : 1),
+                    state.files.reduce(state.current?.byteCount ?? 0) { $0 + $1.bytes }
+                )
+            }
+            let isTooMany = keep.files.map { count > $0 } ?? false
+            let isTooMuch = keep.bytes.map { bytes > $0 } ?? false
+            guard isTooMany || isTooMuch, removeOldest() else { return }
+        }
+    }
+
+    /// - Returns: False where there is no ring, or nothing to remove.
+    func removeOldest() -> Bool {
+        guard limits.segments?.keep != nil else { return false }
+        let oldest = progress.update { $0.removeOldest() }
+        guard let oldest else { return false }
+        unlink(oldest.path)
+        guardian.forget()
+        tell(.fileRemoved(path: oldest.path))
+        return true
+    }
+}

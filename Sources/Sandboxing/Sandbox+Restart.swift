@@ -1,0 +1,82 @@
+internal import CSandbox
+public import GStreamerKit
+internal import Glibc
+
+extension Sandbox {
+    /// Confines this program and starts it anew in its own place, so that every thread is covered and
+    /// nothing is left open but standard input, output and error. The new program sees with
+    /// ``isEntered`` that it is inside.
+    ///
+    /// GStreamer's registry is brought up to date first, because it cannot be from inside. Of the
+    /// environment only what GStreamer, its libraries and the language need goes along, by name: no
+    /// secrets. A terminal goes along to be written to; standard input is empty where it is one.
+    ///
+    /// - Parameter arguments: Of the new program, without its name.
+    /// - Throws: ``PipelineError``; it does not return otherwise.
+    public func enterAndRestart(arguments: [String]) throws(PipelineError) -> Never {
+        try GStreamer.initialize()
+        let program = try Self.ownPath()
+        let environment = environmentInside()
+        var inside = self
+        inside.readable += Self.registryPaths
+        Self.giveUpTerminalInput()
+        try inside.enter()
+        // A thread of a pool hears no signals, and its mask would go along.
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+        closefrom(3)
+        let argv = ([program] + arguments).map { strdup($0) } + [nil]
+        let envp = environment.map { strdup("\($0)=\($1)") } + [nil]
+        execve(program, argv, envp)
+        throw PipelineError(
+            .sandboxUnavailable,
+            message: "cannot start anew inside of the sandbox: \(String(cString: strerror(errno)))")
+    }
+
+    /// A terminal's descriptors are one, opened to read and to write: whoever may print can read what is
+    /// typed, and change how the shell reads. So standard input becomes empty, and the others are opened
+    /// anew, to be written alone.
+    private static func giveUpTerminalInput() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where isatty(descriptor) != 0 {
+            let isInput = descriptor == STDIN_FILENO
+            let new = open(
+                isInput ? "/dev/null" : "/proc/self/fd/\(descriptor)",
+                (isInput ? O_RDONLY : O_WRONLY) | O_NOCTTY)
+            guard new >= 0 else { continue }
+            dup2(new, descriptor)
+            close(new)
+        }
+    }
+
+    private static func ownPath() throws(PipelineError) -> String {
+        guard let path = realpath("/proc/self/exe", nil) else {
+            throw PipelineError(.sandboxUnavailable, message: "cannot find this program's own file")
+        }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    private func environmentInside() -> [String: String] {
+        var result: [String: String] = [:]
+        for name in Self.passed {
+            if let value = getenv(name) { result[name] = String(cString: value) }
+        }
+        result["TMPDIR"] = directory
+        result["GST_REGISTRY_UPDATE"] = "no"
+        result["GST_REGISTRY_FORK"] = "no"
+        return result
+    }
+
+    /// Where GStreamer keeps what it knows of plugins, and plugins of its user's own.
+    private static var registryPaths: [String] {
+        func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+        var paths = ["GST_REGISTRY", "GST_REGISTRY_1_0"].compactMap { value($0) }
+        for name in ["GST_PLUGIN_PATH", "GST_PLUGIN_PATH_1_0", "GST_PLUGIN_SYSTEM_PATH"] {
+            paths += (value(name) ?? "").split(separator: ":").map(String.init)
+        }
+        let home = value("HOME") ?? ""
+        paths.append("\(value("XDG_CACHE_HOME") ?? "\(home)/.cache")/gstreamer-1.0")
+        return paths
+    }
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import MediaBridge
+
+struct RecordCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record", abstract: "Records into a file that survives a crash.",
+        discussion: """
+            gst-bridge record --capture "v4l2src ! videoconvert" out.mkv
+            gst-bridge record camera.yaml out.mp4 --segment 10m --keep 6
+
+            The ending chooses the container: .mkv, .mp4, .webm, .ts. Sound is recorded where a capture \
+            has a stream of the name audio (appsink name=audio). The outputs of a pipeline file run \
+            beside the recording; --capture with the file's capture string records alone. A file that \
+            a killed process left plays, and "gst-bridge repair" gives it its duration and index back. \
+            With --untrusted DIR the file lies in DIR.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A pipeline file, where it is not --capture, and the file to record into.",
+            valueName: "[file.yaml] out"),
+        completion: .file())
+    var paths: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "How pictures are encoded, or none: \(VideoCodec.names).", valueName: "codec"))
+    var video: Choice<VideoCodec>?
+
+    @Option(
+        help: ArgumentHelp(
+            "How sound is encoded, or none: \(AudioCodec.names).", valueName: "codec"))
+    var audio: Choice<AudioCodec>?
+
+    @Option(
+        help: ArgumentHelp(
+            "Of the pictures: 4M, 800k; by quality where not given.", valueName: "bits/s"))
+    var bitrate: SizeArgument?
+
+    @Option(help: ArgumentHelp("Of the sound: 128k.", valueName: "bits/s"))
+    var audioBitrate: SizeArgument?
+
+    @Option(help: ArgumentHelp("A new file each time so much is in one.", valueName: "time"))
+    var segment: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp("A new file before one is larger: 100M, 2G.", valueName: "bytes"))
+    var segmentSize: SizeArgument?
+
+    @Option(help: ArgumentHelp("Keeps the newest segments, so many.", valueName: "n"))
+    var keep: Int?
+
+    @Option(help: ArgumentHelp("Keeps the newest segments, so large.", valueName: "bytes"))
+    var keepSize: SizeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Ends the recording when the disk has no more left: 4M; 0: when it is full.",
+            valueName: "bytes"))
+    var reserve: SizeArgument?
+
+    @OptionGroup var options: BridgeOptions
+
+    func validate() throws {
+        guard paths.count == 1 || paths.count == 2 else {
+            throw ValidationError(
+                "one file to record into, and a pipeline file in front of it at most")
+        }
+        if paths.count == 1, !options.settings.isEmpty {
+            throw ValidationError("--set goes with a pipeline file")
+        }
+        if options.untrusted != nil, paths.count == 1, options.capture == nil {
+            throw ValidationError("--untrusted needs a pipeline file or --capture")
+        }
+        for (name, size) in [
+            ("--bitrate", bitrate), ("--audio-bitrate", audioBitrate), ("--keep-size", keepSize),
+            ("--segment-size", segmentSize),
+        ] where size?.value == 0 {
+            throw ValidationError("\(name) takes a number from 1 on")
+        }
+        if let keep, keep < 1 { throw ValidationError("--keep takes a number from 1 on") }
+        if keep != nil || keepSize != nil, segment == nil, segmentSize == nil {
+            throw ValidationError("--keep and --keep-size go with --segment or --segment-size")
+        }
+    }
+
+    func run() async throws {
+        let configuration = self.configuration
+        let path = paths[paths.count - 1]
+        try await options.run(file: paths.count == 2 ? paths[0] : nil) { plan in
+            try plan.untrusted?.check(path: path)
+            if !plan.outputs.isEmpty {
+                let names = plan.outputs.map(\.name).joined(separator: ", ")
+                Terminal.say("running beside the recording: \(names)")
+            }
+            plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
+        } onStart: { bridge in
+            guard let recorder = bridge.recorders.first else { return }
+            let events = recorder.events
+            Task { for await event in events { RecordingNews.tell(event) } }
+        }
+    }
+
+    private var configuration: Recorder.Configuration {
+        var configuration = Recorder.Configuration()
+        configuration.video = (video ?? .automatic).codec.map {
+            VideoEncoding($0, bitrate: bitrate?.value)
+        }
+        configuration.audio = (audio ?? .automatic).codec.map {
+            AudioEncoding($0, bitrate: audioBitrate?.value)
+        }
+        if segment != nil || segmentSize != nil {
+            let isRing = keep != nil || keepSize != nil
+            configuration.segments = RecordingSegments(
+                length: segment?.value, bytes: segmentSize?.value,
+                keep: isRing ? RecordingSegments.Ring(files: keep, bytes: keepSize?.value) : nil)
+        }
+        if let reserve { configuration.reserve = reserve.value }
+        return configuration
+    }
+}
+
+/// What happens to a recording, for a reader.
+enum RecordingNews {
+    static func tell(_ event: RecorderEvent) {
+        switch event {
+        case .fileStarted(let path, .started): Terminal.say("recording \(path)")
+        case .fileStarted(let path, .segment): Terminal.say("recording \(path)")
+        case .fileStarted(let path, .formatChanged):
+            Terminal.say("the pictures changed their size or format: recording \(path)")
+        case .fileStarted(let path, .streamAppeared):
+            Terminal.say("another stream came: recording \(path)")
+        case .fileRemoved(let path): Terminal.say("removed \(path)")
+        case .streamMissing(let name):
+            Terminal.say("the stream \(name) does not come: recording without it")
+        case .diskNearlyFull(let free):
+            Terminal.say("the disk is nearly full: \(Text.bytes(free)) left")
+        case .stalled(let time):
+            Terminal.say("the disk does not answer: nothing was written for \(time)")
+        default: break
+        }
+    }
+}
+
+/// A codec, or none.
+enum Choice<Codec: RawRepresentable<String> & Sendable>: ExpressibleByArgument, Sendable {
+    case automatic
+    case none
+    case codec(Codec)
+
+    init?(argument: String) {
+        switch argument.lowercased() {
+        case "none": self = .none
+        case "auto": self = .automatic
+        case let name:
+            guard let codec = Codec(rawValue: name) else { return nil }
+            self = .codec(codec)
+        }
+    }
+
+    /// `nil` for none; of a codec that is to be chosen, the inner one is.
+    var codec: Codec?? {
+        switch self {
+        case .automatic: .some(nil)
+        case .none: nil
+        case .codec(let codec): codec
+        }
+    }
+}
+
+extension CaseIterable where Self: RawRepresentable<String> {
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}
