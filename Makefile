@@ -75,8 +75,10 @@ properties: packages-test
 	.build/debug/Properties $(if $(CASE),--case "$(CASE)",--cases $(CASES) --seed $(SEED) --from $(FROM)) \
 	    $(PROPERTIES)
 
+# The style, and the order of the folders.
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
+	swift test --filter HouseTests
 
 # FAULTS="--quick", "--only kill-mkv,kill-ts", "--seed 7", "--list"
 faults: packages-test

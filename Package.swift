@@ -9,6 +9,11 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"]))
+let unixSignals = Target.Dependency.product(
+    name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Command"]))
+
 let package = Package(
     name: "MediaBridge",
     products: [
@@ -16,6 +21,13 @@ let package = Package(
         .library(name: "ChannelTokens", targets: ["ChannelTokens"]),
         .executable(name: "gst-bridge", targets: ["gst-bridge"]),
         .executable(name: "bridge-examples", targets: ["bridge-examples"]),
+    ],
+    // Who depends on this package for its library alone says `traits: []`, and SwiftPM then neither resolves
+    // nor builds what only the command, the examples and the tokens need.
+    traits: [
+        .default(enabledTraits: ["Command", "Tokens"]),
+        .trait(name: "Command", description: "The products gst-bridge and bridge-examples"),
+        .trait(name: "Tokens", description: "The product ChannelTokens"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -51,7 +63,11 @@ let package = Package(
         // Tokens for channels, in a product of their own: who needs none builds no cryptography.
         .target(
             name: "ChannelTokens",
-            dependencies: ["BridgeEngine", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "BridgeEngine",
+                .product(
+                    name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Tokens"])),
+            ],
             swiftSettings: settings
         ),
         // The translation between the two vocabularies, and the product.
@@ -68,8 +84,8 @@ let package = Package(
             name: "gst-bridge",
             dependencies: [
                 "MediaBridge",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                argumentParser,
+                unixSignals,
             ],
             swiftSettings: settings
         ),
@@ -78,8 +94,8 @@ let package = Package(
             name: "bridge-examples",
             dependencies: [
                 "MediaBridge", "ChannelTokens",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                argumentParser,
+                unixSignals,
             ],
             swiftSettings: settings
         ),
@@ -113,7 +129,7 @@ let package = Package(
             name: "Soak",
             dependencies: [
                 "CLiveObjects", "MediaBridge",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
             ],
             path: "Tests/Soak", exclude: ["CLiveObjects"], swiftSettings: settings
         ),
@@ -147,7 +163,7 @@ let package = Package(
             name: "Wild",
             dependencies: [
                 "TestSupport", .product(name: "Yams", package: "Yams"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
             ],
             path: "Tests/Wild", resources: [.copy("Corpus"), .copy("Films.yaml")],
             swiftSettings: settings

@@ -5,7 +5,7 @@ import PackageDescription
 /// too, is built with `-sanitize=fuzzer,address`. `make fuzz SECONDS=30` builds and runs it.
 let package = Package(
     name: "Fuzz",
-    dependencies: [.package(name: "MediaBridge", path: "../..")],
+    dependencies: [.package(name: "MediaBridge", path: "../..", traits: [])],
     targets: [
         .systemLibrary(name: "CFuzzer"),
         .target(name: "FuzzSupport", dependencies: ["CFuzzer"]),

@@ -85,7 +85,7 @@ enum Example {
         final class Sunrise: VideoSource {
             var consumer: (any VideoFrameConsumer)?
             func bufferType() -> VideoBufferType { .pixelBuffer }
-            func pacing() -> MediaPacing { .engine }  // like a file: the engine holds each until it is due
+            func pacing() -> MediaPacing { .engine }  // the engine holds each until it is due
             func shouldStart() {
                 guard let consumer else { return }
                 Thread.detachNewThread {
