@@ -1,4 +1,4 @@
-/// Base 64 in the letters that a URL leaves alone, without padding (RFC 4648, section 5).
+/// Base 64 with the URL-safe alphabet, without padding (RFC 4648, section 5).
 enum Base64URL {
     private static let letters = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
@@ -19,8 +19,10 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// - Returns: `nil` for anything that ``encode(_:)`` does not make: there is one text for the same
-    ///   bytes, and no other.
+    /// Decodes a text.
+    ///
+    /// - Returns: `nil` for any text that ``encode(_:)`` does not produce: each sequence of bytes
+    ///   has exactly one valid text.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0
@@ -33,7 +35,7 @@ enum Base64URL {
             count -= 8
             bytes.append(UInt8(bits >> count & 255))
         }
-        // What is left over is less than a letter, and zero.
+        // The remaining bits must be fewer than one letter's, and zero.
         guard count < 6, bits & ((1 << count) - 1) == 0 else { return nil }
         return bytes
     }

@@ -1,12 +1,16 @@
 public import BridgeEngine
 internal import Crypto
 
-/// What signs and checks the tokens of channels. Whoever has it may let anybody in: it is never printed.
+/// The key that signs and checks the tokens of channels. Anybody who has it can admit any user, so
+/// it is never printed.
 public struct ChannelSecret: Hashable, Sendable {
     let key: SymmetricKey
 
-    /// - Parameter bytes: At least 16; random ones, since a word that people remember can be guessed.
-    /// - Throws: ``EngineError/Code/invalidArgument`` where they are fewer.
+    /// Creates a secret from existing bytes.
+    ///
+    /// - Parameter bytes: At least 16 bytes. Use random ones, because a memorable word can be
+    ///   guessed.
+    /// - Throws: ``EngineError/Code/invalidArgument`` if they are fewer.
     public init(_ bytes: some Sequence<UInt8>) throws(EngineError) {
         let bytes = Array(bytes)
         guard bytes.count >= Self.minimumCount else {
@@ -20,25 +24,29 @@ public struct ChannelSecret: Hashable, Sendable {
 
     private init(key: SymmetricKey) { self.key = key }
 
-    /// A new one of 32 bytes.
+    /// Returns a new random secret of 32 bytes.
     public static func random() -> ChannelSecret {
         ChannelSecret(key: SymmetricKey(size: .bits256))
     }
 
-    /// Fewer are refused.
+    /// The minimum length of a secret, in bytes.
     public static let minimumCount = 16
 
-    /// To keep it where others cannot read it.
+    /// The secret's bytes. Store them where others cannot read them.
     public var bytes: [UInt8] { key.withUnsafeBytes { Array($0) } }
 
+    /// Compares the bytes of two secrets.
     public static func == (a: ChannelSecret, b: ChannelSecret) -> Bool { a.key == b.key }
 
+    /// Hashes the secret's bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
 extension ChannelSecret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says nothing of the bytes, and neither does `dump`.
+    /// The length of the secret. The bytes appear neither here nor in the output of `dump`.
     public var description: String { "a secret of \(key.bitCount / 8) bytes" }
+    /// The same as ``description``.
     public var debugDescription: String { description }
+    /// A mirror without children, so that `dump` does not show the bytes.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

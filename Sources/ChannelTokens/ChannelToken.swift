@@ -2,18 +2,21 @@ public import BridgeEngine
 internal import Crypto
 public import FoundationEssentials
 
-/// A text that lets one user, or anybody, into one channel until a point in time.
+/// A text that admits one user, or any user, to one channel until it expires.
 ///
-/// `mb1.EXPIRY.CHANNEL.USER.SIGNATURE`, of letters that a URL leaves alone: the expiry in milliseconds
-/// since 1970, the names in base 64, a star for any user, and HMAC-SHA256 over all that stands before the
-/// last full stop. Who holds a token can read it, and cannot change it.
+/// The format is `mb1.EXPIRY.CHANNEL.USER.SIGNATURE`, in URL-safe characters: the expiry in
+/// milliseconds since 1970, the names in base 64, an asterisk for any user, and the HMAC-SHA256 of
+/// everything before the last full stop. A token's holder can read it but not change it.
 public enum ChannelToken {
-    /// Makes a token.
+    /// Creates a token that expires at a point in time.
     ///
     /// - Parameters:
-    ///   - userID: Who may join with it; `nil` for anybody.
-    ///   - expires: When it ends, at most a millisecond earlier, by the clock of the machine that checks it.
-    ///   - secret: One of those that ``SignedTokens`` checks with.
+    ///   - channel: The channel that may be joined.
+    ///   - userID: The user who may join; `nil` for any user.
+    ///   - expires: The time of expiry by the clock of the machine that checks the token. It is
+    ///     rounded down to a whole millisecond.
+    ///   - secret: One of the secrets with which ``SignedTokens`` checks.
+    /// - Returns: The token.
     public static func sign(
         channel: String, userID: UserID?, expires: Date, with secret: ChannelSecret
     ) -> String {
@@ -21,7 +24,7 @@ public enum ChannelToken {
         return claims + "." + Base64URL.encode(signature(of: claims, with: secret))
     }
 
-    /// Makes a token that ends so long from now; zero and less make one that has ended.
+    /// Creates a token that expires after this duration; for zero or less it has expired already.
     public static func sign(
         channel: String, userID: UserID?, validFor duration: Duration, with secret: ChannelSecret
     ) -> String {
@@ -37,16 +40,16 @@ public enum ChannelToken {
         HMAC<SHA256>.authenticationCode(for: Array(claims.utf8), using: secret.key)
     }
 
-    /// Reads a token, and believes nothing in it that is not signed.
+    /// Returns the contents of a token if its signature is valid.
     ///
-    /// - Returns: `nil` where it is no token, or signed with none of the secrets.
+    /// - Returns: `nil` if the text is no token, or is signed with none of the secrets.
     static func claims(of token: String, signedWith secrets: [ChannelSecret]) -> Claims? {
         guard let stop = token.utf8.lastIndex(of: UInt8(ascii: ".")),
             let signature = Base64URL.decode(token[token.utf8.index(after: stop)...])
         else { return nil }
         let claims = token[..<stop]
         let signed = Array(claims.utf8)
-        // Every secret is tried, so that the time it takes does not tell which it was.
+        // Always tries every secret, so that the time taken does not reveal which one matched.
         let isSigned = secrets.reduce(false) { found, secret in
             HMAC<SHA256>.isValidAuthenticationCode(
                 signature, authenticating: signed, using: secret.key) || found

@@ -1,14 +1,14 @@
 internal import BridgeEngine
 internal import FoundationEssentials
 
-/// What a token says.
+/// The contents of a token.
 struct Claims: Equatable {
-    /// The first version. Whatever changes below needs another.
+    /// The version of the format. Any change of the format below needs a new one.
     private static let version = "mb1"
     private static let anybody = "*"
 
     let channel: String
-    /// `nil` for anybody.
+    /// `nil` for any user.
     let userID: UserID?
     /// Milliseconds since 1970, not negative.
     let expiry: Int64
@@ -17,7 +17,7 @@ struct Claims: Equatable {
         self.channel = channel
         self.userID = userID
         let milliseconds = (expires.timeIntervalSince1970 * 1000).rounded(.down)
-        // A date that is too far, or none at all, must not trap.
+        // A date out of range, or not a number, must not trap.
         expiry = milliseconds > 0 ? Int64(exactly: milliseconds) ?? .max : 0
     }
 

@@ -1,7 +1,7 @@
 public import BridgeEngine
 public import FoundationEssentials
 
-/// Lets those into a channel who bring a ``ChannelToken`` for it.
+/// Admits users to a channel who present a valid ``ChannelToken``.
 ///
 /// ```swift
 /// let secret = ChannelSecret.random()
@@ -13,10 +13,13 @@ public struct SignedTokens: TokenVerifier {
     private let secrets: [ChannelSecret]
     private let now: @Sendable () -> Date
 
+    /// Creates a verifier.
+    ///
     /// - Parameters:
-    ///   - secret: What tokens are signed with.
-    ///   - older: Secrets whose tokens are still good, while one is replaced by another.
-    ///   - now: The clock; the machine's own unless a test says otherwise.
+    ///   - secret: The secret with which tokens are signed.
+    ///   - older: Previous secrets whose tokens are still valid, for example while a secret is
+    ///     being replaced.
+    ///   - now: Returns the current time; by default the machine's clock.
     public init(
         _ secret: ChannelSecret, older: [ChannelSecret] = [],
         now: @escaping @Sendable () -> Date = { Date() }
@@ -25,9 +28,12 @@ public struct SignedTokens: TokenVerifier {
         self.now = now
     }
 
-    /// - Throws: ``EngineError/Code/tokenMissing``; ``EngineError/Code/tokenForged`` for what is no token,
-    ///   was changed, or is signed with another secret; ``EngineError/Code/tokenNotForThis`` for another
-    ///   channel or user's; ``EngineError/Code/tokenExpired``. Looked for in this order.
+    /// Checks the token of a request.
+    ///
+    /// - Throws: ``EngineError`` with one of these codes, checked in this order:
+    ///   ``EngineError/Code/tokenMissing``; ``EngineError/Code/tokenForged`` if it is no token, was
+    ///   changed, or is signed with another secret; ``EngineError/Code/tokenNotForThis`` if it is
+    ///   for another channel or user; ``EngineError/Code/tokenExpired``.
     public func verify(_ request: ChannelRequest) throws(EngineError) {
         guard let token = request.token, !token.isEmpty else {
             throw EngineError(

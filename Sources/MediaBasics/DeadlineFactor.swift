@@ -4,12 +4,12 @@
     internal import Musl
 #endif
 
-/// How much slower than usual this process may run: every default deadline is multiplied by it.
+/// Factor by which this process may be slower than usual: every default deadline is multiplied by
+/// it.
 ///
 /// Read once from the environment variable `MEDIABRIDGE_DEADLINE_FACTOR`: a number from 1 to 1000,
-/// default 1. Set it where a process runs under a sanitizer, under valgrind or on an emulator, whose
-/// threads take many times as long for what is asked of them. Deadlines that a program sets itself
-/// are taken as they are.
+/// default 1. Set it if a process runs under a sanitizer, under valgrind or on an emulator, which
+/// slow threads down many times. Deadlines that a program passes explicitly are not multiplied.
 package enum DeadlineFactor {
     package static let value: Int = {
         guard let text = getenv("MEDIABRIDGE_DEADLINE_FACTOR"),
@@ -20,6 +20,6 @@ package enum DeadlineFactor {
 }
 
 extension Duration {
-    /// A default deadline, multiplied by ``DeadlineFactor/value``.
+    /// The duration as a default deadline: multiplied by ``DeadlineFactor/value``.
     package var asDefaultDeadline: Duration { self * DeadlineFactor.value }
 }

@@ -1,7 +1,7 @@
 package import Dispatch
 
 extension Duration {
-    /// As Dispatch's clocks take it; `.never` for what does not fit.
+    /// The duration for Dispatch's clocks; `.never` if it does not fit.
     package var dispatchInterval: DispatchTimeInterval {
         let (seconds, attoseconds) = components
         let (whole, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,7 +1,7 @@
-/// First in, first out; both ends in constant time on average.
+/// A first-in, first-out queue; insertion and removal take amortised constant time.
 package struct Fifo<Element> {
     private var places: [Element?] = []
-    /// Where the oldest is; the places before it are empty.
+    /// Index of the oldest element; the places before it are empty.
     private var head = 0
 
     package init() {}
@@ -18,14 +18,17 @@ package struct Fifo<Element> {
         return places[head].take()
     }
 
-    /// - Returns: The rest, the oldest first.
+    /// Removes all elements.
+    ///
+    /// - Returns: The removed elements, the oldest first.
     package mutating func removeAll() -> [Element] {
         let rest = places[head...].compactMap { $0 }
         self = Fifo()
         return rest
     }
 
-    /// Empty places are given up when they are half of all, so that each is moved over once.
+    /// Removes the empty places once they are half of all, so that each element is moved at most
+    /// once on average.
     private mutating func closeGap() {
         head += 1
         if isEmpty {

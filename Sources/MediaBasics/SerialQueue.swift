@@ -1,25 +1,25 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Runs work in order, one piece at a time, off the caller's thread.
+/// Runs work items in order, one at a time, off the caller's thread.
 ///
-/// Each queue with work to do has a thread, however many other queues are blocked: `DispatchQueue`s share
-/// 255 threads, and one more that has to run while those wait never does. Threads are lent, and given back
-/// when the work is done. Thread: any.
+/// Each queue that has work gets a thread, however many other queues are blocked. `DispatchQueue`s
+/// share 255 threads: if all of them wait for work on one more queue, that work never runs. Threads
+/// come from a pool, and return to it when the work is done. Thread: any.
 package final class SerialQueue: Sendable {
     private struct State {
         var work = Fifo<@Sendable () -> Void>()
         var isScheduled = false
     }
     private let state = Mutex(State())
-    /// The thread that runs the work now; zero for none.
+    /// Identifier of the thread that runs the work now; zero if there is none.
     private let runner = Atomic<UInt>(0)
-    /// For people who read a core dump.
+    /// Name of the queue, for core dumps.
     package let label: String
 
     package init(label: String) { self.label = label }
 
-    /// Runs `body` behind what is there already.
+    /// Enqueues `body` behind the work that is already queued, and returns at once.
     package func async(_ body: @escaping @Sendable () -> Void) {
         let needsThread = state.withLock { state in
             state.work.append(body)
@@ -29,7 +29,8 @@ package final class SerialQueue: Sendable {
         if needsThread { WorkerThread.lend(to: self) }
     }
 
-    /// Runs `body` on the caller's thread, behind what is there already. Not from the queue itself.
+    /// Runs `body` on the caller's thread, after the work that is already queued; blocks until
+    /// then. Must not be called from the queue itself.
     package func sync<R>(_ body: () -> R) -> R {
         if takeTurn() {
             defer { endTurn() }
@@ -45,7 +46,9 @@ package final class SerialQueue: Sendable {
         return body()
     }
 
-    /// - Returns: False where somebody else has it.
+    /// Reserves an idle queue for the calling thread.
+    ///
+    /// - Returns: False if another thread uses the queue.
     private func takeTurn() -> Bool {
         state.withLock { state in
             guard !state.isScheduled else { return false }
@@ -64,10 +67,10 @@ package final class SerialQueue: Sendable {
         if hasWork { WorkerThread.lend(to: self) }
     }
 
-    /// Whether the caller runs on it.
+    /// Whether the caller runs on this queue.
     package var isCurrent: Bool { runner.load(ordering: .relaxed) == currentThread() }
 
-    /// Runs what is there, until nothing is.
+    /// Runs queued work until there is none.
     func drain() {
         runner.store(currentThread(), ordering: .relaxed)
         while let body = next() { body() }
@@ -76,7 +79,7 @@ package final class SerialQueue: Sendable {
     private func next() -> (@Sendable () -> Void)? {
         state.withLock { state in
             if let body = state.work.popFirst() { return body }
-            // Another thread may come as soon as the lock is free.
+            // Another thread may start to drain the queue as soon as the lock is released.
             runner.store(0, ordering: .relaxed)
             state.isScheduled = false
             return nil

@@ -1,12 +1,15 @@
 internal import Synchronization
 
-/// Work that is done once, and is freed, with all that it holds, before ``perform()`` returns: whoever is
-/// told next finds nothing held any more by the thread that did it. Thread: any.
+/// A closure that runs once and is freed, with everything that it captures, before ``perform()``
+/// returns: code that is notified afterwards can rely on the executing thread holding none of it.
+/// Thread: any.
 package final class SingleUse<R: Sendable>: Sendable {
     private let body: Mutex<(@Sendable () -> R)?>
 
     package init(_ body: @escaping @Sendable () -> R) { self.body = Mutex(body) }
 
-    /// - Returns: `nil` where it has been done already.
+    /// Runs the closure, if it has not run yet.
+    ///
+    /// - Returns: `nil` if it has already run.
     package func perform() -> R? { body.withLock { $0.take() }?() }
 }

@@ -6,9 +6,9 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// The one thread that waits for all moments of the process: no other work delays a deadline.
+/// The thread that waits for all timers of the process, so that no other work delays a deadline.
 ///
-/// What is due is run by other threads. Thread: any.
+/// Its closures must return at once and leave the work to other threads. Thread: any.
 final class TimerThread: Sendable {
     static let shared = TimerThread()
 
@@ -17,13 +17,13 @@ final class TimerThread: Sendable {
         let number: UInt64
     }
     private struct State {
-        /// The latest first; those that were called off are still there.
+        /// Sorted, the latest first; cancelled alarms are still included.
         var alarms: [Alarm] = []
         var bodies: [UInt64: @Sendable () -> Void] = [:]
         var number: UInt64 = 0
         var isRunning = false
 
-        /// The alarm that is due first, of those that count.
+        /// Returns the earliest alarm that is not cancelled, and removes cancelled ones on the way.
         mutating func first() -> Alarm? {
             while let alarm = alarms.last {
                 if bodies[alarm.number] != nil { return alarm }
@@ -33,7 +33,8 @@ final class TimerThread: Sendable {
         }
 
         mutating func insert(_ alarm: Alarm) {
-            // Most are called off before they are due, and would stay for as long as those are far away.
+            // Most alarms are cancelled before they are due, and would otherwise stay until a
+            // distant time.
             if alarms.count > 64, alarms.count > bodies.count * 2 {
                 alarms.removeAll { bodies[$0.number] == nil }
             }
@@ -48,9 +49,9 @@ final class TimerThread: Sendable {
     private let state = Mutex(State())
     private let wake = MonotonicSignal()
 
-    /// Runs `body` once, when so many nanoseconds have passed.
+    /// Runs `body` once, after a number of nanoseconds.
     ///
-    /// - Returns: By which it is called off.
+    /// - Returns: The number to pass to ``cancel(_:)``.
     func schedule(in nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) -> UInt64 {
         let (sum, overflow) = Self.now.addingReportingOverflow(nanoseconds)
         let due = overflow ? .max : sum
@@ -64,7 +65,7 @@ final class TimerThread: Sendable {
             return (number, isFirst, !state.isRunning)
         }
         if needsThread, !startThread("mediabridge.tmr", { self.run() }) {
-            // The next one tries again.
+            // The next call tries again.
             state.withLock { $0.isRunning = false }
         }
         if isFirst { wake.signal() }
@@ -72,7 +73,7 @@ final class TimerThread: Sendable {
     }
 
     func cancel(_ number: UInt64) {
-        // What it holds is let go of outside of the lock.
+        // What the closure holds is released outside of the lock.
         _ = state.withLock { $0.bodies.removeValue(forKey: number) }
     }
 
@@ -91,7 +92,7 @@ final class TimerThread: Sendable {
         }
     }
 
-    /// Nanoseconds of the monotonic clock.
+    /// The present time of the monotonic clock, in nanoseconds.
     static var now: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -99,8 +100,8 @@ final class TimerThread: Sendable {
     }
 }
 
-/// Wakes one thread, which waits until a moment of the monotonic clock: a clock that is set does not move
-/// it.
+/// Wakes one thread that waits until a time on the monotonic clock, so that setting the system
+/// clock has no effect.
 private final class MonotonicSignal: @unchecked Sendable {  // all state is behind the mutex
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -129,7 +130,10 @@ private final class MonotonicSignal: @unchecked Sendable {  // all state is behi
         pthread_mutex_unlock(mutex)
     }
 
-    /// - Parameter moment: `nil` for none.
+    /// Waits for a signal.
+    ///
+    /// - Parameter moment: Nanoseconds on the monotonic clock at which the wait ends; `nil` for no
+    ///   limit.
     func wait(until moment: UInt64?) {
         var time = timespec()
         if let moment {

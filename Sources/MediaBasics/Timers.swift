@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// Calls back once, unless it is called off before. Calling it off frees what it holds at once.
+/// Calls a closure once, unless it is cancelled first. Cancelling frees what the closure holds at
+/// once.
 package final class OneShotTimer: Sendable {
     private let number: UInt64
 
-    /// - Parameter expire: Called on a thread of its own.
+    /// - Parameter expire: Called on a separate thread, after `duration`.
     package init(after duration: Duration, expire: @escaping @Sendable () -> Void) {
         number = TimerThread.shared.schedule(in: duration.wholeNanoseconds) {
             SerialQueue(label: "mediabridge.deadline").async(expire)
@@ -16,15 +17,15 @@ package final class OneShotTimer: Sendable {
     deinit { cancel() }
 }
 
-/// Calls back again and again, until it is called off or let go of.
+/// Calls a closure periodically, until it is cancelled or freed.
 package final class Heartbeat: Sendable {
     private final class Beats: Sendable {
         let queue: SerialQueue
         let interval: UInt64
         let beat: @Sendable () -> Void
-        /// The alarm of the next beat; `nil` after the last.
+        /// Number of the next alarm; `nil` after cancellation.
         let next = Mutex<UInt64?>(0)
-        /// Put on the queue, and not done yet: a queue that is slow does not collect them.
+        /// Set while a call is queued or running: a slow queue does not accumulate calls.
         let isUnderway = Atomic<Bool>(false)
 
         init(_ queue: SerialQueue, _ interval: UInt64, _ beat: @escaping @Sendable () -> Void) {
@@ -35,7 +36,7 @@ package final class Heartbeat: Sendable {
 
         var isOver: Bool { next.withLock { $0 == nil } }
 
-        /// - Parameter due: On the monotonic clock, so that lateness does not add up.
+        /// - Parameter due: Nanoseconds on the monotonic clock, so that delays do not accumulate.
         func expect(at due: UInt64) {
             next.withLock { next in
                 guard next != nil else { return }
@@ -53,7 +54,7 @@ package final class Heartbeat: Sendable {
                     isUnderway.store(false, ordering: .releasing)
                 }
             }
-            // What was missed altogether is not made up for.
+            // Missed calls are not made up for.
             expect(at: max(due + interval, TimerThread.now))
         }
 
@@ -64,8 +65,11 @@ package final class Heartbeat: Sendable {
     }
     private let beats: Beats
 
-    /// - Parameter beat: One call at a time, on `queue`. None begins after ``cancel()``, unless that is
-    ///   called meanwhile.
+    /// - Parameters:
+    ///   - interval: Time between calls; at least 1 ms.
+    ///   - queue: The queue on which `beat` is called.
+    ///   - beat: Called repeatedly, one call at a time. No call begins after ``cancel()``, except
+    ///     one that is just being started on another thread.
     package init(
         every interval: Duration, on queue: SerialQueue, beat: @escaping @Sendable () -> Void
     ) {
@@ -79,7 +83,8 @@ package final class Heartbeat: Sendable {
 }
 
 extension Duration {
-    /// Zero for what is negative; what does not fit is as much as fits in half.
+    /// The duration in nanoseconds; zero if it is negative, limited to half of the maximum of
+    /// UInt64.
     fileprivate var wholeNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard self > .zero else { return 0 }

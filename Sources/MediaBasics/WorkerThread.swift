@@ -7,28 +7,29 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// Tells one thread from all others that run now. Never zero.
+/// Returns an identifier of the calling thread that is unique among the running threads. Never
+/// zero.
 package func currentThread() -> UInt { UInt(pthread_self()) }
 
-/// A thread of the process's own that serves one ``SerialQueue`` after another, and ends when none has
-/// wanted it for a while.
+/// A pool thread of this process that serves one ``SerialQueue`` after another, and ends when none
+/// has needed it for a while.
 final class WorkerThread: Sendable {
     private let wake = DispatchSemaphore(value: 0)
     private let task: Mutex<SerialQueue?>
 
     private static let idle = Mutex<[WorkerThread]>([])
-    /// As long as Dispatch keeps its own.
+    /// Idle time after which a thread ends; the same as Dispatch's.
     private static let patience = DispatchTimeInterval.seconds(5)
 
     private init(for queue: SerialQueue) { task = Mutex(queue) }
 
-    /// Lets a thread drain the queue: one that is idle, else a new one.
+    /// Drains the queue on an idle thread or, if there is none, on a new one.
     static func lend(to queue: SerialQueue) {
         if let worker = idle.withLock({ $0.popLast() }) {
             worker.task.withLock { $0 = queue }
             worker.wake.signal()
         } else if !WorkerThread(for: queue).start() {
-            // No thread is to be had now; Dispatch waits for one of its own.
+            // No thread can be created now; Dispatch waits until it has one.
             DispatchQueue.global().async { queue.drain() }
         }
     }
@@ -41,7 +42,7 @@ final class WorkerThread: Sendable {
         repeat { task.withLock { $0.take() }?.drain() } while isWanted()
     }
 
-    /// Waits to be wanted.
+    /// Waits as an idle thread. Returns whether there is work; false ends the thread.
     private func isWanted() -> Bool {
         Self.idle.withLock { $0.append(self) }
         if wake.wait(timeout: .now() + Self.patience) == .success { return true }
@@ -51,15 +52,16 @@ final class WorkerThread: Sendable {
             return true
         }
         if isLeft { return false }
-        // It was taken in the last moment.
+        // Another thread has just taken this one from the idle list, and is about to signal it.
         wake.wait()
         return true
     }
 }
 
-/// Starts a thread. Signals go to other threads, except those that say that its own code is wrong.
+/// Starts a detached thread. It blocks all signals, except those that report a fault of its own
+/// code.
 ///
-/// - Returns: False where the system gives none.
+/// - Returns: False if the system cannot create a thread.
 func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     final class Body: Sendable {
         let body: @Sendable () -> Void
@@ -93,7 +95,7 @@ func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool
     return true
 }
 
-/// For debuggers and `top -H`. At most fifteen characters count.
+/// Sets the thread's name for debuggers and `top -H`, which show at most fifteen characters.
 private func nameCurrentThread(_ name: String) {
     let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }

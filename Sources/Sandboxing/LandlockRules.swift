@@ -2,8 +2,8 @@ internal import CSandbox
 internal import GStreamerKit
 internal import Glibc
 
-/// A set of Landlock rules in the making: everything that its kernel knows is denied, but for what is
-/// allowed.
+/// A Landlock rule set under construction: everything that the kernel's version handles is denied,
+/// except what is allowed explicitly.
 struct LandlockRules: ~Copyable {
     private let set: Int32
     private let handled: UInt64
@@ -18,31 +18,31 @@ struct LandlockRules: ~Copyable {
         static let removeFile: UInt64 = 1 << 5
         static let makeDirectory: UInt64 = 1 << 7
         static let makeFile: UInt64 = 1 << 8
-        /// From version 2, 3 and 5 on.
+        /// Since versions 2, 3 and 5.
         static let refer: UInt64 = 1 << 13
         static let truncate: UInt64 = 1 << 14
         static let deviceControl: UInt64 = 1 << 15
-        /// Those of version 1.
+        /// All rights of version 1.
         static let first: UInt64 = (1 << 13) - 1
-        /// What can be allowed on something that is no directory.
+        /// The rights that can be allowed on anything but a directory.
         static let ofFiles = execute | writeFile | readFile | truncate | deviceControl
     }
 
-    /// What may be done with a path and all below it.
+    /// Permitted access to a path and everything below it.
     struct Access {
         fileprivate let rights: UInt64
         static let read = Access(rights: Right.readFile | Right.readDirectory)
         static let readAndExecute = Access(rights: Right.readFile | Right.execute)
         static let readAndWrite = Access(
             rights: Right.readFile | Right.writeFile | Right.truncate)
-        /// Files and directories; neither devices, sockets nor symbolic links are made.
+        /// Files and directories; devices, sockets and symbolic links cannot be created.
         static let all = Access(
             rights: Right.readFile | Right.readDirectory | Right.writeFile | Right.truncate
                 | Right.makeFile | Right.makeDirectory | Right.removeFile | Right.removeDirectory
                 | Right.refer)
     }
 
-    /// O_PATH, which glibc shows to GNU sources alone.
+    /// O_PATH, which glibc declares only with _GNU_SOURCE.
     private static let pathOnly: Int32 = 0o10000000
 
     init(version: Int) throws(PipelineError) {
@@ -51,7 +51,8 @@ struct LandlockRules: ~Copyable {
         if version >= 3 { handled |= Right.truncate }
         if version >= 5 { handled |= Right.deviceControl }
         self.handled = handled
-        // TCP, which the filter of system calls denies as well; abstract sockets and signals to others.
+        // TCP, which the seccomp filter denies as well; abstract sockets and signals to other
+        // processes.
         var rules = MBLandlockRules(
             file_system: handled, network: version >= 4 ? 3 : 0, scopes: version >= 6 ? 3 : 0)
         set = mb_landlock_create(&rules, Int32(version))
@@ -60,7 +61,7 @@ struct LandlockRules: ~Copyable {
 
     deinit { if set >= 0 { close(set) } }
 
-    /// What is not there needs no rule.
+    /// Adds a rule for a path; does nothing if the path does not exist.
     func allow(_ path: String, _ access: Access) throws(PipelineError) {
         let descriptor = open(path, Self.pathOnly | O_CLOEXEC)
         guard descriptor >= 0 else { return }

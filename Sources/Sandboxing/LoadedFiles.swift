@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The files that this process consists of: the program, its libraries and their loader.
+/// The files that this process has mapped: the program, its libraries and their loader.
 enum LoadedFiles {
     static var paths: [String] {
         guard let file = fopen("/proc/self/maps", "r") else { return [] }

@@ -1,6 +1,6 @@
 extension Sandbox {
-    /// The variables that go along into a sandbox, by their whole names: a prefix would let through what
-    /// others call alike (`G_TOKEN`, `LANGCHAIN_API_KEY`).
+    /// The environment variables that are passed into a sandbox, by their full names: a prefix
+    /// would also match unrelated variables (`G_TOKEN`, `LANGCHAIN_API_KEY`).
     static let passed =
         gstreamer + glib + locale
         + [

@@ -3,16 +3,17 @@ public import GStreamerKit
 internal import Glibc
 
 extension Sandbox {
-    /// Confines this program and starts it anew in its own place, so that every thread is covered and
-    /// nothing is left open but standard input, output and error. The new program sees with
+    /// Confines this program and re-executes it, so that every thread is covered and no file
+    /// descriptor stays open except standard input, output and error. The new program sees in
     /// ``isEntered`` that it is inside.
     ///
-    /// GStreamer's registry is brought up to date first, because it cannot be from inside. Of the
-    /// environment only what GStreamer, its libraries and the language need goes along, by name: no
-    /// secrets. A terminal goes along to be written to; standard input is empty where it is one.
+    /// Updates GStreamer's registry first, because that is not possible inside. Only the
+    /// environment variables that GStreamer, its libraries and the locale need are passed on, by
+    /// name: no secrets. A terminal is passed on for writing only; if standard input is a terminal,
+    /// it becomes empty.
     ///
-    /// - Parameter arguments: Of the new program, without its name.
-    /// - Throws: ``PipelineError``; it does not return otherwise.
+    /// - Parameter arguments: Arguments of the new program, without its name.
+    /// - Throws: ``PipelineError``; otherwise it does not return.
     public func enterAndRestart(arguments: [String]) throws(PipelineError) -> Never {
         try GStreamer.initialize()
         let program = try Self.ownPath()
@@ -21,7 +22,7 @@ extension Sandbox {
         inside.readable += Self.registryPaths
         Self.giveUpTerminalInput()
         try inside.enter()
-        // A thread of a pool hears no signals, and its mask would go along.
+        // A thread of a pool blocks signals, and the new program would inherit its mask.
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)
@@ -34,9 +35,10 @@ extension Sandbox {
             message: "cannot start anew inside of the sandbox: \(String(cString: strerror(errno)))")
     }
 
-    /// A terminal's descriptors are one, opened to read and to write: whoever may print can read what is
-    /// typed, and change how the shell reads. So standard input becomes empty, and the others are opened
-    /// anew, to be written alone.
+    /// The standard descriptors of a terminal share one description that is open for reading and
+    /// writing: a process that may print can also read what is typed, and change the shell's
+    /// terminal settings. So standard input becomes empty, and the others are reopened for writing
+    /// only.
     private static func giveUpTerminalInput() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where isatty(descriptor) != 0 {
             let isInput = descriptor == STDIN_FILENO
@@ -68,7 +70,7 @@ extension Sandbox {
         return result
     }
 
-    /// Where GStreamer keeps what it knows of plugins, and plugins of its user's own.
+    /// Paths of GStreamer's registry and of the user's own plugins.
     private static var registryPaths: [String] {
         func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
         var paths = ["GST_REGISTRY", "GST_REGISTRY_1_0"].compactMap { value($0) }

@@ -2,31 +2,35 @@ internal import CSandbox
 public import GStreamerKit
 internal import Glibc
 
-/// What the kernel holds a process to from some moment on, whatever a pipeline string, a plugin or a
-/// damaged file makes it do: files are written in one directory alone, and no socket is opened.
+/// Confines a process permanently, whatever a pipeline string, a plugin or a damaged file makes it
+/// do: files are written in one directory only, and no socket is opened.
 ///
-/// Landlock sees to the files, a seccomp filter to sockets (of every family: neither TCP nor UDP, nor
-/// the X server, nor a sound server), to changes of a file that Landlock does not ask about, to memory that
-/// processes share by number, to signals to anybody but the process itself, and to every request to a
-/// device or terminal but a few questions. Capabilities are given up. None of it can be undone, and all
-/// of it passes on to every program that the process starts. What holds does not depend on the kernel's
-/// version: what older ones' Landlock lacks, the filter does.
+/// Landlock restricts files. A seccomp filter denies sockets of every family (TCP, UDP, the X
+/// server, audio servers), changes to a file that Landlock does not check, shared memory and other
+/// objects that processes share by number or name, signals to any other process, and all ioctl
+/// requests to devices and terminals except a few queries. Capabilities are dropped. None of it can
+/// be undone, and every program that the process starts inherits it. The protection does not depend
+/// on the kernel's version: the filter covers what the Landlock of older kernels lacks.
 ///
-/// What was open before stays open: standard input, output and error. Programs, libraries, plugins and
-/// fonts of the system can be read; nothing else outside of the directory can.
+/// Descriptors that are already open stay open: standard input, output and error. Programs,
+/// libraries, plugins and fonts of the system can be read; nothing else outside of the directory
+/// can.
 public struct Sandbox: Sendable {
-    /// The one directory that may be written, without symbolic links in its path.
+    /// The only writable directory; its path contains no symbolic links.
     public let directory: String
-    /// Files and directories that may be read besides, with all that is in them.
+    /// Additional files and directories that may be read, including everything in them.
     public var readable: [String] = []
 
-    /// The version of the kernel's Landlock; `nil` where it has none, or it is switched off.
+    /// The version of the kernel's Landlock; `nil` if it has none, or if it is disabled.
     public static var kernelVersion: Int? {
         let version = mb_landlock_version()
         return version > 0 ? Int(version) : nil
     }
 
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` where there is no such directory.
+    /// Creates a sandbox without entering it.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if the directory does not
+    ///   exist, or with ``PipelineError/Code/refused`` if it is the root directory.
     public init(directory: String) throws(PipelineError) {
         guard let path = realpath(directory, nil) else {
             throw PipelineError(
@@ -46,13 +50,13 @@ public struct Sandbox: Sendable {
         }
     }
 
-    /// Confines the calling thread, and every thread and program that it starts. Threads that run already
-    /// are not covered for files and keep their capabilities: call it before there are any, or use
-    /// ``enterAndRestart(arguments:)``. Programs that it starts can send signals to nobody, themselves
-    /// included.
+    /// Confines the calling thread, and every thread and program that it starts from now on.
+    /// Threads that already run are not covered for files and keep their capabilities: call it
+    /// before there are any, or use ``enterAndRestart(arguments:)``. Programs that it starts cannot
+    /// send signals to any process, not even to themselves.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/sandboxUnavailable`` where the kernel cannot
-    ///   do it. The process may be confined in part then: end it.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/sandboxUnavailable`` if the kernel
+    ///   does not support it. The process may then be partly confined: terminate it.
     public func enter() throws(PipelineError) {
         guard let version = Self.kernelVersion else {
             throw PipelineError(
@@ -70,7 +74,8 @@ public struct Sandbox: Sendable {
         try demand(mb_seccomp_enter(), "a filter of system calls")
     }
 
-    /// Whether this process is in a sandbox: what the kernel answers, not what somebody noted.
+    /// Whether this process is in a sandbox. Determined by what the kernel permits, not by a stored
+    /// flag.
     public static var isEntered: Bool {
         guard mb_has_no_new_privileges() != 0, mb_has_capabilities() == 0,
             mb_seccomp_refuses_typing() != 0
@@ -98,13 +103,14 @@ public struct Sandbox: Sendable {
             try rules.allow(device, .read)
         }
         try rules.allow("/dev/null", .readAndWrite)
-        // What is loaded stays readable wherever it lies: a restart loads it again.
+        // Loaded files stay readable wherever they are: a restart loads them again.
         for path in LoadedFiles.paths { try rules.allow(path, .readAndExecute) }
     }
 
-    /// Libraries, plugins and their data; `/proc` for what libraries ask about their own threads. Not
-    /// `/proc/self` alone: the kernel makes that directory anew when another thread than the first starts
-    /// the program anew, a rule for it is void then, and libdispatch ends a process that cannot read there.
+    /// Libraries, plugins and their data; `/proc` for what libraries read about their own threads.
+    /// `/proc/self` alone is not enough: the kernel replaces that directory if a thread other than
+    /// the first re-executes the program, which voids a rule for it, and libdispatch terminates a
+    /// process that cannot read there.
     private static let systemPaths = [
         "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
         "/etc/fonts", "/etc/localtime", "/var/cache/fontconfig", "/proc", "/sys/devices/system/cpu",

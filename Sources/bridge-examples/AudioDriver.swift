@@ -2,8 +2,9 @@ import ArgumentParser
 import Foundation
 import MediaBridge
 
-/// OpenTok's audio driver, Agora's external source and sink: one user pushes a tone into the channel, the
-/// other pulls what is to be played, and writes it to a file of bare samples.
+/// Works like OpenTok's audio driver, or Agora's external audio source and sink: one user pushes a
+/// tone into the channel; the other pulls the audio to be played and writes it to a file of raw
+/// samples.
 struct AudioDriver: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sound that is pushed by one user and pulled by the other into a PCM file.",
@@ -28,7 +29,7 @@ struct AudioDriver: AsyncParsableCommand {
         for (engine, user) in [(anna, "anna"), (otto, "otto")] {
             try await engine.joinChannel("driver", userID: UserID(user))
         }
-        // Both a microphone and a loudspeaker work in steps: here ten milliseconds.
+        // A microphone and a loudspeaker both process blocks, here of ten milliseconds.
         let clock = ContinuousClock()
         let start = clock.now
         for step in 0..<Int(seconds * 100) {

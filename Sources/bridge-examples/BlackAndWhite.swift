@@ -1,22 +1,25 @@
 import ArgumentParser
 import MediaBridge
 
-/// OpenTok's first sample: a renderer that shows the picture without its colours.
+/// A renderer as in OpenTok's first sample: it shows the picture without colours.
 ///
-/// OpenTok's `renderVideoFrame:` is ``render(_:)``; the rest of the protocol has defaults. The class need
-/// not be thread-safe: the engine alone calls it, one call at a time.
+/// OpenTok's `renderVideoFrame:` corresponds to ``render(_:)``; all other methods of the protocol
+/// have default implementations. The class need not be thread-safe: only the engine calls it, one
+/// call at a time.
 final class BlackAndWhiteRenderer: VideoSink {
-    /// What a view is elsewhere: here any gst-launch string that ends in a window, a file, an encoder.
+    /// In place of a view: any gst-launch string that ends in a window, a file or an encoder.
     private let view: PipelineVideoSink
 
     init(view: PipelineVideoSink) { self.view = view }
 
-    /// OpenTok's frames are I420 always; here a renderer says what it wants, and the engine converts.
+    /// OpenTok's frames are always I420; here a renderer returns the format it needs, and the
+    /// engine converts.
     func pixelFormat() -> VideoPixelFormat { .i420 }
 
     func render(_ frame: VideoFrame) throws {
         var gray = frame
-        // Copied first, if anybody else sees these pixels: the other renderers keep their colours.
+        // The pixels are copied first if anything else holds them, so other renderers keep the
+        // colours.
         try gray.withMutablePlanes { planes in
             for chroma in 1..<planes.count {
                 var plane = planes.plane(chroma)

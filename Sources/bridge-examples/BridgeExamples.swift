@@ -2,8 +2,8 @@ import ArgumentParser
 import Glibc
 import MediaBridge
 
-/// The samples that users of RTC SDKs try first. Each is a file of its own, to be read and copied from:
-/// the class as it would be written for such an SDK, then the few lines that use it.
+/// The samples that users of RTC SDKs try first. Each is a separate file to read and copy from: the
+/// class as it would be written for such an SDK, followed by the few lines that use it.
 @main
 struct BridgeExamples: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,18 +24,19 @@ struct BridgeExamples: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // Written to a closed pipe or past a size limit, a file sink must fail, not the process.
+        // A write to a closed pipe or beyond a size limit must fail in the file sink, not end the
+        // process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         let failure = await failure()
-        // A process must not end under a pipeline that is still being freed.
+        // The process must not end while a pipeline is still being freed.
         await GStreamer.teardown()
         if let failure { Self.exit(withError: failure) }
     }
 
     /// Runs the command.
     ///
-    /// - Returns: Why it failed, or how else it is to end.
+    /// - Returns: The error it failed with, or another exit condition; `nil` for success.
     private static func failure() async -> (any Error)? {
         do {
             var command = try parseAsRoot()

@@ -2,9 +2,11 @@ import ArgumentParser
 import ChannelTokens
 import MediaBridge
 
-/// A call of two: each has a token for the channel, shows a film, and records what the other shows.
+/// A call between two users: each has a token for the channel, shows a film, and records what the
+/// other one shows.
 ///
-/// Both engines are in this process, so the channel is the loopback, and no pixel is copied between them.
+/// Both engines are in this process, so the channel is the loopback, and no pixels are copied
+/// between them.
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Two engines in a channel with tokens, each recording the other's film.")
@@ -19,7 +21,7 @@ struct Call: AsyncParsableCommand {
     var outputB: String
 
     func run() async throws {
-        // Whoever keeps the secret lets people in; the token is what they are given.
+        // The holder of the secret admits users by signing a token for each.
         let secret = ChannelSecret.random()
         LoopbackNetwork.shared.demand(SignedTokens(secret), forChannel: "call")
 
@@ -32,7 +34,7 @@ struct Call: AsyncParsableCommand {
                 channel: "call", userID: caller.user, validFor: .seconds(60), with: secret)
             try await caller.join("call", token: token, showing: input)
         }
-        // Both are there: now nobody misses the beginning.
+        // Both have joined, so neither misses the start of the other's film.
         for caller in [anna, otto] { try await caller.engine.setClientRole(.broadcaster) }
         async let isShown: Void = anna.showToTheEnd()
         try await otto.showToTheEnd()
@@ -46,11 +48,11 @@ struct Call: AsyncParsableCommand {
     }
 }
 
-/// One of the two.
+/// One of the two users.
 private struct Caller: Sendable {
     let engine = MediaEngine()
     let watch: Watch
-    /// Hears of the other one, while ``watch`` hears of the film.
+    /// Receives the events about the other user, while ``watch`` receives those about the film.
     private let line: Watch
     let user: UserID
     let other: UserID
@@ -73,11 +75,13 @@ private struct Caller: Sendable {
 
     func showToTheEnd() async throws {
         await watch.untilTheEnd()
-        // The other one hears of it behind the last picture.
+        // The other user is notified of this after the last picture.
         try await engine.setClientRole(.audience)
     }
 
-    /// - Throws: What failed on the way.
+    /// Waits until the other user's film has ended, and shuts the engine down.
+    ///
+    /// - Throws: The first failure that the engine reported.
     func hangUp() async throws {
         await line.first { event in
             if case .trackUnpublished = event { true } else { nil }

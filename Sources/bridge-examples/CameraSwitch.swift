@@ -1,11 +1,11 @@
 import ArgumentParser
 import MediaBridge
 
-/// From one camera to the other and back, while a recording goes on.
+/// Switches from one camera to another and back during a recording.
 ///
-/// The new source is started beside the old one and takes over with its first frame: the recording has
-/// no black frame, and no gap longer than a frame. Elsewhere the capturer is torn down first, and the
-/// picture is black for seconds.
+/// The new source is started while the old one still runs, and takes over with its first frame: the
+/// recording has no black frame, and no gap longer than a frame. Other SDKs stop the capturer
+/// first, and the picture is black for seconds.
 struct CameraSwitch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Two cameras in turn, in one recording without a gap.")

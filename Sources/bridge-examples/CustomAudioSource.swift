@@ -3,7 +3,7 @@ import Foundation
 import MediaBridge
 import Synchronization
 
-/// A source of sound of one's own: a tone from a timer, ten milliseconds at a time.
+/// A custom audio source: a tone from a timer, in blocks of ten milliseconds.
 final class ToneCapturer: AudioSource {
     var consumer: (any AudioFrameConsumer)?
     private let generator: Generator
@@ -33,7 +33,7 @@ final class ToneCapturer: AudioSource {
 
     func shouldDispose() { consumer = nil }
 
-    /// What the timer works with, on its queue.
+    /// The state that the timer uses, on its queue.
     private final class Generator: Sendable {
         static let format = AudioFormat(.f32le, sampleRate: 48000, channels: 1)
         private let frequency: Double

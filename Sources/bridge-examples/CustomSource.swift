@@ -2,11 +2,11 @@ import ArgumentParser
 import Foundation
 import MediaBridge
 
-/// A source of one's own as Agora's MediaIO has them: it declares raw data, draws on a thread of its own,
-/// and hands bare bytes to its consumer.
+/// A custom source as in Agora's MediaIO: it declares raw data, draws on its own thread, and
+/// delivers plain bytes to its consumer.
 ///
-/// Nothing here is Sendable or locked: the engine alone calls the class, one call at a time, and the
-/// thread has all that it needs in its own variables.
+/// Nothing here is Sendable or locked: only the engine calls the class, one call at a time, and the
+/// thread uses only its own variables.
 final class BarSource: VideoSource {
     var consumer: (any VideoFrameConsumer)?
     private let frames: Int
@@ -25,7 +25,7 @@ final class BarSource: VideoSource {
         thread?.start()
     }
 
-    /// What comes after this is discarded, so there is no need to wait for the thread.
+    /// Frames delivered after this are discarded, so there is no need to wait for the thread.
     func shouldStop() {
         thread?.cancel()
         thread = nil
@@ -41,7 +41,7 @@ final class BarSource: VideoSource {
     private static func deliver(_ frames: Int, to consumer: any VideoFrameConsumer) {
         let start = Date()
         for number in 0..<frames {
-            // From the start on, not from frame to frame: so errors do not add up.
+            // Relative to the start, not to the previous frame, so that errors do not add up.
             Thread.sleep(
                 until: start.addingTimeInterval(Double(number) / Double(framesPerSecond)))
             if Thread.current.isCancelled { return }
@@ -56,7 +56,8 @@ final class BarSource: VideoSource {
         consumer.sourceDidEnd()
     }
 
-    /// A bright bar that moves over a coloured ground: Y, then U and V with half the rows and columns.
+    /// Draws a bright bar that moves over a coloured background: Y, then U and V with half the rows
+    /// and columns.
     private static func draw(_ number: Int) -> [UInt8] {
         let (width, height) = (size.width, size.height)
         let bar = number * 4 % width
@@ -90,7 +91,7 @@ struct CustomSource: AsyncParsableCommand {
         await engine.shutDown()
         try await watch.check()
         print("\(recording.statistics.written) frames of moving bars: \(output)")
-        // What the state machine did: query, initialize, start, stop, dispose.
+        // The calls that the engine made: query, initialize, start, stop, dispose.
         for transition in engine.trace where transition.object.hasPrefix("source") {
             print("  \(transition)")
         }

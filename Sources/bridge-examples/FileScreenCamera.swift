@@ -1,10 +1,10 @@
 import ArgumentParser
 import MediaBridge
 
-/// A file, the screen and a camera on one engine, one after the other.
+/// A file, the screen and a camera as sources of one engine, one after the other.
 ///
-/// Whatever their sizes, the recording keeps that of its first picture. Where a source cannot start, the
-/// one before goes on, and the reason is thrown.
+/// The recording keeps the size of its first picture, whatever the sizes of the others. If a source
+/// cannot start, the previous one continues, and the reason is thrown.
 struct FileScreenCamera: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "A file, the screen and a camera in turn, in one recording.")
@@ -32,7 +32,7 @@ struct FileScreenCamera: AsyncParsableCommand {
         do {
             try await show(on: engine, watch)
         } catch {
-            // What was recorded before is kept.
+            // Completes the file, so that the part recorded so far is kept.
             await engine.shutDown()
             throw error
         }
@@ -44,11 +44,12 @@ struct FileScreenCamera: AsyncParsableCommand {
     private func show(on engine: MediaEngine, _ watch: Watch) async throws {
         for (name, text) in [("file", file), ("screen", screen ?? anyScreen), ("camera", camera)] {
             try await engine.setVideoSource(PipelineVideoSource(text))
-            // The first time it starts the source; after that there is nothing to start.
+            // Starting the preview starts the first source; the later ones replace it while it
+            // runs.
             if await !engine.isPreviewing { try await engine.startPreview() }
             Terminal.say("the \(name), from \(engine.runningTime)")
             let end = await watch.untilTheEnd(within: seconds)
-            // A film may be over before its time.
+            // A film may end before its time is over.
             guard end == .timeOver || end == .sourceEnded else { return }
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 import MediaBridge
 import Synchronization
 
-/// Writes its notes onto every frame: the number, and when it was taken.
+/// Adds metadata to every frame: its number, and its capture time.
 final class Stamp: VideoProcessor {
     private let frames = Atomic<Int>(0)
 
@@ -15,8 +15,8 @@ final class Stamp: VideoProcessor {
     }
 }
 
-/// Reads the notes on another engine's frames, which came across the channel with the pixels, and makes a
-/// table of them.
+/// Reads the metadata of another engine's frames, which crossed the channel with the pixels, and
+/// writes a table of it.
 final class NoteTaker: VideoSink {
     private var lines: [String] = []
     private let path: String
@@ -67,14 +67,14 @@ struct FrameMetadata: AsyncParsableCommand {
         await watch.untilTheEnd(within: seconds)
         await sender.shutDown()
 
-        // Behind the last frame comes word that its sender is gone.
+        // The event that the sender has left follows after its last frame.
         await arrivals.first { event in
             if case .userOffline = event { true } else { nil }
         }
         await receiver.shutDown()
         try await watch.check()
         try await arrivals.check()
-        // In real time, what comes faster than it is stamped is dropped, and counted.
+        // In real time, frames that arrive faster than they are processed are dropped and counted.
         let taken = await sender.statistics.local[.main]?.delivered ?? 0
         let noted = await receiver.statistics.remote["anna"]?[.main]?.received ?? 0
         print("the notes on \(noted) of \(taken) frames: \(output)")

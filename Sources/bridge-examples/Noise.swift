@@ -3,9 +3,11 @@ import Foundation
 import MediaBridge
 import Synchronization
 
-/// OpenTok's basic capturer: pictures of noise from a timer, handed over as pixel buffers.
+/// A capturer as in OpenTok's basic sample: pictures of noise from a timer, delivered as pixel
+/// buffers.
 ///
-/// `initCapture`, `startCapture`, `stopCapture` and `releaseCapture` are the four `should…` methods.
+/// OpenTok's `initCapture`, `startCapture`, `stopCapture` and `releaseCapture` correspond to the
+/// four `should…` methods.
 final class NoiseCapturer: VideoSource {
     var consumer: (any VideoFrameConsumer)?
     private let frames: Int
@@ -35,7 +37,7 @@ final class NoiseCapturer: VideoSource {
 
     func shouldDispose() { consumer = nil }
 
-    /// What the timer works with, on its queue.
+    /// The state that the timer uses, on its queue.
     private final class Generator: Sendable {
         static let framesPerSecond: Int32 = 30
         private let frames: Int
@@ -53,7 +55,7 @@ final class NoiseCapturer: VideoSource {
                 let time = MediaTime(value: Int64(number), timescale: Self.framesPerSecond)
                 let answer = consumer.consumePixelBuffer(
                     try picture(), withTimestamp: time, rotation: .none)
-                // Elsewhere nobody says what became of a frame.
+                // Other SDKs do not report what became of a frame.
                 if case .dropped(let cause) = answer { print("frame \(number): \(cause)") }
             } catch {
                 consumer.sourceDidFail(error)

@@ -2,16 +2,18 @@ import ArgumentParser
 import MediaBridge
 import Synchronization
 
-/// What a call looks like: the other one large, and oneself small in the corner.
+/// The usual view of a call: the other user large, and the local user small in the corner.
 ///
-/// Two renderers that work together. Each has a thread of its own, so what they share is locked.
+/// It consists of two renderers. The engine calls each on its own thread, so their shared state is
+/// locked.
 final class CallView: Sendable {
     private let small = Mutex<VideoFrame?>(nil)
     private let view: PipelineVideoSink
 
     init(view: PipelineVideoSink) { self.view = view }
 
-    /// For the local view: keeps the newest picture. The engine makes it small (``RendererOptions/size``).
+    /// The renderer of the local view: keeps the newest picture. The engine scales it
+    /// (``RendererOptions/size``).
     final class Inset: VideoSink {
         private let whole: CallView
         init(of whole: CallView) { self.whole = whole }
@@ -21,7 +23,7 @@ final class CallView: Sendable {
         func shouldStop() { whole.small.withLock { $0 = nil } }
     }
 
-    /// For the remote view: draws the newest small picture into each large one.
+    /// The renderer of the remote view: draws the newest small picture into each large one.
     final class Large: VideoSink {
         private let whole: CallView
         init(of whole: CallView) { self.whole = whole }
@@ -39,7 +41,7 @@ final class CallView: Sendable {
                 try small.withPlanes { source in
                     for index in 0..<source.count {
                         var plane = target.plane(index)
-                        // 16 pixels off the lower right corner; half as many samples of chroma.
+                        // 16 pixels from the lower right corner; half as many chroma samples.
                         let margin = index == 0 ? 16 : 8
                         plane.paste(
                             source[index], x: max(0, plane.width - source[index].width - margin),
@@ -81,7 +83,7 @@ struct PictureInPicture: AsyncParsableCommand {
         try await me.setRemoteVideoRenderer(
             CallView.Large(of: whole), forUserID: "otto", options: .recording)
         try await me.joinChannel("picture-in-picture", userID: "anna")
-        // One's own camera is on before the other one comes.
+        // Waits for the first local picture before the other user joins.
         _ = try await me.takeSnapshot()
 
         let arrivals = Watch(me)
@@ -89,7 +91,7 @@ struct PictureInPicture: AsyncParsableCommand {
         try await other.joinChannel("picture-in-picture", userID: "otto")
         await watch.untilTheEnd(within: seconds)
         await other.shutDown()
-        // Behind his last picture comes word that he is gone.
+        // The event that the other user has left follows after his last picture.
         await arrivals.first { event in
             if case .userOffline = event { true } else { nil }
         }

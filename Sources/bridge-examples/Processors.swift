@@ -1,9 +1,9 @@
 import ArgumentParser
 import MediaBridge
 
-/// A mark in the upper left corner: a processor that writes into each picture.
+/// A processor that draws a mark into the upper left corner of each picture.
 ///
-/// It is given the frame for good, so where nobody else sees the pixels nothing is copied.
+/// It owns the frame it receives, so nothing is copied unless something else holds the pixels.
 struct Watermark: VideoProcessor {
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
         var marked = frame
@@ -24,8 +24,8 @@ struct Watermark: VideoProcessor {
     }
 }
 
-/// The two ways to work on pictures on their way: behind the capture, for everybody, and on render, for
-/// the local view alone.
+/// The two places for processors: after the capture, with effect for all receivers, and before
+/// rendering, with effect for the local view only.
 struct Processors: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Black and white for everybody, and a mark in the local view alone.")

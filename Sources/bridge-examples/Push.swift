@@ -2,11 +2,11 @@ import ArgumentParser
 import Foundation
 import MediaBridge
 
-/// Push mode: no class at all. The program reads raw pictures from a file and pushes each one, with the
-/// fields that Agora's `AgoraVideoFrame` has.
+/// Push mode, which needs no class: the program reads raw pictures from a file and pushes each one,
+/// with the fields of Agora's `AgoraVideoFrame`.
 ///
-/// The stride is in pixels, and the picture is what is left of it after the crop: rows of 384 pixels of
-/// which 64 are padding are a stride of 384 and a crop of 64 on the right.
+/// The stride is in pixels, and the picture is what remains after the crop: rows of 384 pixels, 64
+/// of which are padding, have a stride of 384 and a crop of 64 on the right.
 struct Push: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Raw pictures from a file, by push mode, with stride and crop.")
@@ -49,8 +49,8 @@ struct Push: AsyncParsableCommand {
             ?? drawing(width: stride - cropRight)
         let recording = try Recording.sink(output)
 
-        // A file on a disk has no pace of its own: the engine runs as fast as it can, its receivers are
-        // waited for, and the same input gives the same output. A camera would keep `.realTime`.
+        // A file has no pace of its own: the engine runs as fast as it can and waits for its
+        // receivers, and the same input gives the same output. A camera would keep `.realTime`.
         var configuration = MediaEngine.Configuration()
         configuration.pace = .asFastAsPossible
         let engine = MediaEngine(configuration: configuration)
@@ -71,7 +71,7 @@ struct Push: AsyncParsableCommand {
             frame.cropTop = cropTop
             frame.cropRight = cropRight
             frame.cropBottom = cropBottom
-            // Never a bare false: the answer says why.
+            // The result contains the reason for a refusal.
             if case .dropped(let cause) = engine.pushExternalVideoFrame(frame) {
                 throw EngineError(
                     .invalidArgument, message: "frame \(number) was not taken: \(cause)")
@@ -83,7 +83,7 @@ struct Push: AsyncParsableCommand {
         print("\(recording.statistics.written) of \(number) pushed frames: \(output)")
     }
 
-    /// Bytes of a picture in the file, padding included.
+    /// Returns the number of bytes of a picture in the file, including padding.
     private func pictureSize() throws -> Int {
         guard let format = VideoPixelFormat(push: PushFormat(rawValue: format)) else {
             throw ValidationError("no format of raw pictures has the number \(format)")
@@ -92,7 +92,8 @@ struct Push: AsyncParsableCommand {
         return planes.map { $0.offset + $0.stride * $0.rows }.max() ?? 0
     }
 
-    /// Two seconds of a bar that falls; the padding is bright green, so that it would be seen.
+    /// Draws two seconds of a falling bar. The padding is bright green, so that it would be
+    /// visible.
     private func drawing(width: Int) throws -> Data {
         guard format == 1, (1...stride).contains(width) else {
             throw ValidationError("nothing is drawn but I420, within its stride: use --input")

@@ -1,21 +1,24 @@
 import ArgumentParser
 import MediaBridge
 
-/// A source that is made of two others: their pictures side by side.
+/// A source that combines two others: their pictures side by side.
 ///
-/// It reads both as sequences, which it may do because sources are values of their own: the engine sees
-/// one source like any other. A picture on the left waits for the next one on the right.
+/// It reads both as async sequences; the engine sees one source like any other. A picture on the
+/// left waits for the next one on the right.
 final class SideBySideSource: VideoSource {
     var consumer: (any VideoFrameConsumer)?
     private let left: PipelineVideoSource
     private let right: PipelineVideoSource
     private var composing: Task<Void, Never>?
 
+    /// Creates the two sources.
+    ///
     /// - Parameters:
-    ///   - left: A gst-launch string that keeps its own time: a live one, or a film with
+    ///   - left: A gst-launch string that paces its frames itself: a live one, or a film with
     ///     `identity sync=true` at its end.
+    ///   - size: The size of each of the two pictures.
     init(left: String, right: String, size: VideoSize) throws {
-        // Whatever they give, GStreamer's elements make it the same.
+        // GStreamer's elements convert both to the same format and size.
         let same =
             " ! videoconvert ! videoscale ! video/x-raw,format=I420,width=\(size.width),"
             + "height=\(size.height),pixel-aspect-ratio=1/1"
@@ -33,7 +36,7 @@ final class SideBySideSource: VideoSource {
         composing = Task { await SideBySideSource.deliver(left, right, to: consumer) }
     }
 
-    /// Leaving the loops stops both pipelines.
+    /// Cancelling the task ends the iteration, which stops both pipelines.
     func shouldStop() {
         composing?.cancel()
         composing = nil

@@ -1,9 +1,9 @@
 import ArgumentParser
 import MediaBridge
 
-/// One picture of oneself and one of the other in a channel, each as a file.
+/// Takes one picture of the local user and one of the other user in a channel, each as a file.
 ///
-/// Without `to:` a snapshot is a ``VideoFrame`` like any other, to be kept and looked into.
+/// Without `to:` a snapshot is returned as a ``VideoFrame``, to be kept or examined.
 struct Snapshot: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "A picture of oneself and one of the other in a channel.")

@@ -23,11 +23,12 @@ struct GstBridge: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // Written to a closed pipe or past a size limit, a file sink must fail, not the process.
+        // A write to a closed pipe or beyond a size limit must fail in the file sink, not end the
+        // process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         let failure = await failure()
-        // What is still being freed must not run while the libraries that it uses are taken down.
+        // Objects that are still being freed must not run while their libraries are unloaded.
         if await GStreamer.teardown(within: Self.patience) {
             if let failure { Self.exit(withError: failure) }
         } else {
@@ -38,12 +39,12 @@ struct GstBridge: AsyncParsableCommand {
         }
     }
 
-    /// How long pipelines may take to be freed. What is stuck was told before.
+    /// How long freeing the pipelines may take. A pipeline that hangs has been reported by then.
     private static let patience = Duration.seconds(3)
 
-    /// Runs the command. Nothing of it is left when this returns.
+    /// Runs the command. All its objects are released when this returns.
     ///
-    /// - Returns: Why it failed, or how else it is to end.
+    /// - Returns: The error it failed with, or another exit condition; `nil` for success.
     private static func failure() async -> (any Error)? {
         do {
             var command = try parseAsRoot()

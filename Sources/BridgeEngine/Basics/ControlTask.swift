@@ -1,9 +1,9 @@
 internal import MediaBasics
 
-/// A task that does not depend on Swift's pool: a program that keeps all of the pool's threads busy
-/// makes no deadline of a call pass.
+/// Starts tasks that do not run on Swift's cooperative thread pool. Deadlines of the engine's calls
+/// then expire in time even if the program keeps all threads of the pool busy.
 package enum ControlTask {
-    /// Runs one task's own code, on a thread that nothing else uses.
+    /// Runs the jobs of one task on a serial queue that nothing else uses.
     private final class Executor: TaskExecutor {
         private let queue = SerialQueue(label: "mediabridge.task")
 
@@ -14,7 +14,7 @@ package enum ControlTask {
         }
     }
 
-    /// Starts `body`.
+    /// Starts `body` as a detached task on a queue of its own.
     @discardableResult
     package static func start(
         _ body: @escaping @Sendable () async -> Void

@@ -1,6 +1,6 @@
 internal import MediaCore
 
-/// What becomes of a frame in its turn.
+/// The result of delivering one frame.
 protocol DeliveryOutcome {
     static var accepted: Self { get }
     static func dropped(_ cause: DropCause) -> Self

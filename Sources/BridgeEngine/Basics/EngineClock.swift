@@ -1,14 +1,17 @@
 internal import MediaCore
 
-/// The engine's running time: zero when the engine was made, on the clock of its backend.
+/// The engine's running time. It is zero when the engine is created and follows the backend's
+/// clock.
 struct EngineClock: Sendable {
-    /// The clock's own time.
+    /// Returns the current time of the backend's clock.
     let clockTime: @Sendable () -> MediaTime
-    /// The clock's time at running time zero.
+    /// The time of the backend's clock at running time zero.
     let origin: MediaTime
-    /// Whether sources run as fast as they can, and time is the sources' alone.
+    /// Whether sources run as fast as they can, so that time comes only from the sources'
+    /// timestamps.
     let isOffline: Bool
-    /// The least that displays wait, so that a source of another latency can take over.
+    /// The minimum latency that displays apply, so that a source with another latency can take
+    /// over.
     let latency: MediaTime
 
     init(_ backend: any MediaBackend, isOffline: Bool, latency: MediaTime) {
@@ -18,6 +21,6 @@ struct EngineClock: Sendable {
         self.latency = latency
     }
 
-    /// Running time.
+    /// The current running time.
     var now: MediaTime { clockTime() - origin }
 }

@@ -1,66 +1,78 @@
-/// Why the engine could not do what it was asked.
+/// The reason why an engine operation failed.
 ///
-/// The end of a source, and frames that are dropped, are not errors: they are events and counts.
+/// The end of a source and dropped frames are not errors: they are reported as events and counts.
 public struct EngineError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure.
     public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name of the code, for example `sourceNotStarted`.
         public let rawValue: String
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A source's `shouldInitialize` said false, or threw.
+        /// A source's `shouldInitialize` returned false or threw.
         public static let sourceNotInitialized = Code(rawValue: "sourceNotInitialized")
-        /// A source's `shouldStart` threw. Agora's 1003.
+        /// A source's `shouldStart` threw. Agora's error 1003.
         public static let sourceNotStarted = Code(rawValue: "sourceNotStarted")
-        /// A source that ran failed, or could not be stopped.
+        /// A running source failed, or could not be stopped.
         public static let sourceFailed = Code(rawValue: "sourceFailed")
-        /// A renderer's `shouldInitialize` said false, or threw.
+        /// A renderer's `shouldInitialize` returned false or threw.
         public static let rendererNotInitialized = Code(rawValue: "rendererNotInitialized")
-        /// A renderer's `shouldStart` threw. Agora's 1004.
+        /// A renderer's `shouldStart` threw. Agora's error 1004.
         public static let rendererNotStarted = Code(rawValue: "rendererNotStarted")
-        /// A renderer that ran failed, or could not be stopped.
+        /// A running renderer failed, or could not be stopped.
         public static let rendererFailed = Code(rawValue: "rendererFailed")
         /// A processor threw, or took too long.
         public static let processorFailed = Code(rawValue: "processorFailed")
-        /// A call of the program's own code did not return in time.
+        /// A call of the program's own code did not return before its deadline.
         public static let stuck = Code(rawValue: "stuck")
-        /// The engine is not in the state for it.
+        /// The engine's current state does not allow the operation.
         public static let invalidState = Code(rawValue: "invalidState")
-        /// Agora's 2.
+        /// An argument is not valid. Agora's error 2.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
-        /// Already in a channel: leave it first.
+        /// The engine is already in a channel: leave that channel first.
         public static let alreadyInChannel = Code(rawValue: "alreadyInChannel")
-        /// Agora's 113.
+        /// The engine is not in a channel. Agora's error 113.
         public static let notInChannel = Code(rawValue: "notInChannel")
-        /// Somebody of that name is in the channel.
+        /// Another user with this id is in the channel.
         public static let userIDTaken = Code(rawValue: "userIDTaken")
-        /// The channel demands a token.
+        /// The channel requires a token.
         public static let tokenMissing = Code(rawValue: "tokenMissing")
-        /// Not a token, or not signed with the channel's secret.
+        /// The token is malformed, or not signed with the channel's secret.
         public static let tokenForged = Code(rawValue: "tokenForged")
+        /// The token has expired.
         public static let tokenExpired = Code(rawValue: "tokenExpired")
-        /// A token for another channel, or another user.
+        /// The token is for another channel or another user.
         public static let tokenNotForThis = Code(rawValue: "tokenNotForThis")
         /// The channel is gone.
         public static let disconnected = Code(rawValue: "disconnected")
-        /// No frame came in time.
+        /// No frame arrived before the deadline.
         public static let noFrame = Code(rawValue: "noFrame")
-        /// The task that asked for it was cancelled; nothing has changed.
+        /// The task of the operation was cancelled; nothing has changed.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The engine was shut down.
         public static let shutDown = Code(rawValue: "shutDown")
     }
 
+    /// The kind of failure.
     public let code: Code
-    /// The call of the program's own code that failed: `shouldInitialize`, `shouldStart` …; `nil` where
-    /// none was involved.
+    /// The call of the program's own code that failed (`shouldInitialize`, `shouldStart` …); `nil`
+    /// if no such call was involved.
     public let call: String?
-    /// One sentence for people: what, and which object.
+    /// One sentence for people: what failed, and which object.
     public let message: String
-    /// What to do; `nil` where nobody knows better than the reader.
+    /// What to do about the failure; `nil` if the engine has no suggestion.
     public let advice: String?
-    /// What the call threw.
+    /// The error that the failed call threw; `nil` if it threw none.
     public let underlying: (any Error)?
 
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - call: The call of the program's own code that failed; `nil` if none was involved.
+    ///   - message: One sentence for people: what failed, and which object.
+    ///   - advice: What to do about the failure; `nil` for no suggestion.
+    ///   - underlying: The error that the failed call threw; `nil` for none.
     public init(
         _ code: Code, call: String? = nil, message: String, advice: String? = nil,
         underlying: (any Error)? = nil
@@ -72,6 +84,7 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         self.underlying = underlying
     }
 
+    /// The message, followed by the underlying error and the advice if there are any.
     public var description: String {
         let reason = underlying.map { ": \($0)" } ?? ""
         return message + reason + (advice.map { ". Try: \($0)" } ?? "")

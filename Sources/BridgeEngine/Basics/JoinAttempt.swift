@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An attempt to join a channel that waits for the channel's answer. Thread: any.
+/// An attempt to join a channel, until the channel's answer arrives. Thread: any.
 final class JoinAttempt: Sendable {
     private struct State {
         var isAbandoned = false
@@ -8,7 +8,7 @@ final class JoinAttempt: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Waits for the answer no longer.
+    /// Stops waiting for the answer and calls the callback of ``onAbandon(_:)``.
     func abandon() {
         let body = state.withLock { state in
             state.isAbandoned = true
@@ -19,7 +19,7 @@ final class JoinAttempt: Sendable {
 
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
-    /// Calls `body` when the attempt is abandoned, or at once where it was.
+    /// Calls `body` when the attempt is abandoned, or immediately if it already was.
     func onAbandon(_ body: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             if !state.isAbandoned { state.onAbandon = body }

@@ -2,20 +2,21 @@ internal import Dispatch
 internal import MediaBasics
 internal import Synchronization
 
-/// A bounded queue in front of one receiver, with a thread's turn of its own: what is slow behind it
-/// delays nobody in front of it.
+/// A bounded queue in front of one receiver, which runs on a serial queue of its own: a slow
+/// receiver does not delay the threads that post items.
 ///
-/// Thread: any for posting; items are taken one at a time, in order, on `queue`. No item is let go of
-/// under the mailbox's lock, because that may run the code of whoever made it.
+/// Thread: any for posting; items are taken one at a time, in order, on `queue`. No item is
+/// released under the mailbox's lock, because releasing it may run code of the object that created
+/// it.
 final class Mailbox<Item: Sendable>: Sendable {
-    /// What happens to an item that finds the queue full.
+    /// What happens to an item that is posted while the queue is full.
     enum WhenFull: Sendable {
-        /// The oldest gives way.
+        /// Evicts the oldest item.
         case evictOldest
-        /// The poster waits, at most this long; then the item is refused.
+        /// Blocks the poster for at most this duration; then the item is refused.
         case wait(atMost: Duration)
-        /// It is taken nevertheless, needs no room and never gives way. Nothing bounds these items but
-        /// who posts them: see ``Placement/kept``.
+        /// Accepts the item in any case: it does not count towards the depth and is never evicted.
+        /// Only the poster limits the number of these items: see ``Placement/kept``.
         case keep
     }
     enum Verdict: Sendable {
@@ -25,30 +26,31 @@ final class Mailbox<Item: Sendable>: Sendable {
         case closed
     }
 
-    /// What came of placing an item, for posters that hold a lock of their own: they wake the receiver
-    /// and let go of the evicted item when they hold it no more.
+    /// The result of placing an item, for posters that hold a lock of their own: after unlocking,
+    /// they wake the receiver and release the evicted item.
     struct Placement: Sendable {
         let verdict: Verdict
-        /// What gave way.
+        /// The item that was evicted; `nil` if none was.
         let evicted: Item?
         /// Whether the poster must call ``Mailbox/wake()``.
         let needsWake: Bool
-        /// Items that wait and never give way.
+        /// The number of queued items that are never evicted.
         let kept: Int
     }
 
     private struct State {
-        /// What may give way.
+        /// Items that may be evicted.
         var items = Fifo<Item>()
-        /// What may not, and how many of the others go before it.
+        /// Items that are never evicted. Each is due once `after` of the evictable items have left
+        /// `items`.
         var kept = Fifo<(after: Int, item: Item)>()
-        /// How many were ever put into `items`.
+        /// The total number of items ever added to `items`.
         var entered = 0
         var isOpen = true
         /// Whether posters may wait.
         var mayBlock = true
         var isDraining = false
-        /// Posters that wait for room.
+        /// One semaphore for each poster that waits for room.
         var waiting: [DispatchSemaphore] = []
 
         mutating func place(_ item: Item, whenFull: WhenFull, depth: Int) -> Placement {
@@ -92,8 +94,9 @@ final class Mailbox<Item: Sendable>: Sendable {
     private let take: @Sendable (Item) -> Void
 
     /// - Parameters:
-    ///   - depth: Items that wait at most; at least one.
-    ///   - take: Called on `queue`. May block, and delays nothing but the items behind it.
+    ///   - depth: The maximum number of queued items; at least one.
+    ///   - take: Called on `queue`. May block; that delays only the items queued behind the current
+    ///     one.
     init(depth: Int, on queue: SerialQueue, take: @escaping @Sendable (Item) -> Void) {
         self.depth = max(1, depth)
         self.queue = queue
@@ -111,15 +114,15 @@ final class Mailbox<Item: Sendable>: Sendable {
         }
     }
 
-    /// Puts the item in, and neither waits nor wakes the receiver.
+    /// Queues the item. Neither blocks nor wakes the receiver.
     func place(_ item: Item, whenFull: WhenFull = .evictOldest) -> Placement {
         state.withLock { $0.place(item, whenFull: whenFull, depth: depth) }
     }
 
-    /// Starts the receiver's turn. To be called once for each placement that says so.
+    /// Schedules the receiver. Call it once for each placement whose `needsWake` is true.
     func wake() { queue.async { [self] in drain() } }
 
-    /// Takes one item more, which never gives way, and nothing after it. What waits is still delivered.
+    /// Queues one last item that is never evicted, then closes. Queued items are still delivered.
     func seal(with last: Item) -> Placement {
         state.withLock { state in
             defer { state.isOpen = false }
@@ -127,7 +130,7 @@ final class Mailbox<Item: Sendable>: Sendable {
         }
     }
 
-    /// Takes nothing more, and lets waiting posters go. What waits is still delivered.
+    /// Refuses further items and wakes waiting posters. Queued items are still delivered.
     func close() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
@@ -137,13 +140,13 @@ final class Mailbox<Item: Sendable>: Sendable {
         waiting.forEach { $0.signal() }
     }
 
-    /// Closes, and forgets what waits.
+    /// Closes the mailbox and discards the queued items.
     ///
-    /// - Returns: How many items were forgotten.
+    /// - Returns: The number of discarded items.
     @discardableResult
     func abandon() -> Int { abandonedItems().count }
 
-    /// Closes, and takes out what waits.
+    /// Closes the mailbox, then removes and returns the queued items.
     func abandonedItems() -> [Item] {
         close()
         return state.withLock { $0.removeAll() }
@@ -151,7 +154,7 @@ final class Mailbox<Item: Sendable>: Sendable {
 
     func open() { state.withLock { $0.isOpen = true } }
 
-    /// Whether posters may wait for room; those who wait where they may not are let go, and refused.
+    /// Sets whether posters may wait for room. If not, posters that wait now are woken and refused.
     func setMayBlock(_ mayBlock: Bool) {
         let waiting = state.withLock { state -> [DispatchSemaphore] in
             state.mayBlock = mayBlock
@@ -182,7 +185,7 @@ final class Mailbox<Item: Sendable>: Sendable {
         }
     }
 
-    /// - Returns: False where room was made for this poster in the last moment.
+    /// - Returns: False if room was made for this poster just before the timeout.
     private func giveUp(_ room: DispatchSemaphore) -> Bool {
         state.withLock { state in
             guard let place = state.waiting.firstIndex(where: { $0 === room }) else { return false }

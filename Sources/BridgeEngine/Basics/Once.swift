@@ -1,8 +1,8 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// A value that may come from several places; the first one counts, and a deadline is one of them.
-/// Thread: any.
+/// A value that several producers may deliver: the first one wins, and a timeout counts as a
+/// producer. Thread: any.
 final class Once<R: Sendable>: Sendable {
     private enum State {
         case open
@@ -11,7 +11,7 @@ final class Once<R: Sendable>: Sendable {
     }
     private let state = Mutex(State.open)
 
-    /// - Returns: False where it was resumed before.
+    /// - Returns: False if a value was delivered before.
     @discardableResult
     func resume(_ value: R?) -> Bool {
         let before = state.withLock { state in
@@ -30,18 +30,19 @@ final class Once<R: Sendable>: Sendable {
         }
     }
 
-    /// Suspends until the value is there. Called once.
+    /// Suspends until the value is delivered. May be called once.
     ///
     /// - Parameters:
-    ///   - limit: After it there is none; `nil` for no limit.
-    ///   - isCancellable: Whether there is none either once the task is cancelled.
+    ///   - limit: The timeout, after which the result is `nil`; `nil` for no timeout.
+    ///   - isCancellable: Whether the result is also `nil` once the task is cancelled.
     func value(
         within limit: Duration?, isCancellable: Bool = false,
         isolation: isolated (any Actor)? = #isolation
     ) async -> R? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // The timer holds this until one of both is done, so that nobody waits for ever.
+                // The timer retains this object until either fires, so the continuation is always
+                // resumed.
                 let timer = limit.map { OneShotTimer(after: $0) { self.resume(nil) } }
                 let early = state.withLock { state -> State in
                     if case .open = state { state = .awaited(continuation, timer) }
@@ -60,10 +61,11 @@ final class Once<R: Sendable>: Sendable {
 /// Runs `body` and waits for it, but not longer than `limit`.
 ///
 /// - Parameters:
-///   - joining: By which the waiting is abandoned. Then, when the limit is over, and when the task is
-///     cancelled, `body` is cancelled too; `nil` for what must be done.
-///   - late: Gets what came after that.
-/// - Returns: What it returned or threw; `nil` where it was not done in time. It goes on by itself then.
+///   - joining: Abandons the wait when it is abandoned itself. `body` is then cancelled, as it is
+///     on timeout and when the task is cancelled; `nil` for work that must be completed.
+///   - late: Called with the result if `body` returns after the wait has ended.
+/// - Returns: What `body` returned or threw; `nil` if it was not done in time. Unless it is
+///   cancelled, it then continues without a waiting caller.
 func outcome<R: Sendable>(
     within limit: Duration, abandonedBy joining: JoinAttempt? = nil,
     isolation: isolated (any Actor)? = #isolation,
@@ -86,9 +88,10 @@ func outcome<R: Sendable>(
 }
 
 extension SerialQueue {
-    /// Runs `body` here and waits for it, but not longer than `limit`.
+    /// Runs `body` on this queue and waits for it, but not longer than `limit`.
     ///
-    /// - Returns: What it returned; `nil` where it was not done in time. It goes on by itself then.
+    /// - Returns: The result of `body`; `nil` if it was not done in time. It then continues without
+    ///   a waiting caller.
     func outcome<R: Sendable>(
         within limit: Duration, isolation: isolated (any Actor)? = #isolation,
         _ body: @escaping @Sendable () -> R

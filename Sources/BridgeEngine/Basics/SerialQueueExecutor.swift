@@ -1,7 +1,7 @@
 internal import MediaBasics
 
-/// A serial queue with threads of its own, never the main one and never one of Swift's pool: where one
-/// object of the program's lives, and is called.
+/// An executor on a serial queue with its own threads, never the main thread and never one of
+/// Swift's cooperative pool. Each object of the program has one executor, on which it is called.
 final class SerialQueueExecutor: SerialExecutor {
     let queue: SerialQueue
 
@@ -15,6 +15,6 @@ final class SerialQueueExecutor: SerialExecutor {
 
     func checkIsolated() { precondition(isCurrent, "not on \(queue.label)") }
 
-    /// Whether the caller runs on it.
+    /// Whether the caller runs on this executor.
     var isCurrent: Bool { queue.isCurrent }
 }

@@ -1,16 +1,18 @@
 internal import MediaCore
 
-/// Tells once that something stands still, and once that it goes on, however far apart the looks at it are:
-/// what went on between two looks and stands still again is told as both.
+/// Detects the start and the end of a stall and reports each once. The time between two checks does
+/// not matter: a stall that ended and began again between them is reported as both changes.
 struct StallWatch {
     enum Change { case stalled, resumed }
-    /// Since when it stands still, where that was told.
+    /// The start of the stall that was reported; `nil` if none was.
     private var told: MediaTime?
 
     var isStalled: Bool { told != nil }
 
-    /// - Parameter since: Since when nothing has moved; `nil` where nothing has to.
-    /// - Returns: What changed since the last look, in order.
+    /// Checks for a stall.
+    ///
+    /// - Parameter since: The time of the last progress; `nil` if no progress is expected.
+    /// - Returns: The changes since the last check, in order.
     mutating func look(since: MediaTime?, now: MediaTime, limit: MediaTime) -> [Change] {
         var changes: [Change] = []
         let stands = since.map { now - $0 > limit } ?? false

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Lets the operations of an actor through one after the other, in the order they came, although each
-/// of them suspends. Thread: any.
+/// Serialises the operations of an actor, although each of them suspends. Operations run in the
+/// order in which they called ``enter(isCancellable:isolation:)``. Thread: any.
 final class Turnstile: Sendable {
     private struct State {
         var isTaken = false
@@ -9,10 +9,10 @@ final class Turnstile: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Suspends until nobody else is inside; then the caller is.
+    /// Suspends until no other operation is inside, then enters.
     ///
-    /// - Parameter isCancellable: Whether a task that is cancelled gives its place up.
-    /// - Returns: False where it did.
+    /// - Parameter isCancellable: Whether the wait ends when the task is cancelled.
+    /// - Returns: False if the wait ended because of cancellation; the caller has not entered then.
     func enter(
         isCancellable: Bool = false, isolation: isolated (any Actor)? = #isolation
     ) async -> Bool {
@@ -31,7 +31,7 @@ final class Turnstile: Sendable {
 
     func leave() {
         while let next = nextOrFree() {
-            // Whoever was cancelled is not there any more.
+            // `resume` returns false for a waiter that was cancelled; the next one is tried.
             if next.resume(true) { return }
         }
     }

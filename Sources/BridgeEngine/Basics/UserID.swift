@@ -1,34 +1,44 @@
-/// Who somebody is in a channel: unique there. Numbers and names both do.
+/// The id of a user, unique in a channel: a name or a number.
 public struct UserID: Hashable, Sendable, CustomStringConvertible,
     ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
 {
+    /// The id as text; a number in decimal notation.
     public let name: String
 
+    /// Creates an id from a name.
     public init(_ name: String) { self.name = name }
+    /// Creates an id from a number.
     public init(_ number: UInt) { name = String(number) }
+    /// Creates an id from a string literal.
     public init(stringLiteral value: String) { name = value }
+    /// Creates an id from an integer literal.
     public init(integerLiteral value: UInt) { name = String(value) }
 
+    /// The id as text, the same as ``name``.
     public var description: String { name }
 }
 
-/// One of a user's video streams.
+/// The number of one video track of a user.
 public struct TrackID: Hashable, Sendable, CustomStringConvertible, ExpressibleByIntegerLiteral {
+    /// The track's number; zero for ``main``.
     public let number: Int
 
+    /// Creates an id from a number.
     public init(_ number: Int) { self.number = number }
+    /// Creates an id from an integer literal.
     public init(integerLiteral value: Int) { number = value }
 
-    /// The stream of the engine's video source.
+    /// The track of the engine's video source.
     public static let main: TrackID = 0
 
+    /// `main track`, or `track` and the number.
     public var description: String { self == .main ? "main track" : "track \(number)" }
 }
 
-/// Why a user is gone.
+/// The reason why a user is no longer in the channel.
 public enum OfflineReason: String, Sendable {
-    /// Left.
+    /// The user left the channel.
     case quit
-    /// Has not been heard of for too long, or its program ended without a word.
+    /// The user timed out, or its program ended without leaving.
     case dropped
 }

@@ -1,12 +1,12 @@
 internal import MediaCore
 
-/// From the track of sound to the channel.
+/// Sends the audio track's output to the channel.
 final class AudioPublisher: Sendable {
     private let stream: AudioStream
     private let membership: any ChannelMembership
     private let tap: Int
 
-    /// Sends what `stream` carries, from here on.
+    /// Starts to send the frames of `stream`.
     init(
         _ stream: AudioStream, to membership: any ChannelMembership, counting meter: AudioFlowMeter
     ) {

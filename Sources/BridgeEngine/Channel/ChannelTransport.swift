@@ -1,25 +1,34 @@
 public import MediaCore
 
-/// The way between engines: a loopback in the process, or a network.
+/// The connection between engines: a loopback inside the process, or a network.
 public protocol ChannelTransport: Sendable {
-    /// Joins a channel, and returns when the channel has taken the user.
+    /// Joins a channel and returns when the channel has accepted the user.
     ///
-    /// - Parameter receiver: Hears of the others from then on, those who are there already first. The
-    ///   transport holds it until ``ChannelMembership/leave()`` returns.
-    /// - Throws: ``EngineError``, with the codes for tokens and user ids. `CancellationError` is told as
-    ///   ``EngineError/Code/disconnected``.
+    /// - Parameter receiver: Receives the channel's events and frames from then on, starting with
+    ///   the users who are already in the channel. The transport retains it until
+    ///   ``ChannelMembership/leave()`` returns.
+    /// - Throws: ``EngineError``, with the codes for tokens and user ids. `CancellationError` is
+    ///   reported as ``EngineError/Code/disconnected``.
     func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership
 }
 
-/// Who wants to join what.
+/// A request to join a channel.
 public struct ChannelRequest: Hashable, Sendable {
+    /// The name of the channel.
     public var channel: String
-    /// `nil` where the channel demands none.
+    /// The token that admits the user; `nil` if the channel requires none.
     public var token: String?
+    /// The id under which the user joins; unique in the channel.
     public var userID: UserID
 
+    /// Creates a request to join a channel.
+    ///
+    /// - Parameters:
+    ///   - channel: The name of the channel.
+    ///   - token: The token that admits the user; by default none.
+    ///   - userID: The id under which the user joins.
     public init(channel: String, token: String? = nil, userID: UserID) {
         self.channel = channel
         self.token = token
@@ -27,79 +36,101 @@ public struct ChannelRequest: Hashable, Sendable {
     }
 }
 
-/// A user's place in a channel.
+/// The membership of one user in a channel.
 public protocol ChannelMembership: AnyObject, Sendable {
-    /// Says that a track will come, before its first frame.
+    /// Announces a video track. Call it before the track's first frame.
     func publish(_ track: TrackID)
 
-    /// Says that a track comes no more.
+    /// Announces the end of a video track.
     func unpublish(_ track: TrackID)
 
-    /// Sends one frame to everybody else. Never blocks, copies no pixel. Frames carry ``LiveTiming``, so
-    /// that receivers on the same clock are in step. Thread: any, one at a time for each track.
+    /// Sends one video frame to all other users. Never blocks and copies no pixels. Frames carry
+    /// ``LiveTiming``, so that receivers on the same clock render in sync. Thread: any, one call at
+    /// a time for each track.
     ///
-    /// - Returns: Accepted where it goes out, whoever receives it; ``DropCause/notStarted`` for a track
-    ///   that is not published; ``DropCause/closed`` after leaving.
+    /// - Returns: Accepted if the frame was sent, regardless of who receives it;
+    ///   ``DropCause/notStarted`` for a track that is not published; ``DropCause/closed`` after
+    ///   leaving.
     @discardableResult
     func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition
 
-    /// Says that sound will come, before its first frame. A user has one stream of it.
+    /// Announces the user's audio. Call it before the first audio frame. A user has one audio
+    /// stream.
     func publishAudio()
 
-    /// Says that sound comes no more.
+    /// Announces the end of the user's audio.
     func unpublishAudio()
 
-    /// Sends one piece of sound to everybody else; otherwise as ``send(_:track:)``.
+    /// Sends one audio frame to all other users; otherwise like ``send(_:track:)``.
     @discardableResult
     func send(_ frame: consuming AudioFrame) -> FrameDisposition
 
-    /// Leaves, and ends the user's tracks. When it returns, the receiver hears nothing more. A second call
-    /// does nothing.
+    /// Leaves the channel and ends the user's tracks. When it returns, the receiver is called no
+    /// more. A second call does nothing.
     ///
-    /// It waits for the receiver's call that is under way. A task that this call starts (with `Task`, not
-    /// `Task.detached`) may leave nevertheless, even where the call waits for it.
+    /// It waits for a receiver callback that is running. A task that this callback starts (with
+    /// `Task`, not `Task.detached`) may nevertheless call it, even if the callback waits for that
+    /// task.
     func leave() async
 
-    /// What became of the frames so far; after leaving too.
+    /// The counts of sent and received frames so far; available after leaving too.
     var statistics: ChannelStatistics { get }
 }
 
 extension ChannelMembership {
-    // For channels without sound.
+    // Defaults for channels without audio.
+    /// Does nothing.
     public func publishAudio() {}
+    /// Does nothing.
     public func unpublishAudio() {}
+    /// Drops the frame.
+    ///
+    /// - Returns: ``FrameDisposition/notEnabled``.
     @discardableResult
     public func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
 }
 
-/// What a user hears from a channel. Called one at a time, in order, on the transport's thread; returns
-/// soon.
+/// Receives the events and frames of a channel. Called one at a time, in order, on the transport's
+/// thread; callbacks must return quickly.
 ///
-/// What is told of a user's end (``trackUnpublished(_:by:)``, ``userLeft(_:reason:)``) comes behind the
-/// last of that user's frames.
+/// The callbacks that report the end of a track or of a user (``trackUnpublished(_:by:)``,
+/// ``userLeft(_:reason:)``) come after the last of that user's frames.
 public protocol ChannelReceiver: AnyObject, Sendable {
+    /// Called when a user is in the channel: once for each who was there before, and for each who
+    /// joins.
     func userJoined(_ user: UserID)
-    /// The user's tracks are gone with him.
+    /// Called when a user is gone. The user's tracks end with it.
     func userLeft(_ user: UserID, reason: OfflineReason)
+    /// Called when a user has announced a video track, before the track's first frame.
     func trackPublished(_ track: TrackID, by user: UserID)
+    /// Called when a user has announced the end of a video track, after the track's last frame.
     func trackUnpublished(_ track: TrackID, by user: UserID)
+    /// Called with each video frame of another user.
     func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID)
+    /// Called when a user has announced audio, before the first audio frame.
     func audioPublished(by user: UserID)
+    /// Called when a user has announced the end of its audio, after the last audio frame.
     func audioUnpublished(by user: UserID)
+    /// Called with each audio frame of another user.
     func receive(_ frame: consuming AudioFrame, from user: UserID)
-    /// The channel is gone; nothing follows.
+    /// Called when the channel is gone; no further callback follows.
     func disconnected(_ error: EngineError)
 }
 
 extension ChannelReceiver {
-    // For those who do not listen.
+    // Defaults for receivers that ignore audio.
+    /// Does nothing.
     public func audioPublished(by user: UserID) {}
+    /// Does nothing.
     public func audioUnpublished(by user: UserID) {}
+    /// Discards the frame.
     public func receive(_ frame: consuming AudioFrame, from user: UserID) {}
 }
 
-/// What checks the token of somebody who wants to join.
+/// Checks the token of a user who wants to join a channel.
 public protocol TokenVerifier: Sendable {
+    /// Checks the request's token. Returns normally if the user may join.
+    ///
     /// - Throws: ``EngineError`` with one of the codes for tokens.
     func verify(_ request: ChannelRequest) throws(EngineError)
 }

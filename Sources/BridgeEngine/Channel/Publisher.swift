@@ -2,9 +2,9 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// From a track to the channel.
+/// Sends a track's frames to the channel.
 final class Publisher: Sendable {
-    /// What sends a frame as it is, on the track's own thread.
+    /// Sends frames unchanged, on the track's thread.
     private final class Sender: VideoFrameConsumer {
         let membership: any ChannelMembership
         let track: TrackID
@@ -34,7 +34,7 @@ final class Publisher: Sendable {
     }
     private enum Way {
         case tap(Int)
-        /// Through a queue with a thread of its own, where pictures are converted.
+        /// Through a queue with its own thread, on which frames are converted.
         case feed(VideoSinkFeed)
     }
     private let sender: Sender
@@ -43,11 +43,11 @@ final class Publisher: Sendable {
     private let patience: Duration
     private let way = Mutex<Way?>(nil)
 
-    /// Sends what `stream` carries, from here on.
+    /// Starts to send the frames of `stream`.
     ///
     /// - Parameters:
-    ///   - request: What to make of each picture first.
-    ///   - patience: How long the track waits for a slow conversion where nothing may be lost.
+    ///   - request: The conversion to apply to each frame first.
+    ///   - patience: How long the track waits for a slow conversion if no frame may be lost.
     init(
         _ stream: VideoStream, as track: TrackID, to membership: any ChannelMembership,
         _ request: RenderRequest, clock: EngineClock, patience: Duration, counting meter: FlowMeter
@@ -65,13 +65,14 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Sends pictures as asked from here on; none is lost or sent twice at the change.
+    /// Changes the conversion of the frames that follow; no frame is lost or sent twice at the
+    /// change.
     ///
-    /// Called by the engine alone, one call at a time.
+    /// Called only by the engine, one call at a time.
     func send(_ request: RenderRequest) {
         switch way.withLock({ $0 }) {
         case .tap where request.isIdentity: return
-        // What once went through a queue stays there, so that no picture overtakes another.
+        // Once frames go through a queue they always do, so that no frame overtakes another.
         case .feed(let feed): stream.attach(feed, for: request)
         case .tap(let tap): attach(request, insteadOf: tap)
         case nil: attach(request, insteadOf: nil)
@@ -94,9 +95,9 @@ final class Publisher: Sendable {
         stream.attach(feed, for: request, insteadOf: tap)
     }
 
-    /// Sends what waits, then no more.
+    /// Sends the queued frames, then stops.
     ///
-    /// - Parameter limit: How long that may take.
+    /// - Parameter limit: The maximum time to wait for the queued frames.
     func stop(within limit: Duration) async {
         let way = self.way.withLock { way in
             defer { way = nil }

@@ -1,7 +1,8 @@
 internal import MediaCore
 internal import Synchronization
 
-/// What an engine hears from its channel, and where each user's pictures go. Thread: any.
+/// Handles the events of the engine's channel and passes each user's video to its renderers.
+/// Thread: any.
 final class RemoteParticipants: Sendable {
     /// One user's track.
     private final class Stream: Sendable {
@@ -13,7 +14,9 @@ final class RemoteParticipants: Sendable {
             meter = FrameMeter(clock: clock.clockTime)
         }
 
-        /// - Parameter now: For the rate; `nil` where none is wanted.
+        /// Returns the counts of this track.
+        ///
+        /// - Parameter now: The time for the frame rate; `nil` to leave the rate at zero.
         func counts(now: MediaTime?) -> EngineStatistics.Remote {
             EngineStatistics.Remote(
                 received: meter.frames, frameRate: now.map { meter.rate(at: $0) } ?? 0,
@@ -29,7 +32,8 @@ final class RemoteParticipants: Sendable {
         var users: Set<UserID> = []
         var gone = Departed<EngineStatistics.RemoteTrack, EngineStatistics.Remote>()
 
-        /// Streams come with every user that comes by, and go where no renderer waits for his return.
+        /// Removes streams without receivers. Streams are created for every user who joins; one
+        /// that still has renderers is kept for the user's return.
         mutating func prune(_ isGone: (Key) -> Bool) {
             for (key, stream) in streams where isGone(key) {
                 stream.isFirst.store(true, ordering: .relaxed)
@@ -57,12 +61,12 @@ final class RemoteParticipants: Sendable {
             clock: clock, backend: backend, events: events, jitterBuffer: jitterBuffer)
     }
 
-    /// Those who are in the channel.
+    /// The other users in the channel.
     var users: Set<UserID> { state.withLock { $0.users } }
 
     // MARK: Renderers
 
-    /// Shows a user's track. The user need not be there yet.
+    /// Adds a renderer to a user's track. The user need not be in the channel yet.
     func attach(
         _ feed: VideoSinkFeed, to user: UserID, _ track: TrackID, for request: RenderRequest
     ) {
@@ -89,7 +93,7 @@ final class RemoteParticipants: Sendable {
         disconnect(user, track) { $0.untap(number) }
     }
 
-    /// Connects to a stream, and to the one that took its place, where it went in this moment.
+    /// Connects to a stream. If the stream was removed meanwhile, connects to its replacement.
     private func connect<R>(
         _ user: UserID, _ track: TrackID, _ body: (VideoStream) -> R,
         undo: (VideoStream, R) -> Void
@@ -117,9 +121,9 @@ final class RemoteParticipants: Sendable {
         }
     }
 
-    // MARK: What is heard
+    // MARK: Events of the channel
 
-    /// Nobody is there any more.
+    /// Forgets all users.
     func clear() {
         state.withLock { state in
             state.users = []
@@ -157,7 +161,7 @@ final class RemoteParticipants: Sendable {
         let stream = stream(of: user, track)
         var frame = frame
         if let live = frame.liveTiming {
-            // The sender's running time becomes the receiver's: the clock is the same.
+            // Converts the sender's running time to the receiver's: both use the same clock.
             frame.runningTime = frame.runningTime.map { $0 + live.clockOrigin - clock.origin }
             frame.liveTiming?.clockOrigin = clock.origin
         }

@@ -1,8 +1,8 @@
 internal import MediaCore
 internal import Synchronization
 
-/// One stay in a channel: what the transport speaks to. What it says before the stay or after it is not
-/// heard.
+/// One membership of the engine in a channel, as the transport's receiver. Events and frames that
+/// arrive after its end are ignored.
 final class RemoteSession: ChannelReceiver {
     let channel: String
     let user: UserID
@@ -23,13 +23,13 @@ final class RemoteSession: ChannelReceiver {
         self.onDisconnect = onDisconnect
     }
 
-    /// Tells that the engine is in, once, before anything else that happens there.
+    /// Posts the `joined` event once, before any other event of the channel.
     func noteJoined() {
         guard !isTold.exchange(true, ordering: .relaxed) else { return }
         events.post(.joined(channel: channel, as: user))
     }
 
-    /// Nothing is heard any more.
+    /// Ends the session: later events and frames are ignored.
     func end() {
         isOver.store(true, ordering: .releasing)
         side.clear()

@@ -2,7 +2,7 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// The bounded queue in front of one sink of sound, and what became of each of its frames.
+/// The bounded queue in front of one audio sink, and counts of its frames by outcome.
 ///
 /// Thread: any for offering; frames are rendered one at a time on the sink's executor.
 final class AudioSinkFeed: Sendable {
@@ -11,17 +11,18 @@ final class AudioSinkFeed: Sendable {
     private let patience: Duration
     private let busy: BusyMeter
     private let meter = AudioFlowMeter()
-    /// Of a sink that has a queue of its own.
+    /// The reports of a sink with its own queue; `nil` for other sinks.
     private let account: SinkAccount?
 
-    /// Of sound that comes in pieces of 10 ms, two thirds of a second.
+    /// Two thirds of a second of audio in frames of 10 ms.
     private static let depth = 64
 
     /// - Parameters:
-    ///   - patience: How long a source waits for room at most, where nothing may be lost. A sink for
-    ///     which it waited in vain is not waited for again before it takes a frame.
-    ///   - account: What the sink says of the frames it took.
-    ///   - render: Called on `queue`; says whether the frame was rendered.
+    ///   - patience: The maximum time that a source waits for room if no frame may be lost. After a
+    ///     timeout, no source waits for this sink again before it takes a frame.
+    ///   - account: The sink's reports about the frames it accepted; `nil` for a sink without a
+    ///     queue.
+    ///   - render: Called on `queue`; returns whether the frame was rendered.
     init(
         isOffline: Bool, patience: Duration, on queue: SerialQueue,
         clock: @escaping @Sendable () -> MediaTime, account: SinkAccount?,
@@ -58,24 +59,25 @@ final class AudioSinkFeed: Sendable {
         isOffline && !busy.isGivenUp ? .wait(atMost: patience) : .evictOldest
     }
 
-    /// Looks whether the sink hangs in a frame.
+    /// Checks whether the sink hangs in a frame.
     func check(now: MediaTime, limit: MediaTime) -> [StallWatch.Change] {
         busy.check(now: now, limit: limit)
     }
 
     func open() { mailbox.open() }
 
-    /// Takes no more; what waits is still rendered.
+    /// Accepts no more frames; queued ones are still rendered.
     func close() { mailbox.close() }
 
-    /// Takes no more, and forgets what waits: its sink was given up.
+    /// Accepts no more frames and drops the queued ones, because the sink was given up.
     func abandon() {
         let lost = mailbox.abandon()
         if lost > 0 { meter.drops.note(.failed, lost) }
     }
 
     var balance: FrameBalance {
-        // The sink first: what it says of is counted here, but for the frame in its hand.
+        // The sink's report is read first. The frames in it are then counted here already, except
+        // the one in its current `render` call.
         let taken = account?.taken
         return meter.balance.settled(with: taken)
     }

@@ -1,7 +1,8 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Hands sound on to whoever listens: queues of sinks, and taps that take it at once. Thread: any.
+/// Distributes audio frames to the queues of sinks, and to taps, which are called immediately.
+/// Thread: any.
 final class AudioStream: Sendable {
     private struct State {
         var feeds: [AudioSinkFeed] = []
@@ -17,7 +18,8 @@ final class AudioStream: Sendable {
     }
 
     func detach(_ feed: AudioSinkFeed) {
-        // The list it was in is let go of outside of the lock: what waits in a queue is the program's.
+        // The previous list is released outside the lock, because queued frames may run the
+        // program's code then.
         _ = state.withLock { state in
             let before = state.feeds
             state.feeds.removeAll { $0 === feed }
@@ -25,7 +27,9 @@ final class AudioStream: Sendable {
         }
     }
 
-    /// - Parameter body: Called on the stream's own thread; returns soon.
+    /// Adds a callback for each frame.
+    ///
+    /// - Parameter body: Called on the thread that delivers the frames; must return quickly.
     func tap(_ body: @escaping @Sendable (AudioFrame) -> Void) -> Int {
         state.withLock { state in
             state.next += 1
@@ -35,13 +39,13 @@ final class AudioStream: Sendable {
     }
 
     func untap(_ number: Int) {
-        // What it holds is let go of outside of the lock.
+        // The callback is released outside the lock.
         _ = state.withLock { $0.taps.removeValue(forKey: number) }
     }
 
     var isIdle: Bool { state.withLock { $0.feeds.isEmpty && $0.taps.isEmpty } }
 
-    /// Whether a source may be made to wait for room.
+    /// Sets whether a source may be blocked until there is room.
     func setMayBlock(_ mayBlock: Bool) {
         state.withLock { $0.feeds }.forEach { $0.setMayBlock(mayBlock) }
     }

@@ -1,29 +1,34 @@
 public import MediaCore
 internal import Synchronization
 
-/// The gate between a source and everything behind it: open from start to stop, and shut otherwise.
+/// A gate between a source and its receivers, open from start to stop and closed otherwise.
 ///
-/// A frame that comes while it is shut is discarded and counted. Thread: any.
+/// Frames that arrive while it is closed are discarded and counted. Thread: any.
 public final class ConsumerGate: VideoFrameConsumer {
     private let next: any VideoFrameConsumer
     private let state = Atomic<Bool>(false)
     private let discarded = Atomic<Int>(0)
 
-    /// - Parameter next: Gets the frames that come while the gate is open.
+    /// Creates a closed gate.
+    ///
+    /// - Parameter next: Receives the frames that arrive while the gate is open.
     public init(to next: any VideoFrameConsumer) { self.next = next }
 
-    /// Whether frames come through.
+    /// Whether the gate is open.
     public var isOpen: Bool { state.load(ordering: .acquiring) }
 
-    /// Lets frames through from here on.
+    /// Opens the gate for frames from now on.
     public func open() { state.store(true, ordering: .releasing) }
 
-    /// Shuts the gate. A frame that is already through goes on.
+    /// Closes the gate. A frame that has passed already continues.
     public func close() { state.store(false, ordering: .releasing) }
 
-    /// Frames that came while the gate was shut.
+    /// The number of frames that arrived while the gate was closed.
     public var discardedFrames: Int { discarded.load(ordering: .relaxed) }
 
+    /// Passes the frame on if the gate is open, on the caller's thread.
+    ///
+    /// - Returns: The result of the next consumer; ``DropCause/notStarted`` if the gate is closed.
     @discardableResult
     public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         guard isOpen else {

@@ -3,16 +3,16 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Lets the frames of one track through one at a time, in the order they came.
+/// Delivers the frames of one track one at a time, in the order of arrival.
 ///
-/// No lock is held meanwhile: what happens in a turn may be the program's own code (the end of a frame, a
-/// transport), which may come back here. Its frame follows then, when the turn it came from is over.
-/// Thread: any.
+/// No lock is held during a delivery: it may run the program's own code (the release of a frame, a
+/// transport), which may deliver a frame here on the same thread. That frame is delivered after the
+/// current one. Thread: any.
 final class DeliveryTurn<Item: Sendable>: Sendable {
     private struct State {
-        /// The thread whose turn it is.
+        /// The thread that is delivering; `nil` if none is.
         var holder: UInt?
-        /// What came from within the turn.
+        /// Frames that arrived on the delivering thread during its delivery.
         var own = Fifo<Item>()
         var waiting: [Waiter] = []
     }
@@ -27,13 +27,13 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
     private let state = Mutex(State())
     private let patience: Duration
 
-    /// - Parameter patience: How long a frame waits for its turn at most.
+    /// - Parameter patience: The maximum time that a frame waits for its turn.
     init(patience: Duration) { self.patience = patience }
 
-    /// Hands a frame on.
+    /// Delivers a frame.
     ///
-    /// - Returns: What `deliver` says; accepted where it follows later; ``DropCause/queueFull`` where the
-    ///   turn of another did not end in time.
+    /// - Returns: The result of `deliver`; accepted if the frame is delivered later;
+    ///   ``DropCause/queueFull`` if another thread's delivery did not end in time.
     func take<Outcome: DeliveryOutcome>(
         _ item: consuming Item, deliver: (consuming Item) -> Outcome
     ) -> Outcome {
@@ -53,7 +53,7 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
         return outcome
     }
 
-    /// In its own turn.
+    /// Queues a frame that arrived during the same thread's delivery.
     private func postpone(_ item: Item) { state.withLock { $0.own.append(item) } }
 
     private func enter() -> Entry {
@@ -72,7 +72,7 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
         }
     }
 
-    /// - Returns: False where it became its turn in the last moment.
+    /// - Returns: False if the waiter got its turn just before the timeout.
     private func giveUp(_ waiter: Waiter) -> Bool {
         state.withLock { state in
             guard let place = state.waiting.firstIndex(where: { $0 === waiter }) else {

@@ -1,11 +1,12 @@
 public import MediaCore
 internal import Synchronization
 
-/// One stream to any number of receivers. Each gets the same frame, not a copy of it.
+/// Distributes one stream to any number of receivers. All get the same frame, not a copy.
 ///
 /// Receivers may be added and removed while frames flow. Thread: any.
 public final class FanOut: VideoFrameConsumer {
-    /// A receiver's place in a fan-out, with its counts. It ends with ``FanOut/remove(_:)``.
+    /// The connection of one receiver to a fan-out, with its counts. It ends with
+    /// ``FanOut/remove(_:)``.
     public final class Link: Sendable {
         fileprivate let receiver: any VideoFrameConsumer
         private let offeredCount = Atomic<Int>(0)
@@ -14,12 +15,12 @@ public final class FanOut: VideoFrameConsumer {
 
         fileprivate init(_ receiver: any VideoFrameConsumer) { self.receiver = receiver }
 
-        /// Frames the receiver accepted.
+        /// The number of frames that the receiver accepted.
         public var pushed: Int { pushedCount.load(ordering: .relaxed) }
-        /// Frames it did not.
+        /// The frames that the receiver dropped, by cause.
         public var dropped: DropCounts { drops.withLock { $0 } }
 
-        /// What was handed to the receiver, and what it made of it.
+        /// The frames offered to the receiver, and their outcomes.
         public var balance: FrameBalance {
             let (pushed, dropped) = (self.pushed, self.dropped)
             return FrameBalance(
@@ -40,7 +41,8 @@ public final class FanOut: VideoFrameConsumer {
 
     private let links = Mutex<[Link]>([])
 
-    /// Without a receiver every frame is dropped as ``DropCause/closed``.
+    /// Creates a fan-out without receivers; until one is added, every frame is dropped as
+    /// ``DropCause/closed``.
     public init() {}
 
     /// Adds a receiver, from the next frame on.
@@ -51,9 +53,10 @@ public final class FanOut: VideoFrameConsumer {
         return link
     }
 
-    /// Takes a receiver off, from the next frame on.
+    /// Removes a receiver, from the next frame on.
     public func remove(_ link: Link) {
-        // The list it was in is let go of outside of the lock: a receiver's end is its program's code.
+        // The previous list is released outside the lock, because releasing a receiver may run the
+        // program's code.
         _ = links.withLock { links in
             let before = links
             links.removeAll { $0 === link }
@@ -61,13 +64,14 @@ public final class FanOut: VideoFrameConsumer {
         }
     }
 
-    /// Hands the frame to every receiver in turn; the last gets it for good.
+    /// Passes the frame to every receiver in turn, on the caller's thread; ownership goes to the
+    /// last one.
     ///
-    /// - Returns: Accepted where one of them accepted; otherwise what the last one said, and
-    ///   ``DropCause/closed`` where there is none.
+    /// - Returns: Accepted if at least one receiver accepted; otherwise the result of the last one,
+    ///   or ``DropCause/closed`` if there is none.
     @discardableResult
     public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        // User code never runs under the lock: the list is taken out first.
+        // The list is copied first, because user code never runs under the lock.
         let links = self.links.withLock { $0 }
         guard !links.isEmpty else { return .dropped(.closed) }
         let last = links.count - 1

@@ -1,22 +1,22 @@
 internal import MediaCore
 
-/// What a renderer asked for, in so far as it decides about the pixels: equal requests share one
-/// conversion.
+/// The part of a renderer's options that affects the pixels. Renderers with equal requests share
+/// one conversion.
 struct RenderRequest: Hashable, Sendable {
     var pixelFormat = VideoPixelFormat.any
     var size: VideoSize?
-    /// Whether a picture of another shape is cropped to the size, instead of getting borders.
+    /// Whether a frame of another aspect ratio is cropped to the size instead of getting borders.
     var fillsSize = false
     var isUpright = false
-    /// Automatic: where the stream is that of a camera, seen by who sits before it.
+    /// Automatic: mirrored if the stream is a camera's local view.
     var mirror = VideoMirrorMode.disabled
 
-    /// Whether frames may pass as they are, whatever they are.
+    /// Whether frames pass unchanged, whatever their format.
     var isIdentity: Bool { self == RenderRequest() }
 
-    /// What is to be done to one frame; `nil` for nothing.
+    /// Returns the conversion that one frame needs; `nil` if none.
     ///
-    /// - Parameter isMirror: Whether the stream is a mirror by itself.
+    /// - Parameter isMirror: Whether the stream is mirrored by default.
     func conversion(for frame: borrowing VideoFrame, isMirror: Bool) -> VideoConversion? {
         let format = frame.format
         var conversion = VideoConversion()
@@ -26,11 +26,13 @@ struct RenderRequest: Hashable, Sendable {
         if isUpright { conversion.rotation = frame.rotation }
         conversion.isMirrored = mirror == .enabled || mirror == .automatic && isMirror
         if conversion.isMirrored, !isUpright, frame.rotation.swapsSides {
-            // Left and right of the picture as it will be seen are top and bottom of it as it lies.
+            // A frame that the display rotates by 90 or 270 degrees must be flipped top to bottom
+            // instead of left to right: that is the mirrored frame rotated by 180 degrees.
             conversion.rotation = .rotation180
         }
         if let size {
-            // The size is meant as seen; a conversion's is that of the picture as it lies then.
+            // The requested size is that of the displayed picture; a conversion's size is that of
+            // the frame before the renderer rotates it.
             let wanted = !isUpright && frame.rotation.swapsSides ? size.turned : size
             let present = VideoSize(width: format.width, height: format.height)
             if wanted != (conversion.rotation.swapsSides ? present.turned : present) {
@@ -47,6 +49,6 @@ extension VideoSize {
 }
 
 extension VideoRotation {
-    /// Whether width and height change places.
+    /// Whether the rotation exchanges width and height.
     var swapsSides: Bool { self == .rotation90 || self == .rotation270 }
 }

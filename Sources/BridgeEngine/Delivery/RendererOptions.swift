@@ -1,33 +1,37 @@
 public import MediaCore
 
-/// How a renderer wants its frames; the defaults suit displays.
+/// The options of a renderer; the defaults suit displays.
 public struct RendererOptions: Sendable {
-    /// Whether pictures are turned upright before they are rendered. Default false: the renderer sees
-    /// how far to turn them.
+    /// Whether frames are rotated upright before they are rendered. Default false: the renderer
+    /// gets the frame's rotation and must apply it.
     public var isUpright = false
-    /// Default ``VideoMirrorMode/automatic``: the local view of a camera is a mirror, nothing else is.
+    /// How frames are mirrored. Default ``VideoMirrorMode/automatic``: only the local view of a
+    /// camera is mirrored.
     public var mirror = VideoMirrorMode.automatic
-    /// The size to render in; `nil` for the picture's own.
+    /// The size to render in, in pixels; `nil` for the frame's own, which is the default.
     public var size: VideoSize?
-    /// How a picture of another shape fills ``size``. Default ``VideoRenderMode/fit``.
+    /// How a frame of another aspect ratio fills ``size``. Default ``VideoRenderMode/fit``.
     public var renderMode = VideoRenderMode.fit
-    /// Frames that wait in front of the renderer at most. Default 4.
+    /// The maximum number of frames that wait in front of the renderer. Default 4.
     public var depth = 4
-    /// What happens to a frame that finds the renderer's queue full. Default
+    /// What happens to a frame that arrives while the renderer's queue is full. Default
     /// ``WhenFull/automatic``.
     public var whenFull = WhenFull.automatic
 
-    /// What happens to a frame that finds a renderer's queue full.
+    /// What happens to a frame that arrives while a renderer's queue is full.
     public enum WhenFull: Sendable {
-        /// The oldest gives way, unless the engine runs as fast as it can
-        /// (``MediaEngine/Configuration/Pace/asFastAsPossible``): then it waits.
+        /// Evicts the oldest frame, unless the engine runs as fast as it can
+        /// (``MediaEngine/Configuration/Pace/asFastAsPossible``): then the source waits.
         case automatic
+        /// Evicts the oldest frame.
         case evictOldest
-        /// The source waits, and every other receiver with it, for
-        /// ``MediaEngine/Configuration/stallLimit`` at most, and ten times as long where the engine runs as
-        /// fast as it can. Who kept it waiting in vain loses its oldest frames until it renders again.
+        /// The source waits, and with it all other receivers, for at most
+        /// ``MediaEngine/Configuration/stallLimit``, or ten times as long if the engine runs as
+        /// fast as it can. After a timeout, the renderer loses its oldest frames until it renders
+        /// again.
         case wait
     }
 
+    /// Creates options with the default values.
     public init() {}
 }

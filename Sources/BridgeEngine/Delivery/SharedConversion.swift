@@ -2,12 +2,12 @@ internal import Dispatch
 internal import MediaCore
 internal import Synchronization
 
-/// One frame as several renderers want it: converted once, by the first of them that comes to it, on
-/// that renderer's own thread.
+/// A conversion of one frame that several renderers share. The first renderer that needs it
+/// converts the frame on its own thread.
 final class SharedConversion: Sendable {
     private enum State {
         case pending(VideoFrame)
-        /// One converts it; the others wait.
+        /// One thread converts the frame; the others wait.
         case underway([DispatchSemaphore])
         case done(Result<VideoFrame, any Error>)
     }
@@ -31,14 +31,14 @@ final class SharedConversion: Sendable {
         becomesUpright = upright
     }
 
-    /// The converted frame. Blocks while another thread converts it.
+    /// Returns the converted frame. Blocks while another thread converts it.
     func frame() throws -> VideoFrame {
         while true {
             switch takeTurn() {
             case .done(let result): return try result.get()
             case .waits(let end): end.wait()
             case .converts(let frame):
-                // The converter is the backend's code: it runs under no lock.
+                // The converter is the backend's code, so it is called without a lock.
                 let result = Result {
                     var converted = try converter.convert(frame, to: conversion)
                     if becomesUpright { converted.rotation = .none }

@@ -1,6 +1,6 @@
 internal import MediaCore
 
-/// Waits for one frame of a stream. Thread: any.
+/// Takes one frame of a stream. Thread: any.
 final class SnapshotTap: VideoFrameConsumer {
     private let once: Once<VideoFrame>
 

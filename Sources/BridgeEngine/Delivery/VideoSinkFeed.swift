@@ -2,15 +2,15 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// The bounded queue in front of one renderer, and what became of each of its frames.
+/// The bounded queue in front of one renderer, and counts of its frames by outcome.
 ///
 /// Thread: any for offering; frames are rendered one at a time on the renderer's executor.
 final class VideoSinkFeed: Sendable {
-    /// A frame as it came, and how the renderer wants it.
+    /// A frame as it arrived, and the conversion that the renderer asked for.
     struct Item: Sendable {
         let frame: VideoFrame
         let conversion: SharedConversion?
-        /// Counts the times that the stream began anew.
+        /// The number of times that the stream had been interrupted before this frame.
         let epoch: Int
     }
     private let mailbox: Mailbox<Item>
@@ -18,9 +18,9 @@ final class VideoSinkFeed: Sendable {
     private let isOffline: Bool
     private let busy: BusyMeter
     let meter: FlowMeter
-    /// Of a sink that has a queue of its own.
+    /// The reports of a sink with its own queue; `nil` for other sinks.
     private let account: SinkAccount?
-    /// That of the frame that was rendered last.
+    /// The epoch of the frame that was rendered last.
     private let epoch = Atomic<Int>(0)
     let latency = LatencyHistogram()
     let freezes = FreezeMeter()
@@ -28,10 +28,11 @@ final class VideoSinkFeed: Sendable {
     private let queue: SerialQueue
 
     /// - Parameters:
-    ///   - patience: How long a source waits for room at most, where it does.
-    ///   - meter: Counts the frames; `nil` for one of its own.
-    ///   - account: What the sink says of the frames it took.
-    ///   - render: Called on `queue`; says whether the frame was rendered.
+    ///   - patience: The maximum time that a source waits for room, if it waits at all.
+    ///   - meter: Counts the frames; `nil` to create one.
+    ///   - account: The sink's reports about the frames it accepted; `nil` for a sink without a
+    ///     queue.
+    ///   - render: Called on `queue`; returns whether the frame was rendered.
     init(
         _ options: RendererOptions, isOffline: Bool, patience: Duration, on queue: SerialQueue,
         clock: @escaping @Sendable () -> MediaTime, counting meter: FlowMeter? = nil,
@@ -45,7 +46,8 @@ final class VideoSinkFeed: Sendable {
         self.isOffline = isOffline
         self.patience = patience
         self.queue = queue
-        // The mailbox needs its receiver, and the receiver is this: so it reaches back through a box.
+        // The mailbox's callback needs this object, which is not initialised yet, so it refers to
+        // it through a box.
         let reach = Reach()
         mailbox = Mailbox(depth: options.depth, on: queue) { item in
             guard let feed = reach.feed else { return meter.drops.note(.closed) }
@@ -89,19 +91,19 @@ final class VideoSinkFeed: Sendable {
 
     func open() { mailbox.open() }
 
-    /// Takes no more; what waits is still rendered.
+    /// Accepts no more frames; queued ones are still rendered.
     func close() { mailbox.close() }
 
-    /// Takes no more, and forgets what waits: its renderer was given up.
+    /// Accepts no more frames and drops the queued ones, because the renderer was given up.
     func abandon() {
         let lost = mailbox.abandon()
         if lost > 0 { meter.drops.note(.failed, lost) }
     }
 
-    /// Whether a source may be made to wait for room.
+    /// Sets whether a source may be blocked until there is room.
     func setMayBlock(_ mayBlock: Bool) { mailbox.setMayBlock(mayBlock) }
 
-    /// Returns when what waited is rendered, or after `limit`.
+    /// Returns when the queued frames are rendered, or after `limit`.
     func drained(within limit: Duration) async { await queue.outcome(within: limit) {} }
 
     private func take(
@@ -113,7 +115,7 @@ final class VideoSinkFeed: Sendable {
         switch disposition {
         case .accepted:
             meter.delivered.note(item.frame.format)
-            // While nobody sent, nothing stood still.
+            // An interruption of the sender is not a freeze.
             if epoch.exchange(item.epoch, ordering: .relaxed) != item.epoch { freezes.pause() }
             freezes.note(at: now)
             if let live = item.frame.liveTiming, let due = item.frame.runningTime {
@@ -123,15 +125,16 @@ final class VideoSinkFeed: Sendable {
         }
     }
 
-    /// Looks whether the renderer hangs in a frame.
+    /// Checks whether the renderer hangs in a frame.
     ///
-    /// - Returns: What changed since the last look.
+    /// - Returns: The changes since the last check.
     func check(now: MediaTime, limit: MediaTime) -> [StallWatch.Change] {
         busy.check(now: now, limit: limit)
     }
 
     var balance: FrameBalance {
-        // The sink first: what it says of is counted here, but for the frame in its hand.
+        // The sink's report is read first. The frames in it are then counted here already, except
+        // the one in its current `render` call.
         let taken = account?.taken
         return meter.balance.settled(with: taken)
     }

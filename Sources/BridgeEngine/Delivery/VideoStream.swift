@@ -1,12 +1,12 @@
 internal import MediaCore
 internal import Synchronization
 
-/// One stream of pictures on its way to any number of renderers: each gets the frames as it asked for
-/// them, converted once for all that asked alike.
+/// One video stream to any number of renderers. Each gets the frames in the form it requested;
+/// renderers with equal requests share one conversion.
 ///
 /// Thread: any, one frame at a time.
 final class VideoStream: VideoFrameConsumer {
-    /// Renderers that asked alike.
+    /// Renderers with equal requests.
     private struct Group: Sendable {
         let request: RenderRequest
         let converter: (any VideoConverter)?
@@ -17,16 +17,19 @@ final class VideoStream: VideoFrameConsumer {
         var taps: [Int: any VideoFrameConsumer] = [:]
         var next = 0
         var mayBlock = true
-        /// Whether it shows who sits before the camera.
+        /// Whether the stream comes from a camera, so that its local view is mirrored by default.
         var isMirror = false
-        /// Counts the times that it began anew.
+        /// The number of times that the stream was interrupted.
         var epoch = 0
 
         func request(of feed: VideoSinkFeed) -> RenderRequest? {
             groups.first { $0.feeds.contains { $0 === feed } }?.request
         }
 
-        /// - Returns: What is to be let go of outside of the lock: converters are the backend's.
+        /// Removes a renderer.
+        ///
+        /// - Returns: The objects to release outside the lock, because converters are the backend's
+        ///   code.
         mutating func remove(_ feed: VideoSinkFeed) -> [Group] {
             let before = groups
             for place in groups.indices { groups[place].feeds.removeAll { $0 === feed } }
@@ -41,12 +44,12 @@ final class VideoStream: VideoFrameConsumer {
 
     // MARK: Receivers
 
-    /// Gives a renderer the frames it asks for, from the next one on. One that was there before misses
-    /// none.
+    /// Adds a renderer with its request, from the next frame on. A renderer that was added before
+    /// gets the new request and misses no frame.
     ///
-    /// - Parameter tap: Is taken off at that moment.
+    /// - Parameter tap: A tap that is removed at the same moment; `nil` for none.
     func attach(_ feed: VideoSinkFeed, for request: RenderRequest, insteadOf tap: Int? = nil) {
-        // Made outside of the lock: it is the backend's code.
+        // Created outside the lock, because it is the backend's code.
         let converter = request.isIdentity ? nil : backend.makeConverter()
         _ = state.withLock { state -> ([Group], (any VideoFrameConsumer)?) in
             let tapped = tap.flatMap { state.taps.removeValue(forKey: $0) }
@@ -65,7 +68,7 @@ final class VideoStream: VideoFrameConsumer {
 
     func detach(_ feed: VideoSinkFeed) { _ = state.withLock { $0.remove(feed) } }
 
-    /// Adds somebody who gets every frame as it is, and returns at once.
+    /// Adds a consumer that gets every frame unchanged and must return quickly.
     func tap(_ consumer: any VideoFrameConsumer) -> Int {
         state.withLock { state in
             state.next += 1
@@ -75,14 +78,14 @@ final class VideoStream: VideoFrameConsumer {
     }
 
     func untap(_ number: Int) {
-        // What it holds is let go of outside of the lock.
+        // The consumer is released outside the lock.
         _ = state.withLock { $0.taps.removeValue(forKey: number) }
     }
 
-    /// Whether nobody receives it.
+    /// Whether the stream has no receivers.
     var isIdle: Bool { state.withLock { $0.groups.isEmpty && $0.taps.isEmpty } }
 
-    /// Whether a source may be made to wait for slow renderers.
+    /// Sets whether a source may be blocked by slow renderers.
     func setMayBlock(_ mayBlock: Bool) {
         let feeds = state.withLock { state in
             state.mayBlock = mayBlock
@@ -91,10 +94,11 @@ final class VideoStream: VideoFrameConsumer {
         feeds.forEach { $0.setMayBlock(mayBlock) }
     }
 
-    /// Says whether it is the view of a camera, which is a mirror where a renderer leaves it open.
+    /// Sets whether the stream comes from a camera. If so, renderers with automatic mirroring get
+    /// mirrored frames.
     func setMirror(_ isMirror: Bool) { state.withLock { $0.isMirror = isMirror } }
 
-    /// Says that nothing was to come until now: what comes next ends no freeze.
+    /// Marks an interruption: the time until the next frame is not counted as a freeze.
     func beginAnew() { state.withLock { $0.epoch += 1 } }
 
     // MARK: Frames

@@ -1,47 +1,47 @@
 internal import MediaBasics
 internal import MediaCore
 
-/// What an engine knows of its sound, beside its pictures.
+/// The engine's audio state.
 struct AudioState {
     var sourceNumber = 0
     var sinkNumber = 0
-    /// Whether there is to be sound at all.
+    /// Whether the engine has audio of its own.
     var isEnabled = false
-    /// Whether the program has asked for the microphone: it is never opened otherwise.
+    /// Whether the program has requested the microphone, which is never opened otherwise.
     var wantsMicrophone = false
-    /// What the program set as its source; `nil` for the microphone.
+    /// The source that the program has set; `nil` for the microphone.
     var chosen: AudioSourceHost?
-    /// What is pushed, while that is enabled.
+    /// The push source; `nil` if pushing is not enabled.
     var external: AudioSourceHost?
-    /// The source that runs; `nil` while none does.
+    /// The running source; `nil` if none is running.
     var running: AudioSourceHost?
-    /// A source that has ended is not stalled.
+    /// Whether the source has ended. If so, it is not reported as stalled.
     var hasEnded = false
     var watch = StallWatch()
     var sinks: [AudioSinkID: AudioSinkEntry] = [:]
     var publisher: AudioPublisher?
-    /// Mixes for the sinks of the playback.
+    /// The timer that mixes for the playback sinks; `nil` if nothing is mixed for sinks.
     var playback: Heartbeat?
-    /// What is pulled; `nil` while that is not enabled.
+    /// The format of pulled audio; `nil` if pulling is not enabled.
     var pulled: AudioFormat?
 }
 
-/// Where a sink gets its sound from.
+/// The audio stream that a sink receives.
 public enum AudioStreamID: Hashable, Sendable {
-    /// The engine's own.
+    /// The engine's own audio.
     case local
-    /// A user's in the channel.
+    /// The audio of one user in the channel.
     case remote(UserID)
-    /// All users of the channel, mixed.
+    /// The mix of all users in the channel.
     case playback
 
     var isLocal: Bool { self == .local }
 }
 
-/// A sink of sound and what it hears.
+/// An audio sink and its stream.
 struct AudioSinkEntry {
     let host: AudioSinkHost
     let stream: AudioStreamID
-    /// Set by one of the `set…Sink` calls, which replace it.
+    /// Whether it was set by one of the `set…Sink` calls, which replace it.
     let isMain: Bool
 }

@@ -1,9 +1,9 @@
 internal import MediaBasics
 internal import MediaCore
 
-// Every call to the program's objects, each with its deadline.
+// All calls to the program's objects, each with a deadline.
 extension MediaEngine {
-    /// Initialises and starts a source or renderer; disposes of it again where the start fails.
+    /// Initialises and starts a source or renderer; if the start fails, disposes of it again.
     func bringUp(_ host: some ObjectHost) async throws(EngineError) {
         try await call(host, .initialize)
         do throws(EngineError) {
@@ -14,7 +14,7 @@ extension MediaEngine {
         }
     }
 
-    /// Stops a source and disposes of it. What goes wrong is an event.
+    /// Stops a source and disposes of it. Errors are posted as events.
     func takeDown(_ host: VideoSourceHost) async {
         await stop(host)
         await tolerate(host, .dispose)
@@ -24,31 +24,34 @@ extension MediaEngine {
         host.port.close()
         let track = slots.values.map(\.track).first { $0.isListening(to: host.port) }
         track?.letGo()
-        // Its thread may wait for a slow renderer. Half of the time it has for that: what it delivered
-        // is not lost, and the call comes to an end all the same.
+        // The source's thread may be waiting for a slow renderer. It gets half of the deadline for
+        // that, so that the frames it delivered are not lost and the call nevertheless returns in
+        // time.
         let timer = OneShotTimer(after: configuration.callDeadline / 2) { track?.stopBlocking() }
         await tolerate(host, .stop)
         timer.cancel()
     }
 
-    /// Renders what waits, stops a renderer and disposes of it. What goes wrong is an event.
+    /// Renders the queued frames, stops a renderer and disposes of it. Errors are posted as events.
     func takeDown(_ host: VideoSinkHost) async {
         host.feed.close()
         await tolerate(host, .stop)
         await tolerate(host, .dispose)
     }
 
-    /// Makes a call whose failure stops nothing.
+    /// Makes a call; an error is posted as an event and stops nothing.
     func tolerate(_ host: some ObjectHost, _ name: Transition.Call) async {
         do throws(EngineError) { try await call(host, name) } catch {
             hub.post(host.failureEvent(error))
         }
     }
 
+    /// Makes a call with the configured deadline. An object whose call does not return in time is
+    /// given up.
     func call(_ host: some ObjectHost, _ name: Transition.Call) async throws(EngineError) {
         host.retirement.forgive()
         if host.isGivenUp {
-            // It was told when it happened.
+            // The failure was reported when it happened.
             if name == .stop || name == .dispose { return }
             throw stuck(host, "an earlier call")
         }
@@ -76,8 +79,8 @@ extension MediaEngine {
         )
     }
 
-    /// Throws where this object, by another host, has a call under way that does not return: no object
-    /// is called by two.
+    /// Throws if another host of the same object has a call that has not returned: an object is
+    /// never called by two hosts.
     func refuseOverdue(_ host: any ObjectHost) throws(EngineError) {
         overdue.removeAll { $0.host?.retirement.isOver ?? true }
         guard overdue.contains(where: { $0.identity == host.identity && $0.host !== host }) else {
@@ -87,14 +90,14 @@ extension MediaEngine {
     }
 }
 
-/// A host whose object has a call under way that does not return.
+/// A host whose object has a call that has not returned.
 struct Overdue {
     weak var host: (any ObjectHost)?
     let identity: ObjectIdentifier
 }
 
 extension Transition.Call {
-    /// As the protocols name it.
+    /// The method's name in the protocols.
     var methodName: String {
         switch self {
         case .query: "bufferType"

@@ -1,28 +1,30 @@
 internal import MediaBasics
 internal import MediaCore
 
-/// What a user does in a channel.
+/// The role of a user in a channel.
 public enum ChannelRole: String, Sendable {
     /// Sends and receives.
     case broadcaster
-    /// Receives alone; the source is not started.
+    /// Only receives; the source is not started.
     case audience
 }
 
 extension MediaEngine {
-    /// Joins a channel: starts the source, unless the preview holds it already, sends its pictures, and
-    /// shows those of the others to their renderers.
+    /// Joins a channel: starts the source, unless the preview holds it already, sends its frames,
+    /// and passes the other users' frames to their renderers.
     ///
-    /// Everything but other channels may be used while the channel has not answered. Cancelling the task
-    /// ends the attempt.
+    /// Until the channel has answered, all other operations of the engine except those on channels
+    /// are possible. Cancelling the task ends the attempt.
     ///
     /// - Parameters:
-    ///   - token: `nil` where the channel demands none.
-    ///   - userID: Unique in the channel.
-    /// - Throws: ``EngineError``: ``EngineError/Code/alreadyInChannel``, one of the codes for tokens and
-    ///   user ids, ``EngineError/Code/stuck`` where the channel does not answer,
-    ///   ``EngineError/Code/cancelled``, or why the source does not start. The engine is not in the channel
-    ///   then.
+    ///   - channel: The name of the channel.
+    ///   - token: The token that admits the user; `nil` if the channel requires none.
+    ///   - userID: The id of the user, unique in the channel.
+    ///   - role: Whether to send and receive, which is the default, or only to receive.
+    /// - Throws: ``EngineError``: ``EngineError/Code/alreadyInChannel``, one of the codes for
+    ///   tokens and user ids, ``EngineError/Code/stuck`` if the channel does not answer,
+    ///   ``EngineError/Code/cancelled``, or the reason why the source does not start. The engine is
+    ///   not in the channel then.
     public func joinChannel(
         _ channel: String, token: String? = nil, userID: UserID,
         role: ChannelRole = .broadcaster
@@ -40,16 +42,16 @@ extension MediaEngine {
         try await join(ChannelRequest(channel: channel, token: token, userID: userID), role)
     }
 
-    /// Inside both turnstiles.
+    /// Called inside both turnstiles.
     private func join(_ request: ChannelRequest, _ role: ChannelRole) async throws(EngineError) {
         let session = RemoteSession(request, to: remote, events: hub) {
             [weak self] session, error in
             ControlTask.start { [weak self] in await self?.lost(session, error) }
         }
-        // From here on renderers of users are started as they are added.
+        // From here on, renderers of other users are started when they are added.
         let joining = JoinAttempt()
         self.joining = joining
-        // Renderers first, so that they miss no frame.
+        // Renderers are started first, so that they miss no frame.
         await bringUp { !$0.isLocal }
         await bringUpAudioSinks { !$0.isLocal }
         let answer = await reach(request, session, joining)
@@ -69,7 +71,7 @@ extension MediaEngine {
         }
     }
 
-    /// Asks the transport. Others may use the engine meanwhile.
+    /// Asks the transport to join. Other operations may use the engine meanwhile.
     private func reach(
         _ request: ChannelRequest, _ session: RemoteSession, _ joining: JoinAttempt
     ) async -> Result<any ChannelMembership, EngineError> {
@@ -81,10 +83,11 @@ extension MediaEngine {
         ) { () async throws(EngineError) in
             try await transport.join(request, receiver: session)
         } late: { membership in
-            // Nobody is to stand there whom the engine does not know of.
+            // The engine does not know this membership, so it must leave the channel.
             await membership.leave()
         }
-        // To be put away, too, so that nothing cuts it short; and nobody shuts the engine down meanwhile.
+        // Not cancellable, because clean-up follows in any case. The engine cannot be shut down
+        // meanwhile.
         _ = await turnstile.enter()
         if let result { return result }
         if Task.isCancelled || joining.isAbandoned {
@@ -96,11 +99,12 @@ extension MediaEngine {
                 message: "the channel \"\(request.channel)\" has not answered within \(limit)"))
     }
 
-    /// What the engine does in the channel from here on: a broadcaster starts the source and sends, an
-    /// audience stops both. Out of a channel it has no meaning: ``joinChannel(_:token:userID:role:)``
-    /// takes the role.
+    /// Changes the role in the current channel: a broadcaster starts the source and sends, an
+    /// audience member stops both. Outside a channel, pass the role to
+    /// ``joinChannel(_:token:userID:role:)``.
     ///
-    /// - Throws: ``EngineError/Code/notInChannel``, or why the source does not start: the role stays.
+    /// - Throws: ``EngineError/Code/notInChannel``, or the reason why the source does not start;
+    ///   the role is unchanged then.
     public func setClientRole(_ role: ChannelRole) async throws(EngineError) {
         try await enter(channelTurnstile)
         defer { channelTurnstile.leave() }
@@ -119,9 +123,9 @@ extension MediaEngine {
         self.role = role
     }
 
-    /// Leaves the channel, and lets its hold on the source go; a preview stays.
+    /// Leaves the channel and releases its hold on the source; a preview continues.
     ///
-    /// - Returns: What the engine had done when it left.
+    /// - Returns: The engine's statistics when it left.
     /// - Throws: ``EngineError/Code/notInChannel``.
     @discardableResult
     public func leaveChannel() async throws(EngineError) -> EngineStatistics {
@@ -139,7 +143,7 @@ extension MediaEngine {
 
     func leaveNow(because error: EngineError? = nil) async {
         let (left, name) = (membership, channel?.channel ?? "")
-        // The source first, and what it delivered is sent before the end.
+        // The source is stopped first, and the frames it delivered are sent before publishing ends.
         await release(.channel)
         await stopPublishing()
         await dismiss(left, session)
@@ -147,12 +151,13 @@ extension MediaEngine {
         hub.post(error.map { .disconnected($0) } ?? .left(channel: name))
     }
 
-    /// Ends a stay in a channel, or one that came to nothing.
+    /// Ends a membership, or a join that failed.
     private func dismiss(_ left: (any ChannelMembership)?, _ session: RemoteSession?) async {
         (membership, self.session, channel) = (nil, nil, nil)
         if let left {
             let limit = configuration.callDeadline
-            // It goes on by itself where it takes longer; nothing of it is heard any more.
+            // If it takes longer, it continues without a waiting caller; the session ignores its
+            // events.
             _ = await outcome(within: limit) { () async throws(EngineError) in await left.leave() }
         }
         session?.end()
@@ -160,7 +165,7 @@ extension MediaEngine {
         await takeDownAudioSinks { !$0.isLocal }
     }
 
-    /// The transport says that the channel is gone.
+    /// Called when the transport reports that the channel is gone.
     private func lost(_ session: RemoteSession, _ error: EngineError) async {
         do throws(EngineError) { try await enter(channelTurnstile) } catch { return }
         defer { channelTurnstile.leave() }
@@ -170,9 +175,9 @@ extension MediaEngine {
         await leaveNow(because: error)
     }
 
-    /// The channel that the engine is in.
+    /// The channel that the engine is in; `nil` if none.
     public var currentChannel: ChannelRequest? { membership == nil ? nil : channel }
 
-    /// The others in the channel.
+    /// The other users in the channel. Thread: any.
     nonisolated public var remoteUsers: Set<UserID> { remote.users }
 }

@@ -1,20 +1,22 @@
 public import MediaCore
 
-/// What the channel gets of the local tracks.
+/// The form in which local tracks are sent to the channel.
 public struct VideoEncoderConfiguration: Hashable, Sendable {
-    /// With borders where the shape differs; `nil` for the source's.
+    /// The size to send, in pixels, with borders if the aspect ratio differs; `nil`, the default,
+    /// for the source's size.
     public var size: VideoSize?
-    /// Default ``VideoMirrorMode/automatic``: not mirrored.
+    /// How frames are mirrored. Default ``VideoMirrorMode/automatic``: not mirrored.
     public var mirror = VideoMirrorMode.automatic
-    /// Whether pictures are turned upright before they are sent. Default false.
+    /// Whether frames are rotated upright before they are sent. Default false.
     public var isUpright = false
 
+    /// Creates a configuration with the default values.
     public init() {}
 }
 
-// What is sent to the channel.
+// Sending to the channel.
 extension MediaEngine {
-    /// What the channel gets of the local tracks, from the next frame on.
+    /// Sets the form in which local tracks are sent to the channel, from the next frame on.
     public func setVideoEncoderConfiguration(
         _ configuration: VideoEncoderConfiguration
     ) async throws(EngineError) {
@@ -24,7 +26,10 @@ extension MediaEngine {
         for publisher in publishers.values { publisher.send(encoderRequest) }
     }
 
-    /// Sends a custom track to the channel, from the next frame on.
+    /// Starts to send a custom track to the channel, from the next frame on.
+    ///
+    /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such track,
+    ///   ``EngineError/Code/notInChannel`` unless the engine is a broadcaster in a channel.
     public func publishCustomVideoTrack(_ track: TrackID) async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -39,14 +44,14 @@ extension MediaEngine {
         publish(track)
     }
 
-    /// Sends a custom track no more.
+    /// Stops sending a custom track.
     public func unpublishCustomVideoTrack(_ track: TrackID) async throws(EngineError) {
         try await enter()
         defer { leave() }
         await stopPublishing(track)
     }
 
-    /// Sends the source's pictures, from its first on.
+    /// Starts to send, beginning with the source's first frame, and starts the source.
     func goOnAir() async throws(EngineError) {
         if configuration.hasVideo { publish(.main) }
         if audio.isEnabled { publishAudio() }

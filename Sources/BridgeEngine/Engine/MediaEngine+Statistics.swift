@@ -1,8 +1,8 @@
 internal import MediaCore
 
 extension MediaEngine {
-    /// The counts and rates now. Rates are over the time since the statistics before, whoever asked. After
-    /// ``shutDown()`` they are those of its end.
+    /// The current counts and rates. Rates cover the time since the statistics were last read, by
+    /// any reader. After ``shutDown()`` they stay as they were at that time.
     public var statistics: EngineStatistics { statisticsNow() }
 
     func statisticsNow() -> EngineStatistics {
@@ -23,7 +23,7 @@ extension MediaEngine {
     private func addAudio(to statistics: inout EngineStatistics) {
         let sources = audioTrack.sources
         let balance = sources.balance
-        // Of sound that was turned off, too, once there was some.
+        // Also reported for audio that was turned off, if there was any.
         if audio.isEnabled || balance.offered > 0 {
             var local = EngineStatistics.LocalAudio()
             let reading = sources.offered.now
@@ -45,7 +45,8 @@ extension MediaEngine {
 
     func counts(of track: LocalTrack, _ id: TrackID, _ now: MediaTime) -> EngineStatistics.Track {
         var counts = EngineStatistics.Track()
-        // In the order of a frame's way, the last first: never too few.
+        // Read from the last stage of a frame's path to the first, so that no stage has more frames
+        // than the one before it.
         counts.processing = track.processing.meters.mapValues(\.balance)
         let captured = counts.processing[.capture] ?? FrameBalance()
         let (drops, lostUnits) = (track.sources.drops.all, lostUnits(of: track, id))

@@ -1,7 +1,7 @@
 internal import MediaBasics
 internal import MediaCore
 
-// What the engine does by itself while it runs.
+// Periodic checks, and reactions to source events.
 extension MediaEngine {
     private static let beat = Duration.milliseconds(100)
 
@@ -40,7 +40,7 @@ extension MediaEngine {
 
     // MARK: Silence
 
-    /// Of the main track alone: who pushes to others knows himself when he does.
+    /// Checks only the main track: a program that pushes to custom tracks knows when it does not.
     private func watchSource(_ limit: MediaTime) {
         guard let slot = slots[.main], let host = slot.host, !slot.hasEnded else { return }
         let arrivals = slot.track.arrivals.load(ordering: .relaxed)
@@ -58,7 +58,7 @@ extension MediaEngine {
         }
     }
 
-    /// Frames come again, or others instead.
+    /// Ends the stall when another source has taken over.
     func noteResumed(_ id: TrackID) {
         guard slots[id]?.watch.isStalled == true else { return }
         endStall(id)
@@ -75,8 +75,8 @@ extension MediaEngine {
         slots[id]?.fallback = nil
     }
 
-    /// From here until the source comes back. Not where time is the source's alone: two runs over the
-    /// same input are to give the same.
+    /// Sends fallback frames until the source delivers again. Not used if time comes only from the
+    /// sources, because two runs over the same input must give the same output.
     private func startFallback(insteadOf port: VideoSourcePort, after arrivals: Int) {
         let still: PixelBuffer?
         switch configuration.fallback {
@@ -92,13 +92,13 @@ extension MediaEngine {
         }
     }
 
-    // MARK: News of the sources
+    // MARK: Source events
 
     func heard(_ news: LocalTrack.SourceEvent, of id: TrackID) {
         switch news {
         case .ended(let port):
             if slots[id]?.host?.port === port { return checkEnding(of: id) }
-            // It takes nothing over any more.
+            // The source was expected to take over; it no longer can.
             if let awaiting = slots[id]?.awaiting, awaiting.port === port {
                 awaiting.once.resume(false)
             }
@@ -111,7 +111,7 @@ extension MediaEngine {
         }
     }
 
-    /// Push mode, which nobody waits for, has taken over with its first frame.
+    /// A push source, for which no operation waits, has taken over with its first frame.
     private func tookOver(_ port: VideoSourcePort) async {
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
@@ -121,7 +121,7 @@ extension MediaEngine {
         await finishSwap(from: old, to: host)
     }
 
-    /// Acts upon the end of the source that runs, once.
+    /// Handles the end of the running source, once.
     func checkEnding(of id: TrackID) {
         guard let host = slots[id]?.host, let ending = host.port.takeEnding() else { return }
         switch ending {
@@ -130,7 +130,7 @@ extension MediaEngine {
             if id == .main { hub.post(.sourceEnded) }
         case .failed(let error):
             slots[id]?.hasFailed = true
-            // Without frames, and that was told.
+            // The source delivers no frames, and that was reported.
             slots[id]?.hasEnded = configuration.restart == nil
             hub.post(
                 .sourceFailed(

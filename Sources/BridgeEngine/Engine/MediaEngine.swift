@@ -1,7 +1,8 @@
 internal import MediaBasics
 public import MediaCore
 
-/// The engine of an RTC program: a video source, any number of renderers, preview and channel.
+/// The engine of an RTC program: a video source, audio, any number of renderers and sinks, preview
+/// and channel.
 ///
 /// ```swift
 /// let engine = MediaEngine()
@@ -11,22 +12,24 @@ public import MediaCore
 /// try await engine.joinChannel("room", userID: 7)
 /// ```
 ///
-/// Preview and channel each hold the source: it starts with the first and stops with the last. The
-/// program's own classes are called by the engine alone, one call at a time each, on threads of their
-/// own. Operations run one after the other, in the order they were asked for.
+/// Preview and channel each hold the source: it starts with the first hold and stops when the last
+/// is released. Only the engine calls the program's objects: one call at a time for each object, on
+/// a thread of its own. Operations run one after the other, in the order in which they were
+/// requested.
 ///
-/// Ownership: a source or renderer that is handed over is the engine's; it is kept until another takes
-/// its place, or the engine is gone. Thread: any.
+/// Ownership: a source or renderer that is passed to the engine belongs to it; the engine retains
+/// it until it is replaced or the engine is released. Thread: any.
 public actor MediaEngine {
     nonisolated let executor = SerialQueueExecutor("engine")
     nonisolated let fallbackQueue = SerialQueue(label: "mediabridge.fallback")
-    /// Where the backend is asked what may take a while.
+    /// The queue for backend calls that may take long.
     nonisolated let controlQueue = SerialQueue(label: "mediabridge.control")
+    /// The executor of the engine's own thread.
     nonisolated public var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    /// How this engine behaves.
+    /// The configuration with which the engine was created.
     nonisolated public let configuration: Configuration
     nonisolated let backend: any MediaBackend
     nonisolated let transport: any ChannelTransport
@@ -35,40 +38,40 @@ public actor MediaEngine {
     nonisolated let transitions = TransitionTrace()
     nonisolated let remote: RemoteParticipants
     nonisolated let pushes = PushTable()
-    /// Of all frames that went to channels.
+    /// Counts all video frames for channels.
     nonisolated let outgoing = FlowMeter()
-    /// Where tracks tell what the engine must act upon; bound to it once it is there.
+    /// Forwards the events of tracks to the engine; its `engine` is set at the end of `init`.
     nonisolated let relay: TrackEventRelay
-    /// The way of the engine's own sound.
+    /// The path of the engine's own audio.
     nonisolated let audioTrack: AudioTrack
     nonisolated let audioPushes = AudioPushSource()
     nonisolated let pulls = PlaybackPullFormat()
-    /// All users, for the sinks of the playback.
+    /// The mix of all users, for the playback sinks.
     nonisolated let mixed = AudioStream()
     nonisolated let playbackQueue = SerialQueue(label: "mediabridge.playback")
-    /// Of all sound that went to channels.
+    /// Counts all audio frames for channels.
     nonisolated let outgoingAudio = AudioFlowMeter()
     /// The track of the video source.
     nonisolated let mainTrack: LocalTrack
 
     nonisolated let turnstile = Turnstile()
-    /// For what enters and leaves channels: a transport that does not answer keeps nothing else waiting.
-    /// Entered before ``turnstile``, where both are.
+    /// Serialises joining and leaving channels, so that a transport that does not answer blocks no
+    /// other operation. If both are needed, it is entered before ``turnstile``.
     nonisolated let channelTurnstile = Turnstile()
     var sourceNumber = 0
     var rendererNumber = 0
     var trackNumber = 0
     var holds: Set<Hold> = []
-    /// The tracks by number; the main one always.
+    /// The tracks by id; always contains the main one.
     var slots: [TrackID: TrackSlot]
-    /// What the program set as its source; `nil` for the default.
+    /// The source that the program has set; `nil` for the default source.
     var chosen: VideoSourceHost?
-    /// The host of push mode, while it is enabled.
+    /// The host of the push source; `nil` if push mode is off.
     var pushHost: VideoSourceHost?
     var renderers: [RendererID: RendererEntry] = [:]
     var membership: (any ChannelMembership)?
     var session: RemoteSession?
-    /// The stay in a channel that has not answered yet.
+    /// The attempt to join a channel that has not answered yet.
     var joining: JoinAttempt?
     var channel: ChannelRequest?
     var role = ChannelRole.broadcaster
@@ -76,18 +79,21 @@ public actor MediaEngine {
     var encoder = VideoEncoderConfiguration()
     var audio = AudioState()
     var heartbeat: Heartbeat?
-    /// What has a call under way that does not return.
+    /// Hosts with a call that has not returned.
     var overdue: [Overdue] = []
     var lastStatistics = MediaTime.zero
-    /// Counts of what was removed.
+    /// The counts of removed objects.
     var gone = EngineStatistics.Gone()
-    /// The statistics of an engine that was shut down.
+    /// The last statistics of an engine that was shut down.
     var finalStatistics: EngineStatistics?
     var isShutDown = false
 
+    /// Creates an engine.
+    ///
     /// - Parameters:
-    ///   - backend: What captures, converts and decodes; ``MediaBridge`` has GStreamer's.
-    ///   - transport: The way to other engines.
+    ///   - configuration: The engine's behaviour.
+    ///   - backend: Captures, converts and decodes; ``MediaBridge`` has the one for GStreamer.
+    ///   - transport: The connection to other engines.
     public init(
         configuration: Configuration = Configuration(), backend: any MediaBackend,
         transport: any ChannelTransport
@@ -139,23 +145,27 @@ public actor MediaEngine {
         ) { track, news in relay.tell(track.id, news) }
     }
 
-    /// What keeps the source running.
+    /// A reason to keep the source running.
     enum Hold: Hashable { case preview, channel }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// What happens from here on; each value is for one reader.
+    /// The engine's events from now on; each value supports one reader. Thread: any.
     nonisolated public var events: EngineEvents { hub.subscribe() }
 
-    /// Every call of the state machine to the program's objects, in order; the last thousand.
+    /// All lifecycle calls to the program's objects, in order; at most the last 1000. Thread: any.
     nonisolated public var trace: [Transition] { transitions.all }
 
-    /// The engine's time now: zero when it was made. The best stamp for frames of the program's own.
+    /// The engine's current running time; zero when the engine was created. The recommended
+    /// timestamp for frames that the program creates. Thread: any.
     nonisolated public var runningTime: MediaTime { clock.now }
 
     // MARK: One operation at a time
 
-    /// - Parameter what: What is given up in a task that is cancelled; `nil` for what must be done.
+    /// Waits until no other operation runs.
+    ///
+    /// - Parameter what: The operation's name for the error if the task is cancelled; `nil` if the
+    ///   operation must not be cancelled.
     func enter(cancelling what: String? = nil) async throws(EngineError) {
         try await enter(turnstile, cancelling: what)
     }
@@ -181,10 +191,11 @@ public actor MediaEngine {
 
     func leave() { turnstile.leave() }
 
-    /// Ends everything: leaves the channel, stops and disposes of sources and renderers, ends the
-    /// events. Everything else throws ``EngineError/Code/shutDown`` from here on.
+    /// Shuts the engine down: leaves the channel, stops and disposes of sources and renderers, and
+    /// ends the event sequences. All other operations throw ``EngineError/Code/shutDown`` from then
+    /// on.
     ///
-    /// An engine that is let go of does the same, without anybody to wait for it.
+    /// An engine that is released does the same, but nothing waits for it to finish.
     public func shutDown() async {
         joining?.abandon()
         do throws(EngineError) { try await enter(channelTurnstile) } catch { return }
@@ -209,14 +220,14 @@ public actor MediaEngine {
     }
 }
 
-/// Brings news from threads of all kinds to the engine, in their order.
-final class TrackEventRelay: @unchecked Sendable {  // set once, before the engine is anybody's
+/// Forwards events from any thread to the engine, in order.
+final class TrackEventRelay: @unchecked Sendable {  // set once, before the engine is used
     weak var engine: MediaEngine?
     private let executor: SerialQueueExecutor
 
     init(_ executor: SerialQueueExecutor) { self.executor = executor }
 
-    /// The source of sound may have ended.
+    /// Reports that the audio source may have ended.
     func tellOfSound() {
         executor.queue.async { [weak engine] in
             engine?.assumeIsolated { $0.checkAudioEnding() }

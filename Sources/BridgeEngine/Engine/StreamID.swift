@@ -1,4 +1,4 @@
-/// Where renderers get their pictures from.
+/// The video stream that a renderer receives.
 public enum StreamID: Hashable, Sendable {
     /// A track of the engine's own.
     case local(TrackID = .main)
@@ -11,10 +11,10 @@ public enum StreamID: Hashable, Sendable {
     }
 }
 
-/// A renderer and what it shows.
+/// A renderer and its stream.
 struct RendererEntry {
     let host: VideoSinkHost
     let stream: StreamID
-    /// Set by one of the `set…Renderer` calls, which replace it.
+    /// Whether it was set by one of the `set…Renderer` calls, which replace it.
     let isMain: Bool
 }

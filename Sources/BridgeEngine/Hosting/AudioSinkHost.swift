@@ -1,7 +1,7 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Where one sink of sound lives.
+/// Owns one audio sink and calls it on an executor of its own.
 actor AudioSinkHost: ObjectHost {
     nonisolated let executor: SerialQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -21,8 +21,9 @@ actor AudioSinkHost: ObjectHost {
     nonisolated private let events: EventHub
 
     /// - Parameters:
-    ///   - converter: Of this sink alone.
-    ///   - patience: How long a source waits for room at most, where nothing may be lost.
+    ///   - converter: The converter for this sink only.
+    ///   - patience: The maximum time that a source waits for room in the queue if no frame may be
+    ///     lost.
     init(
         _ sink: sending any AudioSink, id: AudioSinkID, converter: any AudioConverter,
         clock: EngineClock, patience: Duration, trace: TransitionTrace, events: EventHub
@@ -68,10 +69,11 @@ actor AudioSinkHost: ObjectHost {
             try lifecycle.start(sink.shouldStart)
             failures = 0
             account?.begin()
-            // Where it was given up meanwhile, what puts it away follows, and closes it again.
+            // If the host was retired meanwhile, `putAway()` runs after this call and closes the
+            // feed again.
             feed.open()
         case .stop:
-            // Behind what waited when the feed was closed.
+            // This runs after the frames that were queued when the feed was closed.
             feed.close()
             defer { account?.end() }
             try lifecycle.stop(sink.shouldStop)
@@ -105,7 +107,7 @@ actor AudioSinkHost: ObjectHost {
             return .accepted
         } catch {
             failures += 1
-            // The first of a row is told; a thousand of them are counted.
+            // Only the first failure in a row is reported; all are counted.
             if failures == 1 {
                 events.post(.audioSinkFailed(id, lifecycle.failure(of: "render", error)))
             }
@@ -113,7 +115,7 @@ actor AudioSinkHost: ObjectHost {
         }
     }
 
-    /// Runs `body` with the sink, where it lives.
+    /// Runs `body` with the sink, on the host's executor.
     func perform<R: Sendable>(_ body: @Sendable (any AudioSink) throws -> R) rethrows -> R {
         try body(sink)
     }

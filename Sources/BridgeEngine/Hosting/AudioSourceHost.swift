@@ -1,6 +1,6 @@
 internal import MediaCore
 
-/// Where one source of sound lives.
+/// Owns one audio source and calls it on an executor of its own.
 actor AudioSourceHost: ObjectHost {
     nonisolated let executor: SerialQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -61,13 +61,13 @@ actor AudioSourceHost: ObjectHost {
     private func query() {
         guard !isQueried else { return }
         isQueried = true
-        // Each frame says for itself what it is; asked in its place all the same.
+        // Part of the query sequence. The value is not used, because each frame carries its format.
         _ = source.audioFormat()
         port.adopt(pacing: source.pacing(), base: source.timeBase())
         trace.note(name, .query, .succeeded)
     }
 
-    /// The gate opens when the source says that it started.
+    /// Starts the source. The gate opens when `shouldStart` has returned successfully.
     private func start() throws(EngineError) {
         guard lifecycle.stage == .initialized, !isGivenUp else { return }
         port.expectStart()
@@ -75,11 +75,11 @@ actor AudioSourceHost: ObjectHost {
             port.close()
             throw error
         }
-        // Nothing opens where it was given up meanwhile: that has closed the gate.
+        // Has no effect if the host was retired meanwhile: that has closed the gate.
         port.open()
     }
 
-    /// Runs `body` with the source, where it lives.
+    /// Runs `body` with the source, on the host's executor.
     func perform<R: Sendable>(_ body: @Sendable (any AudioSource) throws -> R) rethrows -> R {
         try body(source)
     }

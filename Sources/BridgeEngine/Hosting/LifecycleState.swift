@@ -1,14 +1,14 @@
 internal import MediaCore
 
-/// How far one object of the program's has come in the state machine, and the calls that take it further.
-/// Each is told to the trace. What has no place in the present stage does nothing.
+/// The lifecycle stage of one object of the program, and the calls that change it. Each call is
+/// recorded in the trace. A call that does not apply to the current stage does nothing.
 struct LifecycleState {
     enum Stage { case fresh, initialized, started }
     private(set) var stage = Stage.fresh
     let name: String
     let typeName: String
     let trace: TransitionTrace
-    /// What a failure is called.
+    /// The error codes of failures.
     let codes: Codes
 
     struct Codes {
@@ -59,14 +59,14 @@ struct LifecycleState {
         stage = .started
     }
 
-    /// - Throws: What the object said; it counts as stopped all the same.
+    /// - Throws: The error of the object's call; the object counts as stopped nevertheless.
     mutating func stop(_ call: () throws -> Void) throws(EngineError) {
         guard stage == .started else { return }
         stage = .initialized
         try end(.stop, call)
     }
 
-    /// - Throws: What the object said; it counts as disposed of all the same.
+    /// - Throws: The error of the object's call; the object counts as disposed of nevertheless.
     mutating func dispose(_ call: () throws -> Void) throws(EngineError) {
         guard stage == .initialized else { return }
         stage = .fresh

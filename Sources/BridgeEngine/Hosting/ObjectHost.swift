@@ -1,42 +1,42 @@
 internal import Synchronization
 
-/// Where one object of the program's lives: the only place that calls it, one call at a time, on a executor
+/// Owns one object of the program and is the only caller of it: one call at a time, on an executor
 /// of its own.
 protocol ObjectHost: Actor {
     nonisolated var executor: SerialQueueExecutor { get }
-    /// In the trace: `source 1`.
+    /// The object's name in the trace, for example `source 1`.
     nonisolated var name: String { get }
-    /// The object's own type.
+    /// The name of the object's type.
     nonisolated var typeName: String { get }
-    /// Of the object.
+    /// The identity of the object.
     nonisolated var identity: ObjectIdentifier { get }
     nonisolated var trace: TransitionTrace { get }
     nonisolated var retirement: Retirement { get }
 
-    /// Makes one call of the state machine. What has no place in the present state does nothing.
+    /// Makes one lifecycle call. A call that does not apply to the current stage does nothing.
     func make(_ call: Transition.Call) throws(EngineError)
 
-    /// No frame goes in or out any more.
+    /// Closes the port or feed: no frame goes in or out any more.
     nonisolated func shut()
 
-    /// How a failure that stops nothing is told.
+    /// Returns the event that reports a failure after which the engine continues.
     nonisolated func failureEvent(_ error: EngineError) -> EngineEvent
 }
 
-/// Whether an object was given up on, because one of its calls did not return.
+/// Whether the engine has given up on an object because one of its calls did not return.
 final class Retirement: Sendable {
     private enum Stage { static let (none, givenUp, putAway) = (0, 1, 2) }
     private let stage = Atomic<Int>(Stage.none)
 
-    /// Given up on, and its call has not returned.
+    /// Whether the object was given up and may not be called.
     var isGivenUp: Bool { stage.load(ordering: .acquiring) != Stage.none }
-    /// Its call returned after all, and it was stopped and disposed of.
+    /// Whether the call returned after all, and the object was stopped and disposed of.
     var isOver: Bool { stage.load(ordering: .acquiring) == Stage.putAway }
 
     fileprivate func begin() { stage.store(Stage.givenUp, ordering: .releasing) }
     fileprivate func end() { stage.store(Stage.putAway, ordering: .releasing) }
 
-    /// It may be called again, where its call returned after all.
+    /// Allows calls again if the overdue call has returned and the object was disposed of.
     func forgive() {
         _ = stage.compareExchange(
             expected: Stage.putAway, desired: Stage.none, ordering: .acquiringAndReleasing)
@@ -46,8 +46,8 @@ final class Retirement: Sendable {
 extension ObjectHost {
     nonisolated var isGivenUp: Bool { retirement.isGivenUp }
 
-    /// Gives the object up: no frame comes from it or goes to it any more, and it is stopped and disposed
-    /// of as soon as the call that is under way returns.
+    /// Gives up on the object: no frame comes from it or goes to it any more, and it is stopped and
+    /// disposed of as soon as the running call returns.
     nonisolated func retire() {
         retirement.begin()
         shut()
@@ -55,7 +55,7 @@ extension ObjectHost {
     }
 
     private func putAway() {
-        // Nobody is left to tell.
+        // Errors are ignored: no caller waits for the result.
         try? make(.stop)
         try? make(.dispose)
         retirement.end()

@@ -1,7 +1,7 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Where one renderer lives.
+/// Owns one renderer and calls it on an executor of its own.
 actor VideoSinkHost: ObjectHost {
     nonisolated let executor: SerialQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -20,7 +20,8 @@ actor VideoSinkHost: ObjectHost {
     nonisolated let retirement = Retirement()
     nonisolated private let events: EventHub
 
-    /// - Parameter patience: How long a source waits for room at most, where it does.
+    /// - Parameter patience: The maximum time that a source waits for room in the queue, if it
+    ///   waits at all.
     init(
         _ sink: sending any VideoSink, id: RendererID, options: RendererOptions, isOffline: Bool,
         patience: Duration, clock: @escaping @Sendable () -> MediaTime, trace: TransitionTrace,
@@ -55,7 +56,7 @@ actor VideoSinkHost: ObjectHost {
 
     nonisolated var name: String { "\(id)" }
 
-    /// What the sink said to the query; `nil` before it.
+    /// The pixel format that the sink asked for; `nil` before the query.
     nonisolated var pixelFormat: VideoPixelFormat? { wanted.withLock { $0 } }
 
     func make(_ call: Transition.Call) throws(EngineError) {
@@ -70,10 +71,11 @@ actor VideoSinkHost: ObjectHost {
             try lifecycle.start(sink.shouldStart)
             failures = 0
             account?.begin()
-            // Where it was given up meanwhile, what puts it away follows, and closes it again.
+            // If the host was retired meanwhile, `putAway()` runs after this call and closes the
+            // feed again.
             feed.open()
         case .stop:
-            // Behind what waited when the feed was closed.
+            // This runs after the frames that were queued when the feed was closed.
             feed.close()
             guard lifecycle.stage == .started else { return }
             feed.freezes.pause()
@@ -106,7 +108,7 @@ actor VideoSinkHost: ObjectHost {
             return .accepted
         } catch {
             failures += 1
-            // The first of a row is told; a thousand of them are counted.
+            // Only the first failure in a row is reported; all are counted.
             if failures == 1 {
                 events.post(.rendererFailed(id, lifecycle.failure(of: "render", error)))
             }
@@ -114,7 +116,7 @@ actor VideoSinkHost: ObjectHost {
         }
     }
 
-    /// Runs `body` with the sink, where it lives.
+    /// Runs `body` with the sink, on the host's executor.
     func perform<R: Sendable>(_ body: @Sendable (any VideoSink) throws -> R) rethrows -> R {
         try body(sink)
     }

@@ -1,6 +1,6 @@
 internal import MediaCore
 
-/// Where one source lives.
+/// Owns one video source and calls it on an executor of its own.
 actor VideoSourceHost: ObjectHost {
     nonisolated let executor: SerialQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -55,7 +55,8 @@ actor VideoSourceHost: ObjectHost {
         var traits = SourceTraits()
         traits.bufferType = source.bufferType()
         traits.captureType = source.captureType()
-        // The encoders of a channel may want to know; asked in its place all the same.
+        // Part of the query sequence, for the encoders of a channel. The engine does not use the
+        // value.
         _ = source.contentHint()
         traits.pacing = source.pacing()
         traits.timeBase = source.timeBase()
@@ -63,7 +64,8 @@ actor VideoSourceHost: ObjectHost {
         trace.note(name, .query, .succeeded)
     }
 
-    /// Query, where it was not done, and initialise. The consumer is there before the call.
+    /// Queries the source if that was not done before, and initialises it. The consumer is set
+    /// before the call.
     private func initialize() throws(EngineError) {
         guard lifecycle.stage == .fresh, !isGivenUp else { return }
         query()
@@ -74,7 +76,7 @@ actor VideoSourceHost: ObjectHost {
         }
     }
 
-    /// The gate opens when the source says that it started.
+    /// Starts the source. The gate opens when `shouldStart` has returned successfully.
     private func start() throws(EngineError) {
         guard lifecycle.stage == .initialized, !isGivenUp else { return }
         port.expectStart()
@@ -82,11 +84,11 @@ actor VideoSourceHost: ObjectHost {
             port.close()
             throw error
         }
-        // Nothing opens where it was given up meanwhile: that has closed the gate.
+        // Has no effect if the host was retired meanwhile: that has closed the gate.
         port.open()
     }
 
-    /// Runs `body` with the source, where it lives.
+    /// Runs `body` with the source, on the host's executor.
     func perform<R: Sendable>(_ body: @Sendable (any VideoSource) throws -> R) rethrows -> R {
         try body(source)
     }

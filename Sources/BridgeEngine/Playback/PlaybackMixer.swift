@@ -8,18 +8,18 @@ final class PlaybackMixer: Sendable {
         var timing = JitterBuffer.Timing.demand
         var limiter = PeakLimiter(sampleRate: 48000, channels: 2)
         var lines: [UserID: RemotePlayback] = [:]
-        /// Of users who are gone, until the last of what they said is played.
+        /// The lines of users who are gone, until all of their queued audio is played.
         var tails: [RemotePlayback] = []
-        /// Mixed, and not pulled yet.
+        /// Samples that are mixed and not pulled yet.
         var rest: [Float] = []
-        /// The place of the next block's first sample.
+        /// The position of the next block's first sample.
         var next = 0
-        /// Of lines that are no more.
+        /// The sum over all closed lines.
         var past = JitterBuffer.Counts()
         var counts = EngineStatistics.Playback()
         var failing: Set<UserID> = []
 
-        /// What became of a line's sound counts on.
+        /// Closes a line and keeps its counts.
         mutating func end(_ line: RemotePlayback) { past = past + line.close() }
 
         mutating func count(abandoned samples: Int) {
@@ -33,7 +33,7 @@ final class PlaybackMixer: Sendable {
         }
     }
     private let state = Mutex(State())
-    /// Somebody listens: a sink, or who pulls.
+    /// The number of consumers of the mix: the sinks' playback, or a program that pulls.
     private let listeners = Atomic<Int>(0)
     private let backend: any MediaBackend
     private let events: EventHub
@@ -47,9 +47,10 @@ final class PlaybackMixer: Sendable {
         self.configuration = configuration
     }
 
-    /// Begins to collect what is to be mixed.
+    /// Starts to collect audio for the mix.
     ///
-    /// - Parameter next: By the clock, the place of the first block; `nil` where blocks are made on demand.
+    /// - Parameter next: The position of the first block if blocks are mixed by the clock; `nil` if
+    ///   they are mixed on demand.
     func begin(_ format: AudioFormat, from next: Int? = nil) {
         state.withLock { state in
             state.endAll()
@@ -62,25 +63,25 @@ final class PlaybackMixer: Sendable {
         listeners.add(1, ordering: .releasing)
     }
 
-    /// Nobody listens any more.
+    /// Ends one consumer's use. Audio is no longer collected when the last one ends.
     func end() {
         guard listeners.subtract(1, ordering: .releasing).newValue == 0 else { return }
         clear()
     }
 
-    /// A user's sound, in the engine's time.
+    /// Queues a user's audio frame, timestamped in the engine's running time.
     func receive(_ frame: AudioFrame, from user: UserID) {
         guard listeners.load(ordering: .acquiring) > 0 else { return }
         let (line, next) = line(of: user)
         do {
-            // A line may end meanwhile.
+            // The line may be closed meanwhile; its samples count as abandoned then.
             let lost = try line.add(frame, now: next)
             state.withLock { state in
                 state.failing.remove(user)
                 state.count(abandoned: lost)
             }
         } catch {
-            // The first of a row is told.
+            // Only the first failure in a row is reported.
             let isNew = state.withLock { state in
                 state.counts.failedFrames += 1
                 return state.failing.insert(user).inserted
@@ -95,19 +96,19 @@ final class PlaybackMixer: Sendable {
         }
     }
 
-    /// A user is gone: what waits of him is still played.
+    /// Ends a user's line: its queued audio is still played.
     func forget(_ user: UserID) {
         state.withLock { state in
             guard let line = state.lines.removeValue(forKey: user) else { return }
             state.tails.append(line)
-            // Where nobody takes what is mixed, tails do not pile up.
+            // Bounds the number of tails if the mix is not consumed.
             if state.tails.count > Self.mostTails { state.end(state.tails.removeFirst()) }
         }
     }
 
     private static let mostTails = 32
 
-    /// Nobody is there any more.
+    /// Closes all lines.
     func clear() { state.withLock { $0.endAll() } }
 
     private func line(of user: UserID) -> (RemotePlayback, next: Int) {
@@ -129,18 +130,19 @@ final class PlaybackMixer: Sendable {
 
     // MARK: Blocks
 
-    /// How long blocks are.
+    /// The duration of a block.
     static let length = MediaTime(nanoseconds: 10_000_000)
 
-    /// How long after its capture sound is mixed by the clock, where it is in time.
+    /// The time from capture to mixing, for audio that arrives in time and is mixed by the clock.
     var delay: MediaTime {
         MediaTime(
             max(.zero, min(configuration.targetDelay, configuration.maximumDelay)))
     }
 
-    /// The next 10 ms; silence where nothing is there.
+    /// Mixes the next 10 ms; silence if no audio is queued.
     ///
-    /// - Parameter place: Of its first sample; `nil` for right behind the block before.
+    /// - Parameter place: The position of the block's first sample; `nil` for right after the
+    ///   previous block.
     private func block(at place: Int? = nil) -> [Float] {
         let (lines, format, start) = state.withLock { state in
             if let place { state.next = place }
@@ -162,9 +164,10 @@ final class PlaybackMixer: Sendable {
         return mix
     }
 
-    /// The next samples of the mix as 16-bit ones, interleaved.
+    /// Passes the next samples of the mix to `body` as interleaved 16-bit samples, each with its
+    /// index.
     ///
-    /// - Parameter count: Samples of all channels together.
+    /// - Parameter count: The number of samples over all channels.
     func pull(_ count: Int, _ body: (Int, Int16) -> Void) {
         var rest = state.withLock { state in
             defer { state.rest = [] }
@@ -176,7 +179,8 @@ final class PlaybackMixer: Sendable {
         state.withLock { $0.rest = left }
     }
 
-    /// The 10 ms from a moment on for sinks: what is mixed in time stays in step with its pictures.
+    /// Mixes the 10 ms from `time` on for sinks. Audio that arrives in time stays in sync with its
+    /// video.
     func frame(at time: MediaTime, timing: LiveTiming) -> AudioFrame? {
         var format = state.withLock { $0.format }
         let samples = block(at: format.samples(in: time))
@@ -192,19 +196,21 @@ final class PlaybackMixer: Sendable {
         return frame
     }
 
-    /// - Parameter value: From -1 to 1.
+    /// Converts a sample to a 16-bit integer.
+    ///
+    /// - Parameter value: From -1 to 1; values outside are clipped.
     private static func rounded(_ value: Float) -> Int16 {
         Int16(max(-32768, min(32767, (value * 32768).rounded())))
     }
 
     // MARK: Counts
 
-    /// What became of a user's sound, while he is there.
+    /// Returns the counts of a user's audio; `nil` if the user has no line.
     func statistics(of user: UserID) -> (counts: JitterBuffer.Counts, wait: MediaTime)? {
         state.withLock { $0.lines[user] }?.state
     }
 
-    /// Of all users, those who are gone included.
+    /// The sum over all users, including users who are gone.
     var counts: EngineStatistics.Playback {
         state.withLock { state in
             var playback = state.counts

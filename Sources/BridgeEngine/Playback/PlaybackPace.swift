@@ -1,13 +1,14 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Which blocks of 10 ms are due, by their numbers since the clock's zero, whenever it is asked: a late
-/// timer makes up for it. Thread: any.
+/// Computes which blocks of 10 ms are due, numbered from running time zero. A late timer gets
+/// several blocks at once. Thread: any.
 final class PlaybackPace: Sendable {
     private let clock: EngineClock
     private let made: Mutex<Int64>
     private static let length = PlaybackMixer.length.nanoseconds
-    /// A machine that slept does not catch up on all of it.
+    /// The maximum number of blocks returned at once, so that a machine that slept does not catch
+    /// up on everything.
     private static let most: Int64 = 100
 
     init(_ clock: EngineClock) {
@@ -15,9 +16,10 @@ final class PlaybackPace: Sendable {
         made = Mutex(clock.now.nanoseconds / Self.length)
     }
 
-    /// The next block's.
+    /// The number of the next block.
     var next: Int64 { made.withLock { $0 } }
 
+    /// Returns the blocks that have become due since the previous call.
     func dueBlocks() -> Range<Int64> {
         let now = clock.now.nanoseconds / Self.length
         return made.withLock { made in
@@ -27,11 +29,11 @@ final class PlaybackPace: Sendable {
     }
 }
 
-/// What format the program pulls, reached without waiting for the engine.
+/// The format in which the program pulls, readable without waiting for the engine.
 final class PlaybackPullFormat: Sendable {
     private let present = Mutex<AudioFormat?>(nil)
 
-    /// `nil` while nothing is pulled.
+    /// `nil` if pulling is not enabled.
     var format: AudioFormat? { present.withLock { $0 } }
 
     func enable(_ format: AudioFormat?) { present.withLock { $0 = format } }

@@ -1,16 +1,17 @@
 internal import MediaCore
 internal import Synchronization
 
-/// What an engine hears of the others in its channel: to the sinks of each, and into the mix. Thread: any.
+/// Receives the audio of the other users in the channel and passes it to their sinks and to the
+/// mix. Thread: any.
 final class RemoteAudioReceiver: Sendable {
-    /// One user's sound.
+    /// One user's audio.
     private final class Line: Sendable {
         let stream = AudioStream()
         let meter = AudioMeter()
         let level = LevelMeter()
         let isFirst = Atomic<Bool>(true)
 
-        /// `nil` where nothing came.
+        /// The counts of the user's audio; `nil` if none has arrived.
         var counts: EngineStatistics.RemoteAudio? {
             let reading = meter.now
             guard reading.frames > 0 else { return nil }
@@ -25,7 +26,7 @@ final class RemoteAudioReceiver: Sendable {
         var areAllMuted = false
         var gone = Departed<UserID, EngineStatistics.RemoteAudio>()
 
-        /// Of those whose sinks do not wait for their return.
+        /// Removes a user's line unless its sinks wait for the user's return.
         mutating func prune(_ user: UserID) {
             guard let line = lines[user], line.stream.isIdle else { return }
             lines[user] = nil
@@ -69,7 +70,7 @@ final class RemoteAudioReceiver: Sendable {
         }
     }
 
-    // MARK: What is heard
+    // MARK: Events of the channel
 
     func published(by user: UserID) {
         line(of: user).isFirst.store(true, ordering: .relaxed)
@@ -85,7 +86,7 @@ final class RemoteAudioReceiver: Sendable {
         let line = line(of: user)
         var frame = frame
         if let live = frame.liveTiming {
-            // The sender's running time becomes the receiver's: the clock is the same.
+            // Converts the sender's running time to the receiver's: both use the same clock.
             frame.runningTime = frame.runningTime.map { $0 + live.clockOrigin - clock.origin }
             frame.liveTiming?.clockOrigin = clock.origin
         }
@@ -102,19 +103,19 @@ final class RemoteAudioReceiver: Sendable {
         line.stream.consume(frame)
     }
 
-    /// A user is gone; his sinks wait for his return.
+    /// Ends a user's audio; sinks of the user are kept for its return.
     func forget(_ user: UserID) {
         mixer.forget(user)
         state.withLock { $0.prune(user) }
     }
 
-    /// Nobody is there any more.
+    /// Ends the audio of all users.
     func clear() {
         mixer.clear()
         state.withLock { state in state.lines.keys.forEach { state.prune($0) } }
     }
 
-    /// Of those who are there, and of those who left.
+    /// The counts of the present users, and of those who left.
     var statistics:
         (
             present: [UserID: EngineStatistics.RemoteAudio],

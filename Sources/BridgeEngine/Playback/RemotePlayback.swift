@@ -1,10 +1,10 @@
 internal import MediaCore
 internal import Synchronization
 
-/// One user's sound on its way into the mix: converted to the playback's format, and held in a jitter
-/// buffer.
+/// One user's audio on its way to the mix: converted to the playback's format and queued in a
+/// jitter buffer.
 ///
-/// Thread: any; frames come one at a time.
+/// Thread: any; one frame at a time.
 final class RemotePlayback: Sendable {
     private struct State {
         var buffer: JitterBuffer
@@ -14,16 +14,19 @@ final class RemotePlayback: Sendable {
     private let converter: any AudioConverter
     private let format: AudioFormat
 
-    /// - Parameter format: Float samples, interleaved.
+    /// - Parameter format: The playback's format: interleaved float samples.
     init(_ format: AudioFormat, _ converter: any AudioConverter, _ buffer: JitterBuffer) {
         self.format = format
         self.converter = converter
         line = Mutex(State(buffer: buffer))
     }
 
-    /// - Parameter now: The place of the mix's next sample.
-    /// - Returns: How many samples came after ``close()``.
-    /// - Throws: What the converter says.
+    /// Converts a frame and queues it.
+    ///
+    /// - Parameter now: The position of the mix's next sample.
+    /// - Returns: The number of samples, per channel, that were refused because they came after
+    ///   ``close()``.
+    /// - Throws: The converter's error.
     func add(_ frame: AudioFrame, now: Int) throws -> Int {
         guard let made = try converter.convert(frame, to: AudioConversion(to: format)) else {
             return 0
@@ -38,20 +41,20 @@ final class RemotePlayback: Sendable {
         }
     }
 
-    /// Adds what is due to the mix.
+    /// Adds the samples that are due to the mix.
     ///
     /// - Parameters:
-    ///   - now: The place of the mix's first sample.
-    ///   - mix: Interleaved.
-    /// - Returns: Whether there was anything to be heard.
+    ///   - now: The position of the mix's first sample.
+    ///   - mix: Interleaved samples.
+    /// - Returns: Whether any audio was added.
     func take(at now: Int, into mix: inout [Float]) -> Bool {
         let count = mix.count / format.channels
         return line.withLock { $0.buffer.take(count, at: now, into: &mix) }
     }
 
-    /// Drops what waits, and takes no more.
+    /// Drops the queued audio and refuses further frames.
     ///
-    /// - Returns: What became of all of it.
+    /// - Returns: The final counts.
     func close() -> JitterBuffer.Counts {
         line.withLock { line in
             line.isClosed = true
@@ -60,10 +63,10 @@ final class RemotePlayback: Sendable {
         }
     }
 
-    /// Whether nothing waits.
+    /// Whether no audio is queued.
     var isEmpty: Bool { line.withLock { $0.buffer.isEmpty } }
 
-    /// What became of the user's sound, and how long the latest piece waits.
+    /// The counts of the user's audio, and how long the latest frame waits.
     var state: (counts: JitterBuffer.Counts, wait: MediaTime) {
         let (counts, wait) = line.withLock { ($0.buffer.counts, $0.buffer.wait) }
         return (counts, format.duration(samples: wait))

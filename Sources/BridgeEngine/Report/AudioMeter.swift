@@ -1,7 +1,7 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Counts the sound that passes one place. Thread: any.
+/// Counts the audio frames and samples that pass one point. Thread: any.
 final class AudioMeter: Sendable {
     struct Reading: Sendable {
         var frames = 0
@@ -22,7 +22,7 @@ final class AudioMeter: Sendable {
     var now: Reading { reading.withLock { $0 } }
 }
 
-/// The loudest sample since it was asked before, from 0 to 1. Thread: any.
+/// Measures the peak level since the last reading, from 0 to 1. Thread: any.
 final class LevelMeter: Sendable {
     private let peak = Mutex<Float?>(nil)
 
@@ -31,7 +31,8 @@ final class LevelMeter: Sendable {
         peak.withLock { $0 = max($0 ?? 0, level) }
     }
 
-    /// `nil` where no sound came, or none whose samples can be read at once.
+    /// Returns the peak level and resets it; `nil` if no audio arrived, or only audio in a format
+    /// whose samples cannot be read directly.
     func take() -> Double? {
         peak.withLock { peak in
             defer { peak = nil }

@@ -1,10 +1,11 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Whether a receiver hangs in a frame, and whether somebody waits for it in vain. Thread: any; one frame at
-/// a time.
+/// Detects a receiver that hangs in a frame, and remembers that a source timed out waiting for it.
+/// Thread: any; one frame at a time.
 final class BusyMeter: Sendable {
-    /// The clock's time since when one frame is being taken; zero for none.
+    /// The clock's time, in nanoseconds, when the current frame was handed to the receiver; zero
+    /// for none.
     private let since = Atomic<Int64>(0)
     private let watch = Mutex(StallWatch())
     private let isGivenUpNow = Atomic<Bool>(false)
@@ -12,7 +13,7 @@ final class BusyMeter: Sendable {
 
     init(_ clock: @escaping @Sendable () -> MediaTime) { self.clock = clock }
 
-    /// Runs `body`, which takes one frame.
+    /// Runs `body`, which handles one frame.
     func during<R>(_ body: () -> R) -> R {
         isGivenUpNow.store(false, ordering: .relaxed)
         since.store(clock().nanoseconds, ordering: .relaxed)
@@ -20,14 +21,15 @@ final class BusyMeter: Sendable {
         return body()
     }
 
-    /// Somebody has waited for room in vain: nobody does so again before the receiver takes a frame.
+    /// Records that a source timed out waiting for room. No source waits again before the receiver
+    /// takes a frame.
     func giveUp() { isGivenUpNow.store(true, ordering: .relaxed) }
 
     var isGivenUp: Bool { isGivenUpNow.load(ordering: .relaxed) }
 
-    /// Looks whether the receiver hangs in a frame for longer than `limit`.
+    /// Checks whether the receiver hangs in a frame for longer than `limit`.
     ///
-    /// - Returns: What changed since the last look.
+    /// - Returns: The changes since the last check.
     func check(now: MediaTime, limit: MediaTime) -> [StallWatch.Change] {
         let since = self.since.load(ordering: .relaxed)
         return watch.withLock {

@@ -1,23 +1,26 @@
 public import MediaCore
 
-/// How many frames went to and from a user of a channel, and what became of them.
+/// The counts of frames sent and received by one user of a channel, and their outcomes.
 public struct ChannelStatistics: Hashable, Sendable {
-    /// Frames on the way from one user to another. `sent` is the sum of the others and ``waiting``.
+    /// Frames from one user to another. `sent` is the sum of the other counts and ``waiting``.
     public struct Frames: Hashable, Sendable {
-        /// Put before the receiver.
+        /// Frames queued for the receiver.
         public var sent = 0
-        /// Handed to the receiver.
+        /// Frames handed to the receiver.
         public var delivered = 0
-        /// Given way to newer ones, because the receiver was slow.
+        /// Frames evicted by newer ones because the receiver was slow.
         public var evicted = 0
-        /// Not delivered, because the receiver left.
+        /// Frames not delivered because the receiver left.
         public var closed = 0
 
-        /// Still before the receiver.
+        /// Frames that are still in the receiver's queue.
         public var waiting: Int { sent - delivered - evicted - closed }
 
+        /// Creates counts of zero.
         public init() {}
 
+        /// The same counts as a balance: sent frames are offered, evicted and closed ones are
+        /// dropped.
         public var balance: FrameBalance {
             var drops = DropCounts()
             (drops[.evicted], drops[.closed]) = (evicted, closed)
@@ -25,19 +28,22 @@ public struct ChannelStatistics: Hashable, Sendable {
         }
     }
 
-    /// Frames that the user sent, each once, whoever was there to receive it.
+    /// Video frames that the user sent. Each is counted once, regardless of the number of
+    /// receivers.
     public var sent = 0
-    /// From this user to all who were ever there.
+    /// Video frames from this user to all users who were ever in the channel.
     public var outgoing = Frames()
-    /// From all who were ever there to this user.
+    /// Video frames from all users who were ever in the channel to this user.
     public var incoming = Frames()
-    /// Pieces of sound from this user, and to him; the sums over all who were ever there.
+    /// Audio frames from this user to all users who were ever in the channel.
     public var outgoingAudio = Frames()
+    /// Audio frames from all users who were ever in the channel to this user.
     public var incomingAudio = Frames()
-    /// From this user to each who is there now.
+    /// Video frames from this user to each user who is in the channel now.
     public var to: [UserID: Frames] = [:]
-    /// From each who is there now to this user.
+    /// Video frames from each user who is in the channel now to this user.
     public var from: [UserID: Frames] = [:]
 
+    /// Creates counts of zero.
     public init() {}
 }

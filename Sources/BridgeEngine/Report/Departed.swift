@@ -1,13 +1,13 @@
 public import MediaCore
 
-/// Counts of objects that are gone: the latest each by itself, those before them in one sum, so that an
-/// engine that runs for months keeps no list of all there ever was.
+/// Counts of removed objects: the latest ones individually, earlier ones as one sum, so that memory
+/// stays bounded in an engine that runs for months.
 public struct Departed<ID: Hashable & Sendable, Counts: FrameBalanced>: Sendable {
-    /// The latest 64.
+    /// The counts of the latest 64 removed objects.
     public private(set) var latest: [ID: Counts] = [:]
-    /// Of all that went before those.
+    /// The sum over all objects that were removed before those.
     public private(set) var earlier = FrameBalance()
-    /// The oldest first.
+    /// The ids in ``latest``, oldest first.
     private var order: [ID] = []
     private static var most: Int { 64 }
 
@@ -25,11 +25,12 @@ public struct Departed<ID: Hashable & Sendable, Counts: FrameBalanced>: Sendable
         earlier = earlier + oldest.balance
     }
 
-    /// Of all that are gone.
+    /// The sum over all removed objects.
     public var balance: FrameBalance { latest.values.reduce(earlier) { $0 + $1.balance } }
 }
 
-/// Counts that hold a balance.
+/// Counts from which a balance can be made.
 public protocol FrameBalanced: Sendable {
+    /// The balance of these counts.
     var balance: FrameBalance { get }
 }

@@ -1,113 +1,127 @@
 public import MediaCore
 
-/// What happens in an engine that the program may want to know.
+/// An event of an engine.
 public enum EngineEvent: Sendable {
     /// The state of the local video: capturing, or not.
     case localVideoState(LocalVideoState)
-    /// The first frame of a local track since it began to run.
+    /// The first frame of a local track since the track began to run.
     case firstLocalFrame(TrackID, VideoSize)
-    /// Another source delivers from here on.
+    /// Another video source has become active.
     case sourceSwitched
-    /// The source has nothing more to deliver: the end of a file.
+    /// The video source has ended, for example at the end of a file.
     case sourceEnded
-    /// The source cannot go on, or could not be stopped.
+    /// The video source cannot continue, or could not be stopped.
     case sourceFailed(EngineError)
-    /// No frame came for this long.
+    /// The video source has delivered no frame for this long.
     case sourceStalled(Duration)
-    /// Frames come again.
+    /// The video source delivers frames again after a stall.
     case sourceResumed
-    /// The source is started again; the attempt's number, from 1.
+    /// A failed video source is being restarted; the number of the attempt, from 1.
     case sourceRestarting(attempt: Int)
-    /// An encoded unit that was pushed to this track was refused, and so is every one that builds on it:
-    /// let the encoder make a key frame.
+    /// An encoded unit that was pushed to this track was refused, and so are all units that depend
+    /// on it: have the encoder produce a key frame.
     case keyFrameNeeded(TrackID)
 
-    /// A renderer failed. It gets no more frames where it could not start, and goes on where one frame
-    /// failed.
+    /// A renderer failed. If it could not be started it gets no more frames; if one frame failed it
+    /// continues.
     case rendererFailed(RendererID, EngineError)
-    /// A renderer has been busy with one frame for too long; others are not.
+    /// A renderer has been busy with one frame for too long; the other renderers are not affected.
     case rendererStalled(RendererID)
     /// A renderer takes frames again.
     case rendererResumed(RendererID)
-    /// A processor threw or is too slow. It is passed over where it does so again and again.
+    /// A processor threw or is too slow. It is skipped if that happens repeatedly.
     case processorFailed(ProcessingPoint, EngineError)
 
-    /// In a channel.
+    /// The engine has joined a channel.
     case joined(channel: String, as: UserID)
-    /// Out of it, by the program's own wish.
+    /// The engine has left the channel at the program's request.
     case left(channel: String)
-    /// The channel is gone.
+    /// The channel is gone; the engine is no longer in it.
     case disconnected(EngineError)
+    /// Another user is in the channel.
     case userJoined(UserID)
+    /// Another user is no longer in the channel, and why.
     case userOffline(UserID, OfflineReason)
+    /// A user has announced a video track.
     case trackPublished(TrackID, by: UserID)
+    /// A user has ended a video track.
     case trackUnpublished(TrackID, by: UserID)
-    /// The first frame of a user's track since it was published.
+    /// The first frame of a user's track since the track was published.
     case firstRemoteFrame(UserID, TrackID, VideoSize)
 
-    /// The state of the local sound.
+    /// The state of the local audio: capturing, or not.
     case localAudioState(LocalAudioState)
-    /// The first local sound since its source began to run.
+    /// The first local audio frame since its source was started.
     case firstLocalAudio(AudioFormat)
-    /// The source of sound has nothing more to deliver.
+    /// The audio source has ended.
     case audioSourceEnded
-    /// The source of sound cannot go on, or could not be started: no sound card, say. Pictures go on.
+    /// The audio source cannot continue, or could not be started (for example, no sound card).
+    /// Video continues.
     case audioSourceFailed(EngineError)
-    /// No sound came for this long. There is none to be heard meanwhile.
+    /// The audio source has delivered nothing for this long. Receivers hear nothing meanwhile.
     case audioSourceStalled(Duration)
-    /// Sound comes again.
+    /// The audio source delivers again after a stall.
     case audioSourceResumed
-    /// Samples were missing, or came twice. Told once a second at most; the statistics count all.
+    /// Samples were missing or came twice. Posted at most once per second; the statistics count
+    /// all.
     case audioCorrected(AudioContinuity.Correction)
-    /// A processor of sound threw.
+    /// An audio processor threw.
     case audioProcessorFailed(EngineError)
-    /// A sink of sound failed. It gets no more where it could not start, and goes on where one frame failed.
+    /// An audio sink failed. If it could not be started it gets no more frames; if one frame failed
+    /// it continues.
     case audioSinkFailed(AudioSinkID, EngineError)
-    /// A sink of sound has been busy with one frame for too long; others are not.
+    /// An audio sink has been busy with one frame for too long; the other sinks are not affected.
     case audioSinkStalled(AudioSinkID)
-    /// A sink of sound takes frames again.
+    /// An audio sink takes frames again.
     case audioSinkResumed(AudioSinkID)
+    /// A user has announced audio.
     case audioPublished(by: UserID)
+    /// A user has ended its audio.
     case audioUnpublished(by: UserID)
-    /// The first of a user's sound since it was published.
+    /// The first audio frame of a user since its audio was published.
     case firstRemoteAudio(UserID, AudioFormat)
-    /// A user's sound cannot be mixed.
+    /// A user's audio cannot be mixed.
     case playbackFailed(EngineError)
 
-    /// Every two seconds while something runs.
+    /// The statistics, every ``MediaEngine/Configuration/statisticsInterval`` (two seconds by
+    /// default) while preview or channel runs.
     case statistics(EngineStatistics)
-    /// Something that was asked for has no effect, and why.
+    /// A request had no effect; the reason as text.
     case warning(String)
 }
 
-/// What the local video does.
+/// The state of the local video.
 public enum LocalVideoState: String, Sendable {
+    /// Stopped, capturing, or failed.
     case stopped, capturing, failed
 }
 
-/// What the local sound does.
+/// The state of the local audio.
 public enum LocalAudioState: String, Sendable {
+    /// Stopped, capturing, or failed.
     case stopped, capturing, failed
 }
 
-/// The place of a sink of sound in an engine.
+/// The id of an audio sink in an engine.
 public struct AudioSinkID: Hashable, Sendable, CustomStringConvertible {
     let number: Int
+    /// `audio sink` and the number.
     public var description: String { "audio sink \(number)" }
 }
 
-/// A renderer's place in an engine.
+/// The id of a renderer in an engine.
 public struct RendererID: Hashable, Sendable, CustomStringConvertible {
     let number: Int
+    /// `renderer` and the number.
     public var description: String { "renderer \(number)" }
 }
 
-/// Where processors work.
+/// The points of a track at which processors work.
 public enum ProcessingPoint: String, Sendable, CaseIterable {
-    /// After the source: everything behind sees the result.
+    /// After the source: all receivers get the result.
     case capture
-    /// Before the channel alone.
+    /// Before the channel: only the channel gets the result.
     case encode
-    /// Before local renderers alone.
+    /// Before local renderers: only they get the result.
     case render
 }

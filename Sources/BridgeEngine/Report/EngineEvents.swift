@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The events of an engine from the moment it was asked for, in their order.
+/// The events of an engine, in order, from the moment when this sequence was requested.
 ///
-/// Nobody has to read them: of those that wait the newest 256 are kept, and ``missed`` counts the rest.
-/// The sequence ends when the engine is shut down. Each value is for one reader.
+/// Events need not be read: at most the newest 256 unread ones are kept, and ``missed`` counts the
+/// others. The sequence ends when the engine is shut down. Each value supports one reader.
 public struct EngineEvents: AsyncSequence, Sendable {
     private let stream: AsyncStream<EngineEvent>
     private let missedEvents: Missed
@@ -17,15 +17,16 @@ public struct EngineEvents: AsyncSequence, Sendable {
         missedEvents = missed
     }
 
-    /// Events that gave way to newer ones because nobody read them.
+    /// The number of unread events that were dropped in favour of newer ones.
     public var missed: Int { missedEvents.count.load(ordering: .relaxed) }
 
+    /// Creates the iterator of the sequence's one reader.
     public func makeAsyncIterator() -> AsyncStream<EngineEvent>.AsyncIterator {
         stream.makeAsyncIterator()
     }
 }
 
-/// From where events happen to whoever listens. Thread: any.
+/// Distributes events to all listeners. Thread: any.
 final class EventHub: Sendable {
     private struct Listener: Sendable {
         let continuation: AsyncStream<EngineEvent>.Continuation
@@ -51,7 +52,7 @@ final class EventHub: Sendable {
         }
         if let number {
             continuation.onTermination = { [weak self] _ in
-                // What it holds is let go of outside of the lock.
+                // The listener is released outside the lock.
                 _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
             }
         } else {
@@ -60,7 +61,7 @@ final class EventHub: Sendable {
         return EngineEvents(stream, missed)
     }
 
-    /// Those who listen now.
+    /// The number of current listeners.
     var listenerCount: Int { state.withLock { $0.listeners.count } }
 
     func post(_ event: EngineEvent) {

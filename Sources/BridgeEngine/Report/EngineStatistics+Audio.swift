@@ -1,58 +1,74 @@
 public import MediaCore
 
 extension EngineStatistics {
-    /// The engine's own sound. Samples are those of each channel.
+    /// The engine's own audio. Sample counts are per channel.
     public struct LocalAudio: Sendable {
-        /// Frames that sources delivered, those that were taken, and what became of the others.
+        /// Frames that sources delivered, how many of them were accepted, and the causes of the
+        /// drops.
         public var balance = FrameBalance()
+        /// Frames that sources delivered.
         public var delivered: Int { balance.offered }
+        /// Samples that sources delivered, per channel.
         public var deliveredSamples = 0
-        /// Of sources, and by processors.
+        /// Frames of sources that were refused, and frames that processors dropped.
         public var dropped = DropCounts()
-        /// Samples that went on, silence that was filled in included.
+        /// Samples that were passed on, including inserted silence.
         public var samples = 0
-        /// `nil` before the first frame.
+        /// The format of the latest frame; `nil` before the first one.
         public var format: AudioFormat?
-        /// Gaps that were filled and overlaps that were cut off, and how many samples that took.
+        /// Gaps that were filled and overlaps that were cut off, and the number of samples
+        /// involved.
         public var corrections = AudioContinuity.Counts()
-        /// The loudest sample since the statistics before, from 0 to 1; `nil` where no sound came, or none
-        /// of 16-bit or float samples.
+        /// The peak level since the previous statistics, from 0 to 1; `nil` if no audio came, or
+        /// only samples that are neither 16-bit integers nor floats.
         public var level: Double?
     }
-    /// One user's sound that comes from the channel.
+    /// The audio of one user in the channel.
     public struct RemoteAudio: FrameBalanced {
+        /// Frames received.
         public var received = 0
+        /// The received frames as a balance: all count as delivered.
         public var balance: FrameBalance { FrameBalance(offered: received, delivered: received) }
-        /// Of each channel.
+        /// Samples received, per channel.
         public var samples = 0
+        /// The format of the latest frame.
         public var format: AudioFormat?
-        /// As of ``LocalAudio/level``.
+        /// The peak level, as in ``LocalAudio/level``.
         public var level: Double?
-        /// What became of it on its way into the mix, at the playback's rate; `nil` while nothing is
-        /// mixed, and once the user is gone: ``Playback/jitterBuffer`` keeps what was counted.
+        /// The counts of the user's jitter buffer, at the playback's sample rate; `nil` while
+        /// nothing is mixed, and once the user is gone: ``Playback/jitterBuffer`` keeps what was
+        /// counted.
         public var jitterBuffer: JitterBuffer.Counts?
-        /// How long its latest piece waits, or waited, before it is mixed; below zero where it was late.
+        /// The time that the user's latest frame waits, or waited, before it is mixed; negative if
+        /// it was late.
         public var wait: Duration?
     }
-    /// One sink of sound; frames are pieces of sound, not samples.
+    /// One audio sink. The counts are audio frames, not samples.
     public struct AudioOutput: FrameBalanced {
+        /// Frames that were offered and rendered, and the causes of the drops.
         public var balance = FrameBalance()
+        /// Frames offered to the sink.
         public var offered: Int { balance.offered }
+        /// Frames that the sink rendered.
         public var rendered: Int { balance.delivered }
+        /// Dropped frames by cause.
         public var dropped: DropCounts { balance.dropped }
+        /// Frames that are still queued, before the sink or inside it.
         public var waiting: Int { balance.waiting }
     }
-    /// The mix of all users. Samples are those of each channel, at the playback's rate.
+    /// The mix of all users. Samples are counted per channel, at the playback's sample rate.
     public struct Playback: Sendable {
+        /// Samples that were mixed.
         public var mixedSamples = 0
-        /// Of those, samples at which nobody was heard.
+        /// Samples in ``mixedSamples`` during which no user was heard.
         public var silentSamples = 0
-        /// What became of the sound of all users together, those who are gone included.
+        /// The sum of all users' jitter buffer counts, including users who are gone.
         public var jitterBuffer = JitterBuffer.Counts()
-        /// Times that nothing was left to play of a user's sound, and how much was missing.
+        /// The number of times that a user's audio ran out.
         public var underruns: Int { jitterBuffer.underruns }
+        /// Samples that were missing because a user's audio had run out.
         public var missingSamples: Int { jitterBuffer.missing }
-        /// Samples that were not played, of all causes.
+        /// Samples that were not played, over all causes.
         public var discardedSamples: Int { jitterBuffer.dropped.total }
         /// Frames that could not be converted for the mix.
         public var failedFrames = 0

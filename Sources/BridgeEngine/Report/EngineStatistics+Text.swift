@@ -26,10 +26,12 @@ extension EngineStatistics: CustomStringConvertible {
 }
 
 extension EngineStatistics.Track: CustomStringConvertible {
+    /// The balance and the frame rate as text.
     public var description: String { "\(balance), \(frameRate.inTenths) fps" }
 }
 
 extension EngineStatistics.Renderer: CustomStringConvertible {
+    /// The balance, the frame rate and the freezes as text.
     public var description: String {
         "\(balance), \(frameRate.inTenths) fps"
             + (freezes > 0 ? ", \(freezes) freezes of \(frozen) in all" : "")
@@ -37,10 +39,11 @@ extension EngineStatistics.Renderer: CustomStringConvertible {
 }
 
 extension ChannelStatistics.Frames: CustomStringConvertible {
+    /// The balance as text.
     public var description: String { "\(balance)" }
 }
 
 extension Double {
-    /// Without digits that say nothing.
+    /// The value rounded to one decimal place.
     fileprivate var inTenths: Double { (self * 10).rounded() / 10 }
 }

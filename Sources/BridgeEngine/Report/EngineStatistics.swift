@@ -1,99 +1,131 @@
 public import MediaCore
 
-/// What an engine has done: counts since the track, the renderer or the engine was made, rates since the
-/// statistics before.
+/// The statistics of an engine. Counts start when the track, the renderer or the engine was
+/// created; rates cover the time since the previous statistics.
 ///
-/// Nothing is forgotten: what was removed is in ``gone``, and after ``MediaEngine/shutDown()`` the statistics
-/// stay as they were at its end.
+/// No count is lost: removed objects are in ``gone``, and after ``MediaEngine/shutDown()`` the
+/// statistics stay as they were at that time.
 public struct EngineStatistics: Sendable {
-    /// One way of frames in: the sources that a track had one after the other, or what was pushed to it.
+    /// One local track, over all sources that it had one after the other, or over what was pushed
+    /// to it.
     public struct Track: FrameBalanced {
-        /// Frames that came, those that were repeated and encoded units without a picture included, and what
-        /// became of them up to the processors behind capture.
+        /// Frames that arrived, including fallback frames and encoded units without a picture, and
+        /// their outcomes up to and including the capture processors.
         public var balance = FrameBalance()
-        /// What came to the processors of each point, and what became of it there.
+        /// The frames at each processing point, and their outcomes there.
         public var processing: [ProcessingPoint: FrameBalance] = [:]
-        /// Frames that sources delivered, and those of them that were taken.
+        /// Frames that sources delivered.
         public var delivered = 0
+        /// Frames in ``delivered`` that were accepted.
         public var accepted = 0
-        /// Of sources, and by the processors of all points.
+        /// Frames of sources that were refused, and frames that the processors of all points
+        /// dropped.
         public var dropped = DropCounts()
-        /// Frames a second, over the time since the statistics before.
+        /// Frames per second since the previous statistics.
         public var frameRate = 0.0
-        /// `nil` before the first frame.
+        /// The size of the latest frame; `nil` before the first one.
         public var size: VideoSize?
-        /// Bits a second of what was pushed encoded; `nil` where nothing was.
+        /// Bits per second of the pushed encoded units; `nil` if the track takes no encoded units.
         public var bitRate: Int?
-        /// Frames that were repeated because none came.
+        /// Fallback frames, which were sent because the source delivered none.
         public var fallbackFrames = 0
     }
-    /// One way of frames out.
+    /// One renderer.
     public struct Renderer: FrameBalanced {
-        /// Frames that were offered, rendered, and what became of the others. A sink with a queue of its own
-        /// says what of it was rendered (``FrameBalanceReporting``).
+        /// Frames that were offered and rendered, and the causes of the drops. A sink with its own
+        /// queue reports how many frames were rendered (``FrameBalanceReporting``).
         public var balance = FrameBalance()
+        /// Frames offered to the renderer.
         public var offered: Int { balance.offered }
+        /// Frames that were rendered.
         public var rendered: Int { balance.delivered }
+        /// Dropped frames by cause.
         public var dropped: DropCounts { balance.dropped }
+        /// Frames that are still queued, before the renderer or inside it.
         public var waiting: Int { balance.waiting }
+        /// Rendered frames per second since the previous statistics.
         public var frameRate = 0.0
-        /// From capture until the renderer was done with the frame; of live frames.
+        /// The median latency of live frames, from capture until the renderer has returned; `nil`
+        /// before the first live frame.
         public var latencyP50: Duration?
+        /// The 99th percentile of the latency; otherwise as ``latencyP50``.
         public var latencyP99: Duration?
-        /// Times that no frame was rendered for longer than half a second, and how long in all. While nobody
-        /// sends, nothing freezes: a user who is away, a track that is not published, a source that has
-        /// ended.
+        /// The number of times that no frame was rendered for longer than half a second. Pauses of
+        /// the sender do not count: a user who is away, a track that is not published, a source
+        /// that has ended.
         public var freezes = 0
+        /// The total duration of all ``freezes``.
         public var frozen = Duration.zero
     }
-    /// One user's track that comes from the channel.
+    /// One track of a user in the channel.
     public struct Remote: FrameBalanced {
-        /// Frames that came; each is offered to every renderer at once.
+        /// Frames received; each is offered to every renderer.
         public var received = 0
+        /// The received frames as a balance: all count as delivered.
         public var balance: FrameBalance { FrameBalance(offered: received, delivered: received) }
+        /// Received frames per second since the previous statistics.
         public var frameRate = 0.0
+        /// The size of the latest frame; `nil` before the first one.
         public var size: VideoSize?
     }
 
+    /// The engine's own video tracks.
     public var local: [TrackID: Track] = [:]
+    /// The video tracks of other users from which frames were received.
     public var remote: [UserID: [TrackID: Remote]] = [:]
+    /// The renderers by id.
     public var renderers: [RendererID: Renderer] = [:]
-    /// Frames for the channel: those that went out, and what became of the others, since the engine was
-    /// made.
+    /// Video frames for the channel since the engine was created: how many were sent, and the
+    /// causes of the drops.
     public var outgoing = FrameBalance()
+    /// Video frames that were sent to the channel.
     public var sent: Int { outgoing.delivered }
+    /// Video frames that were dropped before the channel, by cause.
     public var unsent: DropCounts { outgoing.dropped }
 
-    /// `nil` where the engine has no sound of its own.
+    /// The engine's own audio; `nil` if audio is off and no source has delivered any yet.
     public var localAudio: LocalAudio?
+    /// The audio of other users from whom frames were received.
     public var remoteAudio: [UserID: RemoteAudio] = [:]
+    /// The audio sinks by id.
     public var audioSinks: [AudioSinkID: AudioOutput] = [:]
+    /// The mix of all users.
     public var playback = Playback()
-    /// Pieces of sound for the channel, as ``outgoing``.
+    /// Audio frames for the channel, like ``outgoing``.
     public var outgoingAudio = FrameBalance()
+    /// Audio frames that were sent to the channel.
     public var sentAudio: Int { outgoingAudio.delivered }
+    /// Audio frames that were dropped before the channel, by cause.
     public var unsentAudio: DropCounts { outgoingAudio.dropped }
-    /// What was removed, or left.
+    /// The counts of objects that were removed and of users who left.
     public var gone = Gone()
 
+    /// Creates statistics with all counts zero.
     public init() {}
 
-    /// Counts of what is there no more.
+    /// Counts of objects that no longer exist.
     public struct Gone: Sendable {
+        /// Custom tracks that were destroyed.
         public var tracks = Departed<TrackID, Track>()
+        /// Renderers that were removed.
         public var renderers = Departed<RendererID, Renderer>()
+        /// Audio sinks that were removed.
         public var audioSinks = Departed<AudioSinkID, AudioOutput>()
+        /// Video tracks of users who are gone, or that were unpublished.
         public var remote = Departed<RemoteTrack, Remote>()
+        /// The audio of users who are gone.
         public var remoteAudio = Departed<UserID, RemoteAudio>()
     }
 
-    /// A track of a user.
+    /// A video track of a user.
     public struct RemoteTrack: Hashable, Sendable {
+        /// The user.
         public var user: UserID
+        /// The user's track.
         public var track: TrackID
     }
 
-    /// All renderers that there are and were.
+    /// The sum over all current and removed renderers.
     public var allRenderers: FrameBalance {
         renderers.values.reduce(gone.renderers.balance) { $0 + $1.balance }
     }

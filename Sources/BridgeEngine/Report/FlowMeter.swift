@@ -1,15 +1,16 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Counts what comes to one place and what becomes of it. Thread: any.
+/// Counts the frames that arrive at one point, and their outcomes. Thread: any.
 ///
-/// A frame is counted as offered before anything becomes of it, and that is read last: never too few.
+/// A frame is counted as offered before its outcome is counted. `offered` is read last, so it is
+/// never smaller than the sum of the outcomes.
 final class FlowMeter: Sendable {
     let offered: FrameMeter
     let delivered: FrameMeter
     let drops = DropMeter()
 
-    /// - Parameter clock: For rates.
+    /// - Parameter clock: The clock for frame rates; `nil` if none are read.
     init(clock: (@Sendable () -> MediaTime)? = nil) {
         offered = FrameMeter(clock: clock)
         delivered = FrameMeter(clock: clock)
@@ -21,14 +22,14 @@ final class FlowMeter: Sendable {
         return balance
     }
 
-    /// Counts a frame that passes at once.
+    /// Counts a frame that arrives and is delivered immediately.
     func pass(_ format: VideoFormat) {
         offered.note(format)
         delivered.note(format)
     }
 }
 
-/// The same of sound, in pieces. Thread: any.
+/// Counts the audio frames that arrive at one point, and their outcomes. Thread: any.
 final class AudioFlowMeter: Sendable {
     let offered = AudioMeter()
     private let delivered = Atomic<Int>(0)
@@ -44,12 +45,13 @@ final class AudioFlowMeter: Sendable {
     }
 }
 
-/// What a sink with a queue of its own says of the frames it took, over all its runs. Thread: any.
+/// The reports of a sink with its own queue about the frames it accepted, over all its runs.
+/// Thread: any.
 final class SinkAccount: Sendable {
     private struct State {
-        /// Of the runs that are over.
+        /// The sum over all finished runs.
         var earlier = FrameBalance()
-        /// What it said when the run that is under way began; `nil` between two runs.
+        /// The sink's report at the beginning of the current run; `nil` between two runs.
         var base: FrameBalance?
 
         func sum(with now: FrameBalance) -> FrameBalance {
@@ -65,7 +67,7 @@ final class SinkAccount: Sendable {
         self.kind = kind
     }
 
-    // The sink is the program's, and asked outside of the lock.
+    // The sink is the program's code, so it is called outside the lock.
 
     func begin() {
         let now = sink.takenFrames(kind)
@@ -76,7 +78,7 @@ final class SinkAccount: Sendable {
         let now = sink.takenFrames(kind)
         state.withLock { state in
             state.earlier = state.sum(with: now)
-            // What a sink goes on with by itself, as a recorder does, is its own matter.
+            // Frames that a stopped sink still processes, as a recorder does, count as delivered.
             state.earlier.delivered += max(0, state.earlier.waiting)
             state.base = nil
         }
@@ -89,13 +91,14 @@ final class SinkAccount: Sendable {
 }
 
 extension FrameBalance {
-    /// Takes what a sink lost of the frames it took, and what it still holds, off what was delivered to it.
+    /// Subtracts the frames that a sink lost, or still holds, after accepting them from the
+    /// delivered ones.
     func settled(with taken: FrameBalance?) -> FrameBalance {
         guard let taken else { return self }
         var settled = self
         settled.delivered = max(0, delivered - taken.dropped.total - max(0, taken.waiting))
         settled.dropped = dropped + taken.dropped
-        // A frame that it lost already may still be on its way out of the sink's hand.
+        // The sink may have lost a frame whose `render` call has not returned yet.
         settled.offered = max(offered, settled.delivered + settled.dropped.total)
         return settled
     }

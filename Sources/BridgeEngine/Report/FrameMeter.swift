@@ -1,10 +1,10 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Counts the frames that pass one place, and tells their rate. Thread: any.
+/// Counts the frames that pass one point, and computes their rate. Thread: any.
 final class FrameMeter: Sendable {
     private let count = Atomic<Int>(0)
-    /// Width and height in one word, so that both belong to one frame.
+    /// Width and height in one value, so that both belong to the same frame.
     private let size = Atomic<UInt64>(0)
     private struct Mark {
         var count = 0
@@ -13,7 +13,8 @@ final class FrameMeter: Sendable {
     private let mark = Mutex(Mark())
     private let clock: (@Sendable () -> MediaTime)?
 
-    /// - Parameter clock: Asked once, at the first frame, so that the first rate has a beginning.
+    /// - Parameter clock: Called once, at the first frame, which is where the first rate's interval
+    ///   begins. `nil` if that is not needed.
     init(clock: (@Sendable () -> MediaTime)? = nil) { self.clock = clock }
 
     func note(_ format: VideoFormat) {
@@ -35,11 +36,12 @@ final class FrameMeter: Sendable {
             ? nil : VideoSize(width: Int(packed >> 32), height: Int(packed & 0xffff_ffff))
     }
 
-    /// Frames a second since the mark before, or the first frame, and a new mark.
+    /// Returns the frames per second since the previous call, or since the first frame, and starts
+    /// a new interval.
     func rate(at now: MediaTime) -> Double {
         mark.withLock { mark in
             let frames = self.frames
-            // Before the first frame there is nothing to measure from.
+            // No interval begins before the first frame.
             guard frames > 0 else { return 0 }
             defer { mark = Mark(count: frames, time: now) }
             guard let since = mark.time, now > since else { return 0 }
@@ -48,7 +50,8 @@ final class FrameMeter: Sendable {
     }
 }
 
-/// Drops by cause, where one lock a dropped frame costs nothing that matters. Thread: any.
+/// Counts drops by cause. Takes one lock per dropped frame: for places where that cost does not
+/// matter. Thread: any.
 final class DropMeter: Sendable {
     private let counts = Mutex(DropCounts())
 

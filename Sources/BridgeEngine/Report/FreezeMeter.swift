@@ -1,7 +1,8 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Counts the times that a picture stood still for longer than half a second. Thread: any.
+/// Counts the freezes: intervals of more than half a second between two rendered frames. Thread:
+/// any.
 final class FreezeMeter: Sendable {
     private struct State {
         var last: MediaTime?
@@ -21,7 +22,8 @@ final class FreezeMeter: Sendable {
         }
     }
 
-    /// The pause that follows is none: the renderer was stopped.
+    /// Does not count the interval until the next frame, because the renderer or the sender was
+    /// stopped.
     func pause() { state.withLock { $0.last = nil } }
 
     var all: (count: Int, total: Duration) { state.withLock { ($0.count, $0.total.duration) } }

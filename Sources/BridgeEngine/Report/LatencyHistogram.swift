@@ -1,9 +1,9 @@
 internal import MediaCore
 internal import Synchronization
 
-/// How long things took, counted in classes eight to an octave, so that a quantile is right to 12 %.
+/// A histogram of durations with eight classes per octave, so that quantiles are accurate to 12 %.
 ///
-/// One addition a value: cheap enough to leave on. Thread: any.
+/// Recording costs one atomic addition, so it is cheap enough to leave on. Thread: any.
 final class LatencyHistogram: Sendable {
     private static let octaves = 40
     private static let steps = 8
@@ -17,7 +17,8 @@ final class LatencyHistogram: Sendable {
         classes[Self.place(of: time.nanoseconds)].count.add(1, ordering: .relaxed)
     }
 
-    /// The value that this share of all values does not exceed; `nil` before the first.
+    /// Returns the value that this share (0 to 1) of all values does not exceed; `nil` before the
+    /// first value.
     func quantile(_ share: Double) -> Duration? {
         let counts = classes.map { $0.count.load(ordering: .relaxed) }
         let all = counts.reduce(0, +)

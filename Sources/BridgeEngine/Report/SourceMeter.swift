@@ -1,13 +1,13 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Counts what sources deliver to one place, and what became of it there. Thread: any.
+/// Counts the frames that sources deliver to one point, and their outcomes there. Thread: any.
 final class SourceMeter: Sendable {
     let delivered = FrameMeter()
     private let acceptedFrames = Atomic<Int>(0)
     let drops = DropMeter()
 
-    /// Frames that were answered with ``FrameDisposition/accepted``.
+    /// Frames for which the result was ``FrameDisposition/accepted``.
     var accepted: Int { acceptedFrames.load(ordering: .acquiring) }
 
     func note(_ receipt: SourceReceipt) {
@@ -18,10 +18,10 @@ final class SourceMeter: Sendable {
     }
 }
 
-/// What a port's receiver says of a frame.
+/// The result of a port's receiver for one frame.
 struct SourceReceipt: DeliveryOutcome, Sendable {
     let disposition: FrameDisposition
-    /// Whether what dropped it has counted it.
+    /// Whether the component that dropped the frame has counted the drop already.
     var isCounted = false
 
     static var accepted: SourceReceipt { SourceReceipt(disposition: .accepted) }

@@ -1,33 +1,38 @@
 internal import Synchronization
 
-/// One call of the state machine to one object of the program's, and how it went.
+/// One lifecycle call to one object of the program, and its outcome.
 public struct Transition: Hashable, Sendable, CustomStringConvertible {
-    /// What was called.
+    /// The kind of call.
     public enum Call: String, Sendable {
+        /// The calls in the order of the lifecycle.
         case query, initialize, start, stop, dispose
     }
-    /// How it went.
+    /// The outcome of the call.
     public enum Outcome: String, Sendable {
+        /// The call returned normally.
         case succeeded
-        /// The call said false.
+        /// The call returned false.
         case refused
         /// The call threw.
         case threw
-        /// The call did not return in time, and was left alone.
+        /// The call did not return before its deadline, and the object was given up.
         case stuck
     }
-    /// Source or renderer, and its number in this engine: `source 1`, `renderer 3`.
+    /// The object's kind and its number in this engine, for example `source 1` or `renderer 3`.
     public let object: String
+    /// The call that was made.
     public let call: Call
+    /// The outcome of the call.
     public let outcome: Outcome
 
-    /// `source 1: start`, `source 1: initialize (refused)`
+    /// The object, the call, and the outcome unless it succeeded: `source 1: start`,
+    /// `source 1: initialize (refused)`.
     public var description: String {
         "\(object): \(call.rawValue)" + (outcome == .succeeded ? "" : " (\(outcome.rawValue))")
     }
 }
 
-/// The transitions of an engine in their order; the last thousand.
+/// The transitions of an engine in order; at most the last 1000.
 final class TransitionTrace: Sendable {
     private let transitions = Mutex<[Transition]>([])
     private static let limit = 1000

@@ -1,15 +1,16 @@
 internal import MediaCore
 internal import Synchronization
 
-/// The consumer that an engine gives to a source of sound: the gate that is open from start to stop, and
-/// the count of what came when it was not. The twin of `VideoSourcePort`. Thread: any.
+/// The consumer that an engine gives to an audio source: a gate that is open from start to stop,
+/// and counts of the frames that arrived while it was closed. The audio counterpart of
+/// `VideoSourcePort`. Thread: any.
 final class AudioSourcePort: AudioFrameConsumer {
-    /// Where frames go on.
+    /// Receives the frames that pass the gate.
     protocol Receiver: AnyObject, Sendable {
         func receive(_ frame: consuming AudioFrame, from port: AudioSourcePort) -> FrameDisposition
-        /// ``takeEndings()`` says how.
+        /// The source has ended; ``takeEndings()`` returns how.
         func ended(_ port: AudioSourcePort)
-        /// Counts the frames of all ports.
+        /// Counts the frames of all ports of this receiver.
         var sources: AudioFlowMeter { get }
     }
     private struct Traits {
@@ -18,15 +19,15 @@ final class AudioSourcePort: AudioFrameConsumer {
     }
     private let gate: SourceGate<AudioFrame>
     private let traits = Mutex(Traits())
-    /// Kept until the engine asks: the end may come before the start has returned.
+    /// Stored until the engine takes them: a source may end before its start has returned.
     private let endings = Mutex<[VideoSourcePort.Ending]>([])
-    /// A source that ends again and again fills no memory.
+    /// Bounds the memory for a source that reports its end repeatedly.
     private static let mostEndings = 8
     private weak let receiver: (any Receiver)?
-    /// Of all ports that the receiver ever had.
+    /// Counts over all ports that the receiver ever had.
     private let meter: AudioFlowMeter
 
-    /// - Parameter executor: Where the source is called.
+    /// - Parameter executor: The executor on which the source is called.
     init(to receiver: any Receiver, from executor: SerialQueueExecutor) {
         self.receiver = receiver
         meter = receiver.sources
@@ -43,7 +44,7 @@ final class AudioSourcePort: AudioFrameConsumer {
 
     // MARK: From start to stop
 
-    /// Frames may come from here on, and wait until ``open()`` or ``close()``.
+    /// Prepares for the start: frames that arrive from now on wait until ``open()`` or ``close()``.
     func expectStart() {
         endings.withLock { $0 = [] }
         gate.expectStart()
@@ -56,7 +57,7 @@ final class AudioSourcePort: AudioFrameConsumer {
         if lost > 0 { meter.drops.note(.notStarted, lost) }
     }
 
-    /// Whether frames come through.
+    /// Whether frames are accepted: the gate is open, or the source is being started.
     var isAdmitting: Bool { !gate.isClosed }
 
     func sourceDidEnd() { end(.ended) }
@@ -64,13 +65,14 @@ final class AudioSourcePort: AudioFrameConsumer {
     func sourceDidFail(_ error: any Error) { end(.failed(error)) }
 
     private func end(_ ending: VideoSourcePort.Ending) {
-        // What a source says after it was stopped is of no interest any more.
+        // Reports of a source that was stopped are ignored.
         guard isAdmitting else { return }
         endings.withLock { if $0.count < Self.mostEndings { $0.append(ending) } }
         receiver?.ended(self)
     }
 
-    /// Takes out how the source ended since it was started, as far as that was not taken before.
+    /// Removes and returns the endings that the source has reported since it was started, except
+    /// those taken before.
     func takeEndings() -> [VideoSourcePort.Ending] {
         endings.withLock { endings in
             defer { endings = [] }
@@ -86,7 +88,7 @@ final class AudioSourcePort: AudioFrameConsumer {
         guard frame.sampleCount > 0 else { return count(.badSize) }
         switch gate.enter(frame) {
         case .passes: return pass(frame)
-        // Counted when it goes on.
+        // Counted when it passes.
         case .held: return .accepted
         case .refused(let cause): return count(.dropped(cause))
         }

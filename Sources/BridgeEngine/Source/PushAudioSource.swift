@@ -1,13 +1,13 @@
 internal import MediaCore
 internal import Synchronization
 
-/// What the program pushes, as a source like any other. Thread: any for pushing, one push at a time.
+/// An audio source whose frames the program pushes. Thread: any for pushing, one push at a time.
 final class PushAudioSource: AudioSource, Sendable {
     private let target = Mutex<(any AudioFrameConsumer)?>(nil)
     let format: AudioFormat
     private let refused: DropMeter
 
-    /// - Parameter refused: Counts what does not get as far as the consumer.
+    /// - Parameter refused: Counts the pushes that do not reach the consumer.
     init(_ format: AudioFormat, refused: DropMeter) {
         self.format = format
         self.refused = refused
@@ -48,7 +48,7 @@ final class PushAudioSource: AudioSource, Sendable {
     func shouldDispose() { consumer = nil }
 }
 
-/// The source that the program pushes to, reached without waiting for the engine.
+/// Holds the source to which the program pushes, so that a push need not wait for the engine.
 final class AudioPushSource: Sendable {
     private let present = Mutex<PushAudioSource?>(nil)
     let refused = DropMeter()

@@ -2,11 +2,11 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Push mode as a source like any other: what the program pushes is what it captures.
+/// A video source whose frames the program pushes.
 ///
 /// Thread: any for pushing, one push at a time.
 final class PushVideoSource: VideoSource, Sendable {
-    /// What may be pushed.
+    /// The kind of frame that may be pushed.
     enum Kind: Sendable {
         case pixelBuffers, bytes, encoded
     }
@@ -15,27 +15,27 @@ final class PushVideoSource: VideoSource, Sendable {
         var decoder: (any VideoDecoder)?
         var codec: EncodedVideoFrame.Codec?
         var isRunning = false
-        /// No decoder could be made: told once, and not tried again before the next start.
+        /// No decoder could be created: reported once, and not tried again before the next start.
         var isHopeless = false
-        /// Of units as they are pushed, and as they come to the decoder.
+        /// The reference chain at the time of the push, and at the time of decoding.
         var pushed = ReferenceChain()
         var decoded = ReferenceChain()
     }
-    /// Whether the units that come build on units that are there. After one that is not, pictures would be
-    /// wrong and look right, until a key frame comes.
+    /// Tracks whether the units that a unit depends on are present. If one is missing, the decoder
+    /// would produce wrong pictures without an error, until a key frame comes.
     private struct ReferenceChain {
         private var isBroken = true
         private var isTold = false
 
-        /// Whether a unit may go on.
+        /// Returns whether a unit may be decoded.
         mutating func admits(_ references: EncodedVideoFrameReferences) -> Bool {
             if references == .none { (isBroken, isTold) = (false, false) }
             return !isBroken || references == .noPicture
         }
 
-        /// A unit is missing from here on.
+        /// Records that a unit is missing.
         ///
-        /// - Returns: Whether that is to be told.
+        /// - Returns: Whether that is to be reported.
         mutating func lose() -> Bool {
             defer { (isBroken, isTold) = (true, true) }
             return !isTold
@@ -46,7 +46,7 @@ final class PushVideoSource: VideoSource, Sendable {
     private let backend: any MediaBackend
     private let clock: EngineClock
     private let queue = SerialQueue(label: "mediabridge.push.decode")
-    /// Units that wait for the decoder to be made, or to take them.
+    /// Units that wait until the decoder is created, or accepts them.
     private let units: Mailbox<Unit>
     private let encodedBytes = Atomic<Int>(0)
     private static let depth = 32
@@ -65,9 +65,11 @@ final class PushVideoSource: VideoSource, Sendable {
     private let onKeyFrameNeeded: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - refused: Counts what does not get as far as the consumer.
-    ///   - onLostUnits: Called with the number of units that no picture came of, for each decoder that ends.
-    ///   - onKeyFrameNeeded: Called where units are refused until the next key frame, once for each time.
+    ///   - refused: Counts the pushes that do not reach the consumer.
+    ///   - onLostUnits: Called for each decoder that ends, with the number of units that produced
+    ///     no picture.
+    ///   - onKeyFrameNeeded: Called when units are refused until the next key frame, once for each
+    ///     interruption.
     init(
         _ kind: Kind, backend: any MediaBackend, clock: EngineClock, refused: DropMeter,
         onLostUnits: @escaping @Sendable (Int) -> Void,
@@ -84,12 +86,13 @@ final class PushVideoSource: VideoSource, Sendable {
 
     private let mark = Mutex<(bytes: Int, time: MediaTime)?>(nil)
 
-    /// Bits a second that were pushed encoded, since it was asked before; `nil` where none were.
+    /// Returns the bits per second of the pushed encoded units since the previous call; zero if
+    /// there is nothing to measure yet, `nil` if this source takes no encoded units.
     func bitRate(at now: MediaTime) -> Int? {
         guard kind == .encoded else { return nil }
         let bytes = encodedBytes.load(ordering: .relaxed)
         return mark.withLock { mark in
-            // Before the first unit there is nothing to measure from.
+            // No interval begins before the first unit.
             guard bytes > 0 else { return 0 }
             defer { mark = (bytes, now) }
             guard let since = mark, now > since.time else { return 0 }
@@ -143,7 +146,7 @@ final class PushVideoSource: VideoSource, Sendable {
         }
     }
 
-    /// On the queue.
+    /// Runs on `queue`.
     private func decode(_ unit: EncodedVideoFrame) {
         let (isRunning, consumer, present) = state.withLock { state in
             (state.isRunning && !state.isHopeless, state.consumer, state.decoder)
@@ -152,13 +155,13 @@ final class PushVideoSource: VideoSource, Sendable {
         let references = unit.references
         let (isFit, isAdmitted) = state.withLock { state in
             let isFit = state.codec == unit.codec
-            // Another decoder knows nothing of the units before.
+            // A new decoder does not have the units before this one.
             if !isFit { state.decoded = ReferenceChain() }
             return (isFit, state.decoded.admits(references))
         }
         guard isAdmitted else { return take(.dropped(.needsKeyFrame)) }
         if let present, isFit { return take(present.decode(unit)) }
-        // Pictures of the codec before come out before those of the next.
+        // The pictures of the previous codec are delivered before those of the next one.
         present?.drain()
         end(present)
         do {
@@ -186,7 +189,7 @@ final class PushVideoSource: VideoSource, Sendable {
         onLostUnits(decoder.lostUnits)
     }
 
-    /// Units that were taken, and no picture came of, in the decoder that is there.
+    /// The units that the current decoder accepted without producing a picture.
     var lostUnits: Int { state.withLock { $0.decoder }?.lostUnits ?? 0 }
 
     // MARK: VideoSource
@@ -194,7 +197,7 @@ final class PushVideoSource: VideoSource, Sendable {
     var consumer: (any VideoFrameConsumer)? {
         get { state.withLock { $0.consumer } }
         set {
-            // What it replaces is let go of outside of the lock.
+            // The previous consumer is released outside the lock.
             _ = state.withLock { state in
                 defer { state.consumer = newValue }
                 return state.consumer
@@ -217,7 +220,7 @@ final class PushVideoSource: VideoSource, Sendable {
         let lost = units.abandon()
         if lost > 0 { refused.note(.notStarted, lost) }
         state.withLock { $0.isRunning = false }
-        // Behind the unit that is being decoded.
+        // Runs after the unit that is being decoded.
         queue.sync {
             end(
                 state.withLock { state in
@@ -230,7 +233,8 @@ final class PushVideoSource: VideoSource, Sendable {
     func shouldDispose() { consumer = nil }
 }
 
-/// The sources that the program pushes to, by track: reached without waiting for the engine.
+/// Holds the sources to which the program pushes, by track, so that a push need not wait for the
+/// engine.
 final class PushTable: Sendable {
     private let sources = Mutex<[TrackID: PushVideoSource]>([:])
     let refused = DropMeter()
@@ -238,7 +242,7 @@ final class PushTable: Sendable {
     subscript(track: TrackID) -> PushVideoSource? {
         get { sources.withLock { $0[track] } }
         set {
-            // What it replaces is let go of outside of the lock.
+            // The previous source is released outside the lock.
             _ = sources.withLock { sources in
                 defer { sources[track] = newValue }
                 return sources[track]

@@ -3,23 +3,23 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Lets a source's frames through from start to stop. What comes while the start is under way waits for
-/// its outcome: a few frames by themselves, more with their deliverer.
+/// Passes a source's frames from start to stop. Frames that arrive while the start is running wait
+/// for its result: the first few are stored, for further ones the delivering thread blocks.
 ///
 /// Thread: any.
 final class SourceGate<Frame: Sendable>: Sendable {
-    /// What becomes of a frame that comes.
+    /// The result for a frame that arrives.
     enum Entry {
         case passes
-        /// Kept here until the outcome is known.
+        /// Stored until the result of the start is known.
         case held
         case refused(DropCause)
     }
     private enum Phase {
         case closed
-        /// The call to start is under way.
+        /// The start is running.
         case deciding
-        /// It succeeded, and what was held goes first.
+        /// The start succeeded; stored frames are passed on first.
         case emptying
         case open
     }
@@ -31,23 +31,23 @@ final class SourceGate<Frame: Sendable>: Sendable {
     private let state = Mutex(State())
     private let isOpenNow = Atomic<Bool>(false)
     private let executor: SerialQueueExecutor
-    /// Where held frames go on, so that a start does not wait until they are due.
+    /// Passes stored frames on, so that a start does not wait until they are due.
     private let outlet = SerialQueue(label: "mediabridge.gate")
     private static var patientFrames: Int { 4 }
     private static var patience: Duration { .seconds(2).asDefaultDeadline }
 
-    /// - Parameter executor: Where start is called.
+    /// - Parameter executor: The executor on which the source is started.
     init(_ executor: SerialQueueExecutor) { self.executor = executor }
 
     var isOpen: Bool { isOpenNow.load(ordering: .acquiring) }
     var isClosed: Bool { !isOpen && state.withLock { $0.phase == .closed } }
 
-    /// The call to start follows.
+    /// Prepares for the start, which follows.
     func expectStart() { state.withLock { $0.phase = .deciding } }
 
-    /// The start succeeded.
+    /// The start succeeded: opens the gate.
     ///
-    /// - Parameter pass: Gets what was held, one by one, on another thread.
+    /// - Parameter pass: Receives the stored frames, one by one, on another thread.
     func open(_ pass: @escaping @Sendable (Frame) -> Void) {
         let hasHeld = state.withLock { state in
             guard state.phase == .deciding else { return false }
@@ -72,9 +72,11 @@ final class SourceGate<Frame: Sendable>: Sendable {
         }
     }
 
-    /// - Returns: How many frames were held in vain.
+    /// Closes the gate and discards the stored frames.
+    ///
+    /// - Returns: The number of discarded frames.
     func close() -> Int {
-        // Frames are let go of outside of the lock: that may run their maker's code.
+        // Frames are released outside the lock, because that may run their creator's code.
         let lost = state.withLock { state in
             isOpenNow.store(false, ordering: .releasing)
             state.phase = .closed
@@ -93,7 +95,7 @@ final class SourceGate<Frame: Sendable>: Sendable {
         waiting.forEach { $0.signal() }
     }
 
-    /// What becomes of this frame. Blocks while the start is under way and enough is held already.
+    /// Decides about a frame. Blocks while the start is running and enough frames are stored.
     func enter(_ frame: Frame) -> Entry {
         if isOpen { return .passes }
         let deadline = DispatchTime.now() + Self.patience.dispatchInterval
@@ -107,7 +109,7 @@ final class SourceGate<Frame: Sendable>: Sendable {
                 case .deciding where state.held.count < Self.patientFrames:
                     state.held.append(frame)
                     return .held
-                // The start itself delivers, or does not come to an end: waiting helps nobody.
+                // The start itself delivers frames, or does not return: waiting would not help.
                 case .deciding where isOverdue || executor.isCurrent: return .refused(.queueFull)
                 case .deciding, .emptying:
                     state.waiting.append(room)

@@ -1,6 +1,6 @@
 internal import MediaCore
 
-/// What a source said of itself when it was asked.
+/// The properties that a source returned when it was queried.
 struct SourceTraits: Sendable {
     var bufferType = VideoBufferType.pixelBuffer
     var captureType = VideoCaptureType.unknown

@@ -1,6 +1,6 @@
 internal import MediaCore
 
-// The ways of the RTC SDKs to hand a frame over.
+// The frame delivery methods of the RTC SDKs.
 extension VideoSourcePort {
     @discardableResult
     func consumePixelBuffer(
@@ -36,7 +36,7 @@ extension VideoSourcePort {
         let described = VideoFormat(
             picture.format, width: picture.size.width, height: picture.size.height)
         guard bufferType == .rawData else { return refuse(.wrongBufferType, described) }
-        // Nothing is copied for a frame that is not wanted.
+        // Refuses before copying.
         guard isAdmitting else { return refuse(.notStarted, described) }
         switch picture.copied() {
         case .success(let storage):

@@ -1,20 +1,20 @@
 internal import MediaCore
 internal import Synchronization
 
-/// The consumer that an engine gives to a source: the gate that is open from start to stop, and the
-/// count of what came when it was not.
+/// The consumer that an engine gives to a video source: a gate that is open from start to stop, and
+/// counts of the frames that arrived while it was closed.
 ///
-/// Safe to use for as long as anybody holds it, also after its source was disposed of. Thread: any.
+/// Safe to use as long as it is referenced, even after its source was disposed of. Thread: any.
 final class VideoSourcePort: VideoFrameConsumer {
-    /// Where frames go on.
+    /// Receives the frames that pass the gate.
     protocol Receiver: AnyObject, Sendable {
         func receive(_ frame: consuming VideoFrame, from port: VideoSourcePort) -> SourceReceipt
-        /// Counts the frames of all ports.
+        /// Counts the frames of all ports of this receiver.
         var sources: SourceMeter { get }
-        /// ``VideoSourcePort/ending`` says how.
+        /// The source has ended; ``VideoSourcePort/takeEnding()`` returns how.
         func ended(_ port: VideoSourcePort)
     }
-    /// How a source came to its end.
+    /// How a source ended.
     enum Ending: Sendable {
         case ended
         case failed(any Error)
@@ -23,10 +23,10 @@ final class VideoSourcePort: VideoFrameConsumer {
     private let traits = Mutex(SourceTraits())
     private let end = Mutex<Ending?>(nil)
     private weak let receiver: (any Receiver)?
-    /// Of this port, and of all that its receiver ever had.
+    /// Counts for this port, and over all ports that its receiver ever had.
     private let (own, all): (SourceMeter, SourceMeter)
 
-    /// - Parameter executor: Where the source is called.
+    /// - Parameter executor: The executor on which the source is called.
     init(to receiver: any Receiver, from executor: SerialQueueExecutor) {
         self.receiver = receiver
         (own, all) = (SourceMeter(), receiver.sources)
@@ -38,16 +38,16 @@ final class VideoSourcePort: VideoFrameConsumer {
         traits.withLock { ($0.pacing, $0.timeBase) }
     }
     var captureType: VideoCaptureType { traits.withLock { $0.captureType } }
-    /// Frames that came.
+    /// The number of frames that arrived.
     var delivered: Int { own.delivered.frames }
-    /// Frames that were taken.
+    /// The number of frames that were accepted.
     var accepted: Int { own.accepted }
 
     func adopt(_ traits: SourceTraits) { self.traits.withLock { $0 = traits } }
 
     // MARK: From start to stop
 
-    /// Frames may come from here on, and wait until ``open()`` or ``close()``.
+    /// Prepares for the start: frames that arrive from now on wait until ``open()`` or ``close()``.
     func expectStart() {
         _ = takeEnding()
         gate.expectStart()
@@ -60,7 +60,7 @@ final class VideoSourcePort: VideoFrameConsumer {
         if lost > 0 { [own, all].forEach { $0.drops.note(.notStarted, lost) } }
     }
 
-    /// Whether frames come through.
+    /// Whether frames are accepted: the gate is open, or the source is being started.
     var isAdmitting: Bool { !gate.isClosed }
 
     // MARK: The end
@@ -70,9 +70,9 @@ final class VideoSourcePort: VideoFrameConsumer {
     func sourceDidFail(_ error: any Error) { end(.failed(error)) }
 
     private func end(_ ending: Ending) {
-        // What a source says after it was stopped is of no interest any more.
+        // Reports of a source that was stopped are ignored.
         guard isAdmitting else { return }
-        // An error of before is let go of outside of the lock.
+        // The error of an earlier ending is released outside the lock.
         _ = end.withLock { end in
             defer { end = ending }
             return end
@@ -80,15 +80,16 @@ final class VideoSourcePort: VideoFrameConsumer {
         receiver?.ended(self)
     }
 
-    /// Whether there is an ending that nobody took.
+    /// Whether there is an ending that was not taken.
     var hasEnded: Bool { end.withLock { $0 != nil } }
 
-    /// Whether the source ended by itself, and nobody took that.
+    /// Whether the source ended without an error, and the ending was not taken.
     var cameToItsEnd: Bool {
         end.withLock { if case .ended = $0 { true } else { false } }
     }
 
-    /// Takes out how the source ended since it was started; `nil` where it has not, or it was taken.
+    /// Removes and returns how the source ended since it was started; `nil` if it has not ended, or
+    /// the ending was taken.
     func takeEnding() -> Ending? {
         end.withLock { end in
             defer { end = nil }
@@ -103,7 +104,7 @@ final class VideoSourcePort: VideoFrameConsumer {
         note(frame.format)
         switch gate.enter(frame) {
         case .passes: return pass(frame)
-        // Counted when it goes on.
+        // Counted when it passes.
         case .held: return .accepted
         case .refused(let cause): return count(.dropped(cause))
         }

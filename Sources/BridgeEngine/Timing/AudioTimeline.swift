@@ -1,12 +1,12 @@
 internal import MediaCore
 
-/// How the times of sources of sound become the engine's running time. The twin of `SourceTimeline`; what
-/// makes one unbroken stream of it is ``AudioContinuity``.
+/// Converts the timestamps of audio sources to the engine's running time. The audio counterpart of
+/// `SourceTimeline`; ``AudioContinuity`` then makes one gapless stream of the frames.
 ///
 /// Used under the lock of its track.
 struct AudioTimeline {
     enum Verdict {
-        /// Due at this time of the engine. `waits`: to be held until then.
+        /// Due at this running time of the engine. `waits`: whether to hold the frame until then.
         case due(MediaTime, latency: MediaTime?, waits: Bool)
         case refused(DropCause)
     }
@@ -15,31 +15,34 @@ struct AudioTimeline {
     private var kind: Kind?
     private var offset: MediaTime?
     private var drift = ClockDrift()
-    /// Since when live sound has come too late; `nil` where the last did not.
+    /// The time since which live audio has been too late; `nil` if the last frame was not.
     private var lateSince: MediaTime?
 
-    /// How far a source's own clock may be off the engine's before it is set again.
+    /// How far a source's own clock may differ from the engine's before it is set again.
     private static let tolerance = MediaTime(seconds: 1)
-    /// How far sound without times may run ahead or behind before it is set again.
+    /// How far audio without timestamps may run ahead or behind before it is set again.
     private static let slack = MediaTime(seconds: 0.2)
-    /// How old live sound may be.
+    /// The maximum age of live audio.
     private static let oldest = MediaTime(seconds: 2)
-    /// When it has been older for so long, it is the clock that is wrong.
+    /// If audio has been older than that for this long, the clock is considered wrong.
     private static let latePatience = MediaTime(seconds: 1)
-    /// How far an own clock may run away before it is followed.
+    /// How far a source's own clock may drift before the drift is corrected.
     private static let ownSlack = MediaTime(seconds: 0.02)
-    /// The same of a live one: a queue on the way that fills is no clock.
+    /// The same for a live source: a queue that fills between capture and engine is not a clock
+    /// drift.
     private static let liveSlack = MediaTime(seconds: 0.2)
 
     init(isOffline: Bool) { self.isOffline = isOffline }
 
-    /// Another source, or the same one started again.
+    /// Resets the state for another source, or for a restart of the same one.
     mutating func begin() { self = AudioTimeline(isOffline: isOffline) }
 
+    /// Converts the timestamp of one frame.
+    ///
     /// - Parameters:
-    ///   - next: When the stream goes on, as far as is known.
+    ///   - next: The time at which the stream continues; `nil` if it is not known.
     ///   - now: The engine's running time.
-    ///   - origin: The clock's time at the engine's zero.
+    ///   - origin: The clock's time at running time zero of the engine.
     mutating func judge(
         _ frame: borrowing AudioFrame, _ pacing: MediaPacing, _ base: MediaTimeBase?,
         next: MediaTime?, now: MediaTime, origin: MediaTime
@@ -50,7 +53,7 @@ struct AudioTimeline {
         if let live = frame.liveTiming, !isOffline {
             let captured = time + live.clockOrigin - origin
             let shift = kind == .live ? offset ?? .zero : .zero
-            // What is captured in the future is on a clock of its own.
+            // A capture time in the future comes from a clock other than the engine's.
             if captured + shift - now <= Self.tolerance {
                 become(.live)
                 return judgeLive(captured, live.latency, now)
@@ -70,13 +73,13 @@ struct AudioTimeline {
         return .due(follow(time, from: start, next, now, base), latency: .zero, waits: false)
     }
 
-    /// Times of one kind say nothing about those of the other.
+    /// The timestamps of one kind of clock are not comparable with those of the other kind.
     private mutating func become(_ kind: Kind) {
         if let before = self.kind, before != kind { begin() }
         self.kind = kind
     }
 
-    /// A capture on the engine's clock: its times are right, unless they cannot be.
+    /// A live capture on the engine's clock: its timestamps are used unless they are impossible.
     private mutating func judgeLive(
         _ captured: MediaTime, _ latency: MediaTime, _ now: MediaTime
     ) -> Verdict {
@@ -99,13 +102,13 @@ struct AudioTimeline {
         return .due(captured + shift, latency: latency, waits: false)
     }
 
-    /// A program's own clock, followed wherever it runs: sound stays with the pictures.
+    /// Follows a clock of the program's own, so that audio stays in sync with video.
     private mutating func follow(
         _ time: MediaTime, from start: MediaTime, _ next: MediaTime?, _ now: MediaTime,
         _ base: MediaTimeBase?
     ) -> MediaTime {
         let isNear = max(time, now) - min(time, now) < Self.tolerance
-        // A clock that is the engine's, or nearly, is believed.
+        // A clock that is the engine's, or close to it, is used as it is.
         let anchor = isNear ? max(time, next ?? time) : start
         let due = time + settle(at: anchor, for: time, base)
         if max(due, now) - min(due, now) > Self.tolerance {

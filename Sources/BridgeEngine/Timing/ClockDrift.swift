@@ -1,28 +1,31 @@
 internal import MediaCore
 
-/// How far a source's clock has run away from the engine's.
+/// Measures how far a source's clock has drifted from the engine's.
 ///
-/// How late sound comes varies with the load; how late the most punctual of a second comes is the clock.
+/// The lateness of single frames varies with the load; the lateness of the most punctual frame
+/// within a second shows the clock.
 struct ClockDrift {
-    /// How late the most punctual came at the beginning; `nil` before that is known.
+    /// The lateness of the most punctual frame at the beginning; `nil` before it is known.
     private var reference: MediaTime?
     private var since: MediaTime?
     private var least = MediaTime.zero
     private var count = 0
 
     private static let window = MediaTime(seconds: 1)
-    /// Fewer frames say more of the load than of the clock, unless they take longer.
+    /// With fewer frames the result reflects the load more than the clock, unless they span a
+    /// longer time.
     private static let leastFrames = 8
     private static let longestWindow = MediaTime(seconds: 8)
 
-    /// Looks at one frame.
+    /// Measures one frame.
     ///
     /// - Parameters:
-    ///   - lateness: How long after its time it came.
-    ///   - ahead: By how much less than at the beginning is no drift yet.
-    ///   - behind: By how much more.
-    ///   - usual: What is usual, at least; `nil` where nothing is known of that.
-    /// - Returns: What to add to times from here on.
+    ///   - lateness: The time between the frame's timestamp and its arrival.
+    ///   - ahead: How much smaller than at the beginning the lateness may be without counting as
+    ///     drift.
+    ///   - behind: How much larger it may be.
+    ///   - usual: The minimum lateness to expect; `nil` if it is not known.
+    /// - Returns: The value to add to the timestamps from now on.
     mutating func correction(
         _ lateness: MediaTime, at now: MediaTime, ahead: MediaTime, behind: MediaTime,
         usual: MediaTime? = nil
@@ -45,7 +48,7 @@ struct ClockDrift {
         reference = known
         let most = max(known, usual) + behind
         if least > most { return least - most }
-        // Nothing comes before it was taken.
+        // A frame cannot arrive before it was captured.
         return .zero - least > ahead ? least : .zero
     }
 }

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import MediaCore
 internal import Synchronization
 
-/// Holds the frame of a file until it is due. Thread: any.
+/// Holds a file's frame until it is due. Thread: any.
 final class Pacer: Sendable {
     private let waiting = Mutex<[DispatchSemaphore]>([])
 
@@ -11,9 +11,9 @@ final class Pacer: Sendable {
 
     /// Blocks until `due`.
     ///
-    /// - Parameter isWanted: Asked again before each wait: a release that came just before it is not
-    ///   missed.
-    /// - Returns: False where the frame is not wanted any more, or ``release()`` came first.
+    /// - Parameter isWanted: Called again before each wait, so that a release just before the wait
+    ///   is not missed.
+    /// - Returns: False if the frame is no longer wanted, or ``release()`` was called first.
     func wait(until due: MediaTime, on clock: EngineClock, while isWanted: () -> Bool) -> Bool {
         while true {
             let rest = due - clock.now
@@ -27,7 +27,7 @@ final class Pacer: Sendable {
         }
     }
 
-    /// Lets whoever waits go.
+    /// Wakes all waiting threads.
     func release() {
         waiting.withLock { $0 }.forEach { $0.signal() }
     }

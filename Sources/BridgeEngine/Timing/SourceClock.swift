@@ -1,58 +1,60 @@
 internal import MediaCore
 
-/// How the times of one source become the engine's running time.
+/// Converts the timestamps of one source to the engine's running time.
 ///
-/// A live capture on the engine's clock says itself when a frame was taken, and is believed as long as
-/// that can be. Any other clock is laid over the engine's where its first frame is, and followed from
-/// there: a clock that runs slow or fast is steered, so that pictures stay with the sound. Used under the
-/// lock of its track.
+/// A live capture on the engine's clock carries its capture time, which is used as long as it is
+/// plausible. Any other clock is aligned with the engine's at its first frame and then followed:
+/// the offset of a clock that runs slow or fast is adjusted, so that video stays in sync with
+/// audio. Used under the lock of its track.
 struct SourceClock {
-    /// How a frame of the source is to be understood.
+    /// The decision about a frame of the source.
     enum Verdict {
-        /// Due at this time of the engine. `waits`: to be held until then.
+        /// Due at this running time of the engine. `waits`: whether to hold the frame until then.
         case due(MediaTime, latency: MediaTime?, waits: Bool)
         case refused(DropCause)
     }
-    /// What the engine knows when a frame comes.
+    /// The state of the engine and the track when a frame arrives.
     struct Moment {
         /// The engine's running time.
         let now: MediaTime
-        /// The clock's time at the engine's zero.
+        /// The clock's time at running time zero of the engine.
         let origin: MediaTime
-        /// The time of the track's last frame, of any source.
+        /// The time of the track's last frame, from any source.
         let last: MediaTime?
-        /// How far the track's frames are apart.
+        /// The interval between the track's frames.
         let interval: MediaTime
 
-        /// Where a frame that follows the last one without a gap would be.
+        /// The time of a frame that follows the last one without a gap.
         var next: MediaTime { last.map { $0 + interval } ?? .zero }
     }
     private enum Kind { case live, own }
 
     private let isOffline: Bool
     private var kind: Kind?
-    /// From the source's time to the engine's; `nil` before the first frame.
+    /// The offset from the source's time to the engine's; `nil` before the first frame.
     private var shift: SteeredShift?
     private var lastOfSource: MediaTime?
     private var backwards = Run()
-    /// Since when every frame has come too late; `nil` where the last one did not.
+    /// The time since which every frame has been too late; `nil` if the last one was not.
     private var lateSince: MediaTime?
 
-    /// How far a source's own clock may be off the engine's before it is set again.
+    /// How far a source's own clock may differ from the engine's before it is set again.
     private static let tolerance = MediaTime(seconds: 1)
-    /// How old a live frame may be.
+    /// The maximum age of a live frame.
     private static let oldest = MediaTime(seconds: 2)
-    /// When frames have come too late for so long, it is the clock that is wrong.
+    /// If frames have been too late for this long, the clock is considered wrong.
     private static let latePatience = MediaTime(seconds: 1)
-    /// How much later than at its beginning a live source may be before its clock is held to run slow:
-    /// a queue on the way that fills is no clock.
+    /// How much later than at its beginning a live source's frames may arrive before its clock is
+    /// considered slow: a queue that fills between capture and engine is not a clock drift.
     private static let liveSlack = MediaTime(seconds: 0.2)
-    /// How far an own clock may run away before it is steered.
+    /// How far a source's own clock may drift before its offset is adjusted.
     private static let ownSlack = MediaTime(seconds: 0.02)
 
     init(isOffline: Bool) { self.isOffline = isOffline }
 
-    /// - Parameter base: What the source's sound is timed by, too.
+    /// Converts the timestamp of one frame.
+    ///
+    /// - Parameter base: The time base that the source's audio uses too; `nil` if it has none.
     mutating func judge(
         _ frame: borrowing VideoFrame, _ pacing: MediaPacing, _ base: MediaTimeBase?,
         at moment: Moment
@@ -62,7 +64,7 @@ struct SourceClock {
         if let live = frame.liveTiming, !isOffline {
             let captured = time + live.clockOrigin - moment.origin
             let ahead = captured + (kind == .live ? shift?.present ?? .zero : .zero) - moment.now
-            // What is captured in the future is on a clock of its own.
+            // A capture time in the future comes from a clock other than the engine's.
             if ahead <= Self.tolerance {
                 become(.live)
                 return judgeLive(captured, live.latency, moment)
@@ -72,7 +74,7 @@ struct SourceClock {
         return judgeOwn(time, pacing, base, moment)
     }
 
-    /// Times of one kind say nothing about those of the other.
+    /// The timestamps of one kind of clock are not comparable with those of the other kind.
     private mutating func become(_ kind: Kind) {
         if let before = self.kind, before != kind { self = SourceClock(isOffline: isOffline) }
         self.kind = kind
@@ -80,7 +82,7 @@ struct SourceClock {
 
     // MARK: Live
 
-    /// A capture on the engine's clock: its times are right, unless they cannot be.
+    /// A live capture on the engine's clock: its timestamps are used unless they are impossible.
     private mutating func judgeLive(
         _ captured: MediaTime, _ latency: MediaTime, _ moment: Moment
     ) -> Verdict {
@@ -109,12 +111,12 @@ struct SourceClock {
 
     // MARK: Any other clock
 
-    /// A file, or a program's own clock, whatever its zero is.
+    /// The timestamps of a file or of the program's own clock, which may start at any value.
     private mutating func judgeOwn(
         _ time: MediaTime, _ pacing: MediaPacing, _ base: MediaTimeBase?, _ moment: Moment
     ) -> Verdict {
         if let previous = lastOfSource, time < previous {
-            // Without a clock of the engine's there is the source's alone.
+            // Without the engine's clock, only the source's timestamps count.
             guard backwards.lasts(time, isOffline ? nil : moment.now) else {
                 return .refused(.backwards)
             }
@@ -142,15 +144,15 @@ struct SourceClock {
         return .due(follow(time, after: previous, moment), latency: .zero, waits: false)
     }
 
-    /// A program's own clock, followed wherever it runs.
+    /// Follows a clock of the program's own, so that the result stays close to the engine's time.
     private mutating func follow(
         _ time: MediaTime, after previous: MediaTime?, _ moment: Moment
     ) -> MediaTime {
         let (now, last) = (moment.now, moment.last)
-        // A source that says the same time again and again says none.
+        // A source that repeats the same timestamp provides no timing.
         if previous == time { return max(now, last.map { $0 + SteeredShift.leastStep } ?? now) }
-        // A clock that is the engine's, or nearly, is believed; of any other the most punctual frame is
-        // taken for one that comes at once.
+        // A clock that is the engine's, or close to it, is used as it is. For any other clock, the
+        // most punctual frame is assumed to arrive without delay.
         var shift = self.shift ?? SteeredShift(.zero)
         if !Self.isNear(time + shift.present, now) {
             shift = SteeredShift(now - time, reference: .zero)
@@ -170,14 +172,14 @@ struct SourceClock {
         at due: MediaTime, for time: MediaTime, _ base: MediaTimeBase?
     ) -> MediaTime {
         let proposal = shift?.present ?? due - time
-        // What the sound of the same source found, where it came first.
+        // The offset that the audio of the same source has set, if it came first.
         let settled = base?.shift(proposing: proposal) ?? proposal
         shift = SteeredShift(settled)
         return settled
     }
 
-    /// Frames in a row that are refused for their time. When it has lasted for a while, it is the clock
-    /// that is another.
+    /// Consecutive frames that are refused because of their timestamps. If the run lasts, the
+    /// source has switched to another clock.
     private struct Run {
         private var count = 0
         private var first: (time: MediaTime, now: MediaTime?)?
@@ -185,7 +187,9 @@ struct SourceClock {
         private static let longest = MediaTime(seconds: 0.5)
         private static let mostFrames = 30
 
-        /// - Parameter now: `nil` where only the source's time counts.
+        /// Returns whether the run has lasted so long that the source's clock must have changed.
+        ///
+        /// - Parameter now: The engine's running time; `nil` if only the source's timestamps count.
         mutating func lasts(_ time: MediaTime, _ now: MediaTime?) -> Bool {
             count += 1
             guard let first else {

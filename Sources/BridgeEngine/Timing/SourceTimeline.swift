@@ -1,21 +1,23 @@
 internal import MediaCore
 
-/// The times of one track: forward, whichever source its frames come from.
+/// The timestamps of one track, which never go backwards, whichever source the frames come from.
 ///
-/// Used under the lock of its track. What each source's own times mean, its ``SourceClock`` says.
+/// Used under the lock of its track. A source's own timestamps are converted by its
+/// ``SourceClock``.
 struct SourceTimeline {
-    /// The time of the frame that went out last, of any source.
+    /// The timestamp of the last frame that was passed on, from any source.
     private(set) var last: MediaTime?
-    /// How far frames are apart.
+    /// The interval between frames.
     private(set) var interval = MediaTime(nanoseconds: 33_333_333)
 
-    /// Frames that are further apart say nothing about the rate.
+    /// Longer intervals say nothing about the frame rate.
     private static let longestInterval = MediaTime(seconds: 1)
 
-    /// A frame goes out. Only here does time go on: a frame that is judged may be overtaken while it is
-    /// held until it is due.
+    /// Assigns a frame's timestamp when the frame is passed on. Not done earlier, because another
+    /// frame may overtake one that is held until it is due.
     ///
-    /// - Returns: Its time: that of the frame before it, where it would lie before that.
+    /// - Returns: The frame's timestamp: `due`, but not less than the timestamp of the frame
+    ///   before.
     mutating func commit(_ due: MediaTime) -> MediaTime {
         let time = max(due, last ?? due)
         if let last, time > last, time - last < Self.longestInterval { interval = time - last }

@@ -1,25 +1,25 @@
 internal import MediaCore
 
-/// From the times of a live source to the engine's: a sum that follows the source's clock where it runs
-/// slow or fast, in steps too small to see, and never back.
+/// The offset from a source's timestamps to the engine's running time. It follows a source's clock
+/// that runs slow or fast in steps too small to see, and resulting timestamps never go backwards.
 ///
-/// How late frames come varies with the load; how late the most punctual of them comes is the clock. Used
-/// under the lock of its track.
+/// The lateness of single frames varies with the load; the lateness of the most punctual frame
+/// shows the clock. Used under the lock of its track.
 struct SteeredShift {
-    /// How far the most punctual frame of a second may be off before the shift is steered.
+    /// How far the most punctual frame of a second may be off before the offset is adjusted.
     struct Slack {
-        /// Ahead of the clock.
+        /// The tolerance for a clock that runs ahead.
         let ahead: MediaTime
-        /// Behind it.
+        /// The tolerance for a clock that falls behind.
         let behind: MediaTime
-        /// The latency that the source declares, for times that are those of the capture; `nil` for a
-        /// clock of which no more is known than when its frames come.
+        /// The source's declared latency, if its timestamps are capture times; `nil` for a clock of
+        /// which only the arrival times of its frames are known.
         let latency: MediaTime?
     }
-    /// What is added now. On its way to ``target``.
+    /// The current offset, which approaches ``target``.
     private(set) var present: MediaTime
     private var target: MediaTime
-    /// How late the most punctual frame came at the beginning; `nil` before that is known.
+    /// The lateness of the most punctual frame at the beginning; `nil` before it is known.
     private var reference: MediaTime?
     private var window = Window()
 
@@ -29,26 +29,29 @@ struct SteeredShift {
         var least = MediaTime.zero
     }
     private static let window = MediaTime(seconds: 1)
-    /// Fewer frames say more of the load than of the clock.
+    /// With fewer frames the result reflects the load more than the clock.
     private static let leastFrames = 8
-    /// How far two frames are apart at least: parsers and muxers lose one of two that have one time.
+    /// The minimum interval between two frames: parsers and muxers lose one of two frames with the
+    /// same timestamp.
     static let leastStep = MediaTime(seconds: 0.001)
-    /// What is further off than this is brought in faster.
+    /// Larger differences are reduced faster.
     private static let far = MediaTime(seconds: 0.25)
 
-    /// - Parameter reference: How late the most punctual frame is to come; `nil` to find that out.
+    /// - Parameter reference: The expected lateness of the most punctual frame; `nil` to measure
+    ///   it.
     init(_ shift: MediaTime, reference: MediaTime? = nil) {
         (present, target) = (shift, shift)
         self.reference = reference
     }
 
-    /// The engine's time of a frame.
+    /// Returns the engine's time of a frame.
     ///
     /// - Parameters:
-    ///   - time: The source's.
-    ///   - previous: That of its frame before.
-    ///   - last: The time of the track's last frame, of any source: the first frame of a source that is
-    ///     behind it follows it at once, and those that follow fall back to their own times.
+    ///   - time: The source's timestamp.
+    ///   - previous: The timestamp of the source's previous frame; `nil` for the first.
+    ///   - last: The time of the track's last frame, from any source. If the first frame of a
+    ///     source would be earlier, it follows that frame at the minimum interval, and later frames
+    ///     return to their own times.
     mutating func apply(
         to time: MediaTime, after previous: MediaTime?, now: MediaTime, _ slack: Slack,
         notBefore last: MediaTime?
@@ -63,7 +66,8 @@ struct SteeredShift {
         return time + present
     }
 
-    /// Moves towards the target: forward at once or nearly, back by so little that times still grow.
+    /// Moves `present` towards the target: forward quickly, back in steps small enough that
+    /// timestamps still increase.
     private mutating func approach(in elapsed: MediaTime) {
         let gap = target - present
         if gap > .zero {
@@ -89,7 +93,7 @@ struct SteeredShift {
             reference = usual
             let most = max(usual, latency) + slack.behind
             if least > most { target = target + (least - most) }
-            // Nothing comes before it was taken.
+            // A frame cannot arrive before it was captured.
             if .zero - least > slack.ahead { target = target + least }
         } else {
             let usual = reference ?? least

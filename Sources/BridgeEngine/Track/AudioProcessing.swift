@@ -1,10 +1,11 @@
 internal import MediaCore
 internal import Synchronization
 
-/// The processors of sound, one after the other, on the thread of whoever delivers. Thread: any, one frame
-/// at a time.
+/// Runs the audio processors one after the other, on the thread that delivers the frame. Thread:
+/// any, one frame at a time.
 final class AudioProcessing: Sendable {
-    /// Unchecked: nobody else has it, and the track calls it for one frame at a time.
+    /// Unchecked: only this object has the processor, and the track calls it for one frame at a
+    /// time.
     private struct Hosted: @unchecked Sendable {
         let processor: any AudioProcessor
     }
@@ -17,14 +18,16 @@ final class AudioProcessing: Sendable {
 
     func set(_ next: sending [any AudioProcessor]) {
         let next = next.map { Hosted(processor: $0) }
-        // What they hold is let go of outside of the lock.
+        // The previous processors are released outside the lock.
         _ = processors.withLock { processors in
             defer { processors = next }
             return processors
         }
     }
 
-    /// - Returns: `nil` where the frame is dropped, which is counted.
+    /// Runs the processors on a frame.
+    ///
+    /// - Returns: `nil` if the frame was dropped; the drop is counted.
     func process(_ frame: consuming AudioFrame) -> AudioFrame? {
         let processors = self.processors.withLock { $0 }
         var current: AudioFrame? = frame
@@ -34,7 +37,7 @@ final class AudioProcessing: Sendable {
                 current = try processor.process(taken)
                 isFailing.store(false, ordering: .relaxed)
             } catch {
-                // The first of a row is told.
+                // Only the first failure in a row is reported.
                 if !isFailing.exchange(true, ordering: .relaxed) {
                     events.post(
                         .audioProcessorFailed(

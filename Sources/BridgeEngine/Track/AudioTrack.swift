@@ -2,21 +2,21 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// The way of sound through the engine: from whichever source it listens to, made unbroken, through the
-/// processors, to the local sinks and to the channel. The twin of `LocalTrack`.
+/// The audio path through the engine: from the active source through gap and overlap correction and
+/// the processors to the local sinks and the channel. The audio counterpart of `LocalTrack`.
 ///
-/// Thread: any; frames go through one at a time.
+/// Thread: any; frames pass one at a time.
 final class AudioTrack: Sendable {
-    /// To local sinks.
+    /// Audio for the local sinks.
     let local = AudioStream()
-    /// To the channel.
+    /// Audio for the channel.
     let outgoing = AudioStream()
     private let clock: EngineClock
     private let events: EventHub
     private let onEnd: @Sendable () -> Void
     private struct State {
         var active: AudioSourcePort?
-        /// Takes over with its first frame.
+        /// The source that becomes active with its first frame.
         var next: AudioSourcePort?
         var timeline: AudioTimeline
         var continuity: AudioContinuity
@@ -30,14 +30,15 @@ final class AudioTrack: Sendable {
         }
     }
     private let state: Mutex<State>
-    /// Frames are handed on one at a time, so that those of two sources keep the order of their times.
+    /// Delivers frames one at a time, so that the frames of two sources keep the order of their
+    /// times.
     private let turn = DeliveryTurn<Delivery>(patience: .seconds(4).asDefaultDeadline)
     private struct Delivery: Sendable {
         let frame: AudioFrame
         let port: AudioSourcePort
     }
     private let pacer = Pacer()
-    /// What came from every source that the track had.
+    /// Counts the frames of all sources that the track ever had.
     let sources = AudioFlowMeter()
     let processing: AudioProcessing
     let passed = AudioMeter()
@@ -59,16 +60,16 @@ final class AudioTrack: Sendable {
                 continuity: AudioContinuity(configuration)))
     }
 
-    /// Whether nothing goes to the channel.
+    /// Whether no audio is sent to the channel.
     var isMuted: Bool {
         get { isMutedNow.load(ordering: .relaxed) }
         set { isMutedNow.store(newValue, ordering: .relaxed) }
     }
 
-    /// What had to be corrected so far.
+    /// The counts of corrected gaps and overlaps so far.
     var corrections: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
 
-    /// Listens to this source from here on, and to no other. Nothing changes where it does that already.
+    /// Makes this source the only active one from now on. Has no effect if it already is.
     func listen(to port: AudioSourcePort?) {
         let isNew = state.withLock { state in
             guard port == nil || state.active !== port else { return false }
@@ -78,27 +79,30 @@ final class AudioTrack: Sendable {
         if isNew { changed(to: port) }
     }
 
-    /// This source takes over with its first frame; until then the one before goes on. `nil` for none.
+    /// Sets the source that becomes active with its first frame; until then the current one stays
+    /// active. `nil` for none.
     func expect(_ port: AudioSourcePort?) { state.withLock { $0.next = port } }
 
     private func changed(to port: AudioSourcePort?) {
         lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
-        // Whose frame was held is stopped.
+        // A frame that is still held belongs to the previous source.
         pacer.release()
         setMayBlock(port != nil)
     }
 
     func isListening(to port: AudioSourcePort) -> Bool { state.withLock { $0.active === port } }
 
-    /// Since when no sound has come; `nil` while some is held, which is not late.
+    /// The time of the last frame; `nil` while a frame is held until it is due, because it is not
+    /// late.
     var silentSince: MediaTime? {
         pacer.isHolding ? nil : MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
     }
 
-    /// Lets a frame go that is held until its time, so that its source can stop.
+    /// Releases a frame that is held until it is due, so that its source can stop.
     func letGo() { pacer.release() }
 
-    /// Lets the source's thread go, whatever it waits for: what finds a sink's queue full is dropped.
+    /// Unblocks the source's thread, whatever it waits for: frames that find a sink's queue full
+    /// are dropped.
     func stopBlocking() {
         letGo()
         setMayBlock(false)
@@ -161,7 +165,7 @@ extension AudioTrack: AudioSourcePort.Receiver {
             if isFirst { events.post(.firstLocalAudio(frame.format)) }
             if let correction = result.correction { tell(correction) }
             for frame in result.frames { handOn(frame) }
-            // All of it was there before.
+            // No frames are left if all samples were delivered before.
             return result.frames.isEmpty ? .dropped(.backwards) : .accepted
         }
     }
@@ -174,7 +178,7 @@ extension AudioTrack: AudioSourcePort.Receiver {
         if !isMuted { outgoing.consume(frame) }
     }
 
-    /// At most one event a second; the statistics count them all.
+    /// Posts at most one event per second; the statistics count all corrections.
     private func tell(_ correction: AudioContinuity.Correction) {
         let now = clock.clockTime()
         let isDue = state.withLock { state in

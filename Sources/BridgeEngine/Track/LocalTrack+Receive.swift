@@ -1,6 +1,6 @@
 internal import MediaCore
 
-// The way of one frame.
+// The path of one frame through the track.
 extension LocalTrack: VideoSourcePort.Receiver {
     func receive(_ frame: consuming VideoFrame, from port: VideoSourcePort) -> SourceReceipt {
         let (now, timing) = (clock.now, port.timing)
@@ -17,7 +17,7 @@ extension LocalTrack: VideoSourcePort.Receiver {
             guard state.warming === port else { return (.refused(.notStarted), false) }
             let verdict = state.warmingClock.judge(
                 frame, timing.pacing, timing.base, at: moment)
-            // It takes over with a frame that is shown, and with no other.
+            // The new source becomes active only with a frame that is accepted.
             if case .refused = verdict { return (verdict, false) }
             (state.active, state.sourceClock) = (port, state.warmingClock)
             state.warming = nil
@@ -29,7 +29,7 @@ extension LocalTrack: VideoSourcePort.Receiver {
             lastArrival.store(now.nanoseconds, ordering: .relaxed)
             arrivals.add(1, ordering: .relaxed)
             if isNew {
-                // What the source before holds back is overtaken.
+                // A frame of the previous source that is still held is obsolete.
                 pacer.release()
                 onSource(self, .tookOver(port))
             }
@@ -48,10 +48,11 @@ extension LocalTrack: VideoSourcePort.Receiver {
         onSource(self, .ended(port))
     }
 
-    /// Hands a frame on.
+    /// Delivers a frame to the processors.
     ///
-    /// - Parameter arrivals: Of a frame that stands in for a silent source: how many of the source's had
-    ///   come.
+    /// - Parameter arrivals: For a fallback frame that replaces the frames of a silent source: the
+    ///   number of frames that the source had delivered by then. `nil` for a frame of the source
+    ///   itself.
     func pass(
         _ frame: consuming VideoFrame, due: MediaTime, latency: MediaTime?,
         from port: VideoSourcePort,
@@ -65,7 +66,7 @@ extension LocalTrack: VideoSourcePort.Receiver {
         return turn.take(delivery) { self.handOn($0) }
     }
 
-    /// A frame that is ready to be handed on.
+    /// A frame that is ready to be delivered.
     struct Delivery: Sendable {
         var frame: VideoFrame?
         let due: MediaTime
@@ -77,10 +78,10 @@ extension LocalTrack: VideoSourcePort.Receiver {
         let (due, port, arrivals) = (delivery.due, delivery.port, delivery.insteadAfter)
         guard var frame = delivery.frame.take() else { return .dropped(.notStarted) }
         let committed = state.withLock { state -> (MediaTime, isFirst: Bool, isAnew: Bool)? in
-            // It was overtaken by another source while it waited for its time.
+            // Another source became active while the frame was held until it was due.
             guard state.active === port else { return nil }
             if let arrivals {
-                // The source came back, and its own frames come after its own frames.
+                // The source delivers again: no fallback frame may come after its frames.
                 guard self.arrivals.load(ordering: .relaxed) == arrivals else { return nil }
                 return (state.timeline.commit(due), false, false)
             }
@@ -102,7 +103,7 @@ extension LocalTrack: VideoSourcePort.Receiver {
     private func note(_ frame: VideoFrame, isFirst: Bool, of port: VideoSourcePort) {
         passed.note(frame.format)
         if keepsLast { keep(frame) }
-        // Sources change seldom, and one word is cheap to write.
+        // Set for every frame: sources change rarely, and the write is cheap.
         local.setMirror(port.captureType == .camera)
         guard isFirst else { return }
         events.post(.firstLocalFrame(id, VideoSize(width: frame.width, height: frame.height)))

@@ -1,56 +1,56 @@
 internal import MediaCore
 internal import Synchronization
 
-/// One way of pictures through the engine: from whichever source it listens to, through the processors,
-/// to the local renderers and to the channel.
+/// One video path through the engine: from the active source through the processors to the local
+/// renderers and the channel.
 ///
-/// Thread: any; frames go through one at a time.
+/// Thread: any; frames pass one at a time.
 final class LocalTrack: Sendable {
     let id: TrackID
-    /// To local renderers.
+    /// Video for the local renderers.
     let local: VideoStream
-    /// To the channel.
+    /// Video for the channel.
     let outgoing: VideoStream
     let clock: EngineClock
     let events: EventHub
     let onSource: @Sendable (LocalTrack, SourceEvent) -> Void
 
-    /// What the engine must act upon. Told in order, on threads of all kinds.
+    /// Events that the engine must act upon. Reported in order, on any thread.
     enum SourceEvent: Sendable {
         case tookOver(VideoSourcePort)
         case ended(VideoSourcePort)
     }
     struct State {
         var active: VideoSourcePort?
-        /// Runs already; takes over with its first frame.
+        /// The source that runs already and becomes active with its first frame.
         var warming: VideoSourcePort?
         var timeline = SourceTimeline()
         var sourceClock: SourceClock
-        /// Of the source that is to take over.
+        /// The clock of the source that is about to become active.
         var warmingClock: SourceClock
         var isFirst = true
-        /// A source came to its end, and no frame of another has come.
+        /// Whether a source came to its end and no frame has arrived since.
         var isOver = false
     }
     let state: Mutex<State>
-    /// Frames are handed on one at a time, so that those of two sources keep the order of their times.
-    /// Behind it are queues and the transport's `send`, which does not block; where a queue waits for a
-    /// slow renderer, the source is to wait too.
+    /// Delivers frames one at a time, so that the frames of two sources keep the order of their
+    /// times. Behind it are queues and the transport's `send`, which does not block; if a queue
+    /// waits for a slow renderer, the source is meant to wait too.
     let turn: DeliveryTurn<Delivery>
     let pacer = Pacer()
     let processing: ProcessingStages
-    /// What came from every source that the track had.
+    /// Counts the frames of all sources that the track ever had.
     let sources = SourceMeter()
-    /// Frames of sources that went out.
+    /// Counts frames of sources that were passed on.
     let passed: FrameMeter
-    /// Frames that were made because none came.
+    /// Counts fallback frames, which were sent because the source delivered none.
     let fallbacks = FrameMeter()
-    /// Encoded units that no picture came of, in decoders that are gone.
+    /// Encoded units that produced no picture, counted over the decoders that no longer exist.
     let lostUnits = Atomic<Int>(0)
     let lastArrival = Atomic<Int64>(0)
-    /// Frames of sources that came in time.
+    /// The number of frames of sources that were not refused because of their time.
     let arrivals = Atomic<Int>(0)
-    /// The frame that went out last, where it is kept for when none comes.
+    /// The last frame that was passed on, if it is kept as a fallback for a silent source.
     let lastFrame = Mutex<VideoFrame?>(nil)
     let keepsLast: Bool
 
@@ -70,7 +70,7 @@ final class LocalTrack: Sendable {
         processing = ProcessingStages(
             clock: clock, events: events, patience: patience, local: local,
             outgoing: outgoing)
-        // Where nothing may be lost, the one before may have to wait for several renderers.
+        // If no frame may be lost, the frame before may have to wait for several renderers.
         turn = DeliveryTurn(patience: patience * (clock.isOffline ? 10 : 1))
         let fresh = SourceClock(isOffline: clock.isOffline)
         state = Mutex(State(sourceClock: fresh, warmingClock: fresh))
@@ -78,7 +78,7 @@ final class LocalTrack: Sendable {
 
     // MARK: Sources
 
-    /// Listens to this source from here on, and to no other.
+    /// Makes this source the only active one from now on; `nil` for none.
     func listen(to port: VideoSourcePort?) {
         let before = state.withLock { state in
             let before = state.active
@@ -94,9 +94,9 @@ final class LocalTrack: Sendable {
         if port == nil { keep(nil) }
     }
 
-    /// Goes over to this source with its first frame.
+    /// Sets the source that becomes active with its first frame.
     ///
-    /// - Returns: What was expected before.
+    /// - Returns: The source that was set before; `nil` if there was none.
     func expect(_ port: VideoSourcePort) -> VideoSourcePort? {
         state.withLock { state in
             defer { state.warming = port }
@@ -105,10 +105,11 @@ final class LocalTrack: Sendable {
         }
     }
 
-    /// Does not go over after all.
+    /// Cancels the change to this source.
     ///
-    /// - Parameter other: What is expected instead.
-    /// - Returns: False where it took over already.
+    /// - Parameter other: The source that is to become active with its first frame instead; `nil`
+    ///   for none.
+    /// - Returns: False if `port` is already active.
     @discardableResult
     func forget(_ port: VideoSourcePort, for other: VideoSourcePort? = nil) -> Bool {
         state.withLock { state in
@@ -122,10 +123,11 @@ final class LocalTrack: Sendable {
 
     func isListening(to port: VideoSourcePort) -> Bool { state.withLock { $0.active === port } }
 
-    /// Lets a frame go that is held until its time, so that its source can stop.
+    /// Releases a frame that is held until it is due, so that its source can stop.
     func letGo() { pacer.release() }
 
-    /// Lets the source's thread go, whatever it waits for: what finds a renderer's queue full is dropped.
+    /// Unblocks the source's thread, whatever it waits for: frames that find a renderer's queue
+    /// full are dropped.
     func stopBlocking() {
         letGo()
         setMayBlock(false)
@@ -143,7 +145,7 @@ final class LocalTrack: Sendable {
         keep(nil)
     }
 
-    /// Keeps the frame that went out last. What it replaces is let go of outside of the lock.
+    /// Stores the last frame that was passed on. The previous one is released outside the lock.
     func keep(_ frame: VideoFrame?) {
         _ = lastFrame.withLock { last in
             defer { last = frame }
@@ -151,20 +153,22 @@ final class LocalTrack: Sendable {
         }
     }
 
-    // MARK: When nothing comes
+    // MARK: Fallback
 
-    /// Since when no frame has come; `nil` while one is held, which is not late.
+    /// The time of the last frame; `nil` while a frame is held until it is due, because it is not
+    /// late.
     var silentSince: MediaTime? {
         pacer.isHolding ? nil : MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
     }
 
     var frameInterval: MediaTime { state.withLock { $0.timeline.interval } }
 
-    /// Sends the still picture, or the last one, once more.
+    /// Sends the still picture, or else the last frame, as a fallback frame.
     ///
     /// - Parameters:
-    ///   - port: The silent source; nothing is sent where it is not listened to any more.
-    ///   - arrivals: How many frames had come when it fell silent; nothing is sent after the next.
+    ///   - port: The silent source; nothing is sent if it is no longer active.
+    ///   - arrivals: The number of frames that had arrived when the source fell silent; nothing is
+    ///     sent once another one has arrived.
     func sendFallback(_ still: PixelBuffer?, insteadOf port: VideoSourcePort, after arrivals: Int) {
         let last = lastFrame.withLock { $0 }
         guard let storage = still?.storage ?? last?.storage else { return }

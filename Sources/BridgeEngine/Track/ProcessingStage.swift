@@ -2,13 +2,13 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// A chain of processors with a thread of its own, so that what is slow in it delays nobody before it,
-/// and what hangs in it is left behind.
+/// A chain of processors on a thread of its own: a slow processor does not delay the source, and
+/// one that hangs is abandoned together with its thread.
 ///
-/// A processor that throws drops that frame; one that throws three times in a row, or hangs, is passed
-/// over from then on. Thread: any, one frame at a time.
+/// A processor that throws drops that frame; one that throws three times in a row, or hangs, is
+/// skipped from then on. Thread: any, one frame at a time.
 final class ProcessingStage: VideoFrameConsumer {
-    /// One run of the chain; another begins when a processor hangs.
+    /// A thread with its queue that runs the chain; it is replaced if a processor hangs.
     private final class Line: Sendable {
         let queue: SerialQueue
         let mailbox: Mailbox<VideoFrame>
@@ -17,10 +17,10 @@ final class ProcessingStage: VideoFrameConsumer {
             self.mailbox = mailbox
         }
     }
-    /// The processors that were set at one time, and how they do.
+    /// The processors of one call of `set`, and their state.
     private struct Chain {
         var processors: [Hosted] = []
-        /// Failures in a row, for each processor; `nil` for one that is passed over.
+        /// The number of consecutive failures of each processor; `nil` for one that is skipped.
         var failures: [Int?] = []
         var number = 0
     }
@@ -29,17 +29,18 @@ final class ProcessingStage: VideoFrameConsumer {
         var chain = Chain()
         var busy: Busy?
     }
-    /// Which processor has a frame, and since when.
+    /// The processor that currently has a frame, and since when.
     private struct Busy {
         let chain: Int
         let place: Int
         let name: String
         let since: MediaTime
     }
-    /// A processor that the program gave away.
+    /// A processor that the program has handed over.
     ///
-    /// Unchecked: nobody but the stage has it, and the stage calls it on one line at a time. A line that is
-    /// left behind in a processor calls no other, and the lines after it pass that one over.
+    /// Unchecked: only the stage has it, and the stage calls it on one line at a time. A line that
+    /// was abandoned in a processor calls no other processor, and the following lines skip that
+    /// one.
     private struct Hosted: @unchecked Sendable {
         let processor: any VideoProcessor
         var name: String { "\(type(of: processor))" }
@@ -55,9 +56,9 @@ final class ProcessingStage: VideoFrameConsumer {
     private static let lastChance = 3
 
     /// - Parameters:
-    ///   - patience: How long a frame waits for room where none may be lost.
+    ///   - patience: How long a frame waits for room in the queue if none may be lost.
     ///   - meter: Counts the frames.
-    ///   - next: Gets the others, on the stage's own thread.
+    ///   - next: Receives the frames that were not dropped, on the stage's own thread.
     init(
         at point: ProcessingPoint, clock: EngineClock, patience: Duration, events: EventHub,
         counting meter: FlowMeter, to next: @escaping @Sendable (VideoFrame) -> FrameDisposition
@@ -72,10 +73,10 @@ final class ProcessingStage: VideoFrameConsumer {
         state.withLock { $0.line = line }
     }
 
-    /// Replaces the processors, from the next frame on. None: frames pass as they are.
+    /// Replaces the processors, from the next frame on. With an empty array, frames pass unchanged.
     func set(_ processors: sending [any VideoProcessor]) {
         let processors = processors.map { Hosted(processor: $0) }
-        // What was there is let go of outside of the lock.
+        // The previous processors are released outside the lock.
         _ = state.withLock { state in
             defer {
                 state.chain = Chain(
@@ -103,7 +104,7 @@ final class ProcessingStage: VideoFrameConsumer {
             return .accepted
         case .full: return refuse(.queueFull)
         case .closed:
-            // Another line has just begun.
+            // The line was closed; if another has replaced it, the frame goes to that one.
             return state.withLock { $0.line } === line ? refuse(.notStarted) : post(frame)
         }
     }
@@ -136,12 +137,12 @@ final class ProcessingStage: VideoFrameConsumer {
         state.withLock { $0.line }?.mailbox.setMayBlock(mayBlock)
     }
 
-    /// Returns when what waited has gone on, or after `limit`.
+    /// Returns when the queued frames have been processed, or after `limit`.
     func drained(within limit: Duration) async {
         await state.withLock { $0.line }?.queue.outcome(within: limit) {}
     }
 
-    /// Ends it; what waits is forgotten.
+    /// Closes the stage; queued frames are dropped.
     func close() {
         let line = state.withLock { state in
             defer { state.line = nil }
@@ -159,14 +160,15 @@ final class ProcessingStage: VideoFrameConsumer {
 
     private func work(_ frame: VideoFrame, on line: Line) {
         let chain = state.withLock { $0.chain }
-        // Handed on, not kept: a processor that writes in place finds itself the only owner.
+        // The frame is moved, not copied: a processor that writes in place is the only owner of its
+        // buffer.
         var current: VideoFrame? = consume frame
         for place in chain.processors.indices {
             guard begin(place, of: chain, on: line) else { continue }
             guard let taken = current.take() else { break }
             let result = Result { try chain.processors[place].processor.process(taken) }
             guard end(on: line) else {
-                // It was left behind meanwhile.
+                // The line was abandoned meanwhile.
                 meter.drops.note(.processor)
                 return
             }
@@ -181,7 +183,7 @@ final class ProcessingStage: VideoFrameConsumer {
         _ = next(frame)
     }
 
-    /// - Returns: False for a processor that is passed over.
+    /// - Returns: False for a processor that is skipped.
     private func begin(_ place: Int, of chain: Chain, on line: Line) -> Bool {
         let now = clock.clockTime()
         return state.withLock { state in
@@ -195,8 +197,8 @@ final class ProcessingStage: VideoFrameConsumer {
         }
     }
 
-    /// - Returns: False where the frame was left behind. A line is left only while it is busy, so what
-    ///   it hands on cannot come between the frames of the next.
+    /// - Returns: False if the frame's line was abandoned. Only a busy line is abandoned, so frames
+    ///   that it passes on cannot arrive between the frames of the next line.
     private func end(on line: Line) -> Bool {
         state.withLock { state in
             guard state.line === line else { return false }
@@ -229,7 +231,7 @@ final class ProcessingStage: VideoFrameConsumer {
                 : "\(name) failed three times in a row and is passed over from here on", error)
     }
 
-    /// Looks whether a processor hangs, and leaves it behind then.
+    /// Checks whether a processor hangs, and if so replaces the line and skips that processor.
     func check(now: MediaTime, limit: MediaTime) {
         let isBusy = state.withLock { $0.busy.map { now - $0.since > limit } ?? false }
         guard isBusy else { return }

@@ -2,8 +2,8 @@ internal import Dispatch
 internal import MediaCore
 internal import Synchronization
 
-/// The processors of one track at their three points: behind capture everything sees the result, behind
-/// the others the local renderers or the channel alone.
+/// The processors of one track at their three points. The result of capture processors goes to all
+/// receivers, that of the others only to the local renderers or only to the channel.
 ///
 /// Thread: any, one frame at a time.
 final class ProcessingStages: VideoFrameConsumer {
@@ -13,10 +13,10 @@ final class ProcessingStages: VideoFrameConsumer {
     private let patience: Duration
     private let local: VideoStream
     private let outgoing: VideoStream
-    /// What came to each point, whether there are processors or not.
+    /// Counts the frames at each point, whether or not it has processors.
     let meters: [ProcessingPoint: FlowMeter]
 
-    /// - Parameter patience: How long a frame waits for a slow processor where none may be lost.
+    /// - Parameter patience: How long a frame waits for a slow processor if none may be lost.
     init(
         clock: EngineClock, events: EventHub, patience: Duration, local: VideoStream,
         outgoing: VideoStream
@@ -30,11 +30,11 @@ final class ProcessingStages: VideoFrameConsumer {
             uniqueKeysWithValues: ProcessingPoint.allCases.map { ($0, FlowMeter()) })
     }
 
-    /// Frames that went no further, of all points.
+    /// Counts dropped frames over all points.
     var drops: DropCounts { meters.values.map(\.drops.all).reduce(DropCounts(), +) }
 
-    /// Replaces the processors of one point. A stage once made stays, so that no frame overtakes
-    /// another, and none is lost.
+    /// Replaces the processors of one point. A stage that exists is kept even without processors,
+    /// so that frames keep their order and none is lost.
     func set(_ processors: sending [any VideoProcessor], at point: ProcessingPoint) {
         if let stage = stages.withLock({ $0[point] }) { return stage.set(processors) }
         guard !processors.isEmpty else { return }
@@ -74,23 +74,23 @@ final class ProcessingStages: VideoFrameConsumer {
         point == .encode ? outgoing : local
     }
 
-    // MARK: Care
+    // MARK: Monitoring
 
     private var all: [ProcessingStage] {
-        // In the order of the frames.
+        // In the order in which frames pass them.
         let stages = self.stages.withLock { $0 }
         return ProcessingPoint.allCases.compactMap { stages[$0] }
     }
 
-    /// Looks after processors that hang.
+    /// Checks for processors that hang.
     func check(now: MediaTime, limit: MediaTime) {
         for stage in all { stage.check(now: now, limit: limit) }
     }
 
-    /// Whether a source may be made to wait for slow processors.
+    /// Sets whether a source may be blocked by slow processors.
     func setMayBlock(_ mayBlock: Bool) { all.forEach { $0.setMayBlock(mayBlock) } }
 
-    /// Returns when what waited has gone on, or after `limit`.
+    /// Returns when the queued frames have been processed, or after `limit`.
     func drained(within limit: Duration) async {
         for stage in all { await stage.drained(within: limit) }
     }

@@ -1,14 +1,22 @@
 public import MediaCore
 
-/// Processors in a row between a gate and a fan-out.
+/// A series of processors between a gate and a fan-out.
 ///
-/// A frame that a processor drops goes no further. One that fails is told to `onFailure`, and the frame
-/// goes no further either. Thread: any, one frame at a time.
+/// A frame that a processor drops is not passed on. If a processor throws, `onFailure` is called
+/// with the error and the frame is dropped. Thread: any, one frame at a time.
 public final class ProcessorChain: VideoFrameConsumer {
     private let processors: [any VideoProcessor & Sendable]
     private let next: any VideoFrameConsumer
     private let onFailure: @Sendable (any Error) -> Void
 
+    /// Creates a chain.
+    ///
+    /// - Parameters:
+    ///   - processors: Called in this order on the thread that calls ``consume(_:)``; empty for
+    ///     none.
+    ///   - next: Receives the processed frames.
+    ///   - onFailure: Called with the error of a processor that threw, on the thread that calls
+    ///     ``consume(_:)``.
     public init(
         _ processors: [any VideoProcessor & Sendable], to next: any VideoFrameConsumer,
         onFailure: @escaping @Sendable (any Error) -> Void
@@ -18,9 +26,14 @@ public final class ProcessorChain: VideoFrameConsumer {
         self.onFailure = onFailure
     }
 
+    /// Processes the frame and passes the result on, on the caller's thread.
+    ///
+    /// - Returns: The result of the next consumer; ``DropCause/processor`` if a processor dropped
+    ///   the frame or threw.
     @discardableResult
     public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        // Handed on, not kept: a processor that writes in place finds itself the only owner.
+        // The frame is moved, not copied: a processor that writes in place is the only owner of its
+        // buffer.
         var current: VideoFrame? = consume frame
         for processor in processors {
             do {

@@ -1,34 +1,35 @@
 internal import MediaBasics
 internal import MediaCore
 
-/// A track and the source it listens to.
+/// A track and its source.
 struct TrackSlot {
     let track: LocalTrack
-    /// The source that runs; `nil` while none does.
+    /// The running source; `nil` if none is running.
     var host: VideoSourceHost?
-    /// A source that has ended is not stalled.
+    /// Whether the source has ended. If so, it is not reported as stalled.
     var hasEnded = false
-    /// Its source has failed since it was started.
+    /// Whether the source has failed since it was started.
     var hasFailed = false
     var watch = StallWatch()
     var fallback: Heartbeat?
-    /// What becomes of a track that is pushed.
+    /// The push source of a custom track; `nil` for the main track.
     var pushHost: VideoSourceHost?
-    /// Who waits for the first frame of this port.
+    /// The operation that waits for the first frame of this port.
     var awaiting: (port: VideoSourcePort, once: Once<Bool>)?
     var restarts = Restarts()
 
     init(track: LocalTrack) { self.track = track }
 
-    /// How a source that failed comes back.
+    /// The state of the automatic restarts of a failed source.
     struct Restarts {
-        /// Runs until the next attempt.
+        /// Fires at the next attempt.
         var timer: OneShotTimer?
-        /// Tells one timer from another.
+        /// Distinguishes the current timer from earlier ones.
         var number = 0
-        /// Attempts since the source last delivered for a while.
+        /// The number of attempts since the source last delivered for the recovery time.
         var attempts = 0
-        /// When the latest attempt succeeded, and how many frames the source had delivered before it.
+        /// The time of the latest attempt, and how many frames of the source had been accepted
+        /// before it.
         var resumed: (at: MediaTime, frames: Int)?
 
         mutating func cancel() {

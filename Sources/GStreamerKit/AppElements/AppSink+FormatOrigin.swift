@@ -1,15 +1,17 @@
 extension AppSink {
-    /// Who in front of a sink decides on the format that comes.
+    /// The kind of element upstream of a sink that determines the format of its samples.
     public enum FormatOrigin: Sendable {
-        /// A source, which makes what is wanted of it.
+        /// A source, which produces the requested format.
         case source
-        /// A converter, which turns what it gets into what is wanted, and changes as little as it can.
+        /// A converter, which converts its input to the requested format, with as few changes as
+        /// possible.
         case converter
-        /// A decoder, a parser, a mixer: the stream itself decides, whatever their pads could give.
+        /// A decoder, parser or mixer: the stream determines the format, whatever the pads' caps
+        /// allow.
         case stream
     }
 
-    /// Found by walking up through elements that pass a format on.
+    /// Determined by walking upstream through elements that do not change the format.
     public var formatOrigin: FormatOrigin {
         var pad = element.pad("sink")?.peer
         for _ in 0..<256 {

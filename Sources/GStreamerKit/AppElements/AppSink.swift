@@ -1,6 +1,6 @@
 internal import CMediaBridge
 
-/// Where a pipeline hands its samples to the program.
+/// An appsink, from which the program pulls a pipeline's samples.
 ///
 /// Samples wait in a bounded queue inside of the element. Thread: any.
 public final class AppSink: Sendable {
@@ -16,53 +16,53 @@ public final class AppSink: Sendable {
         self.element = element
     }
 
-    /// Prepares the sink for a program that takes every frame as it comes.
+    /// Configures the sink for a program that pulls every frame as it arrives.
     ///
     /// - Parameters:
-    ///   - depth: Samples that wait at most. A bound that the string itself sets is kept.
-    ///   - isPaced: Whether samples are held back until their time.
+    ///   - depth: Maximum number of queued samples. A limit that the string itself sets is kept.
+    ///   - isPaced: Whether samples are held back until their running time.
     public func configure(depth: Int, isPaced: Bool) {
         if gst_app_sink_get_max_buffers(pointer) == 0 {
             gst_app_sink_set_max_buffers(pointer, guint(clamping: depth))
         }
         element.set("sync", isPaced ? "true" : "false")
-        // A branch that is never linked must not keep the others from playing.
+        // A branch that is never linked must not keep the others from reaching PLAYING.
         element.set("async", "false")
-        // The sink would hold the last frame, which then could never be written in place.
+        // Otherwise the sink would keep a reference to the last frame, which could never be written
+        // in place.
         element.set("enable-last-sample", "false")
     }
 
-    /// Whether the oldest waiting sample gives way to a new one, or the new one waits.
+    /// Whether a full queue drops its oldest sample for a new one; otherwise the new one waits.
     public var dropsOldest: Bool {
         get { gst_app_sink_get_drop(pointer) != 0 }
         set { gst_app_sink_set_drop(pointer, newValue ? 1 : 0) }
     }
 
-    /// Samples that wait at most.
+    /// Maximum number of queued samples.
     public var depth: Int { Int(gst_app_sink_get_max_buffers(pointer)) }
 
-    /// Lets more samples wait, where the string does not set a bound of its own beyond `depth`.
+    /// Raises the maximum number of queued samples to `depth`; a higher limit is kept.
     public func deepen(to depth: Int) {
         if self.depth < depth { gst_app_sink_set_max_buffers(pointer, guint(clamping: depth)) }
     }
 
-    /// Whether the stream has ended and every sample has been taken.
+    /// Whether the stream has ended and every sample has been pulled.
     public var isEnded: Bool { gst_app_sink_is_eos(pointer) != 0 }
 
-    /// The next sample if one waits. Never blocks.
+    /// Returns the next sample, or `nil` if none is queued. Never blocks.
     public func tryPull() -> Sample? {
         gst_app_sink_try_pull_sample(pointer, 0).map { Sample(adopting: $0) }
     }
 
-    /// Sets what is told of each sample, and of the end; replaces what was set before. The element
-    /// holds the handlers until ``removeHandlers()``.
+    /// Sets the callbacks for samples and for the end of the stream; replaces earlier ones.
     ///
-    /// The element keeps the handlers until they are replaced or it is gone itself: one that holds
-    /// this sink strongly keeps both for ever.
+    /// The element keeps the callbacks until they are replaced, removed with ``removeHandlers()``,
+    /// or the element is freed: a callback that holds this sink strongly is a reference cycle.
     ///
     /// - Parameters:
-    ///   - onSample: Called on the streaming thread once for each sample, when it is there to be
-    ///     pulled. What it returns goes upstream.
+    ///   - onSample: Called on the streaming thread once for each sample, when it can be pulled.
+    ///     The result is returned upstream.
     ///   - onEnd: Called on the streaming thread when the stream ends.
     public func setHandlers(
         onSample: @escaping @Sendable () -> FlowResult, onEnd: @escaping @Sendable () -> Void
@@ -92,12 +92,12 @@ public final class AppSink: Sendable {
             })
     }
 
-    /// Tells nobody any more. What the handlers hold is let go of, at the latest when a call that is
-    /// under way returns.
+    /// Removes the callbacks. What they hold is released at the latest when a call in progress
+    /// returns.
     public func removeHandlers() { mb_app_sink_set_callbacks(pointer, nil, nil, nil, nil) }
 
-    /// Lives in memory of its own, from registration to the destroy-notify. Not copyable, so that a
-    /// call borrows it where it lies and counts no references.
+    /// Heap-allocated from registration until the destroy-notify. Not copyable, so that a call
+    /// borrows it in place and does no reference counting.
     private struct Handlers: ~Copyable {
         let onSample: @Sendable () -> FlowResult
         let onEnd: @Sendable () -> Void
@@ -105,17 +105,17 @@ public final class AppSink: Sendable {
         borrowing func end() { onEnd() }
     }
 
-    /// Whether anything is linked to the sink, all the way up to an element that makes data. False for
-    /// a branch whose stream the file turned out not to have.
+    /// Whether the sink is linked, all the way up to an element that produces data. False for a
+    /// branch whose stream the file does not contain.
     public var isFed: Bool { unfedElement == nil }
 
-    /// The name of the element in front of the sink, or of the sink, that nothing is linked to; `nil`
-    /// where the sink is fed.
+    /// The name of the first element upstream of the sink, or of the sink itself, whose sink pad is
+    /// not linked; `nil` if the sink is fed.
     public var unfedElement: String? {
         var last = element
         for _ in 0..<256 {
             guard let pad = last.pad("sink"), let peer = pad.peer else { return last.name }
-            // Through a chain of one-in-one-out elements; anything else counts as a source.
+            // Follow elements with one input and one output; any other element counts as a source.
             guard let upstream = peer.element, upstream.pad("sink") != nil,
                 upstream.pad("src") != nil
             else { return nil }
@@ -124,8 +124,9 @@ public final class AppSink: Sendable {
         return nil
     }
 
-    /// Whether what feeds the sink is live, and how late its samples come at most. The sink itself is
-    /// not asked: one that does not pace says that nothing is live. Safe on a streaming thread.
+    /// Queries whether the elements upstream of the sink are live, and their minimum latency. The
+    /// query bypasses the sink itself, because a sink without pacing reports that nothing is live.
+    /// Safe on a streaming thread.
     public func upstreamLatency() -> (isLive: Bool, latency: ClockTime) {
         let none = (isLive: false, latency: ClockTime(nanoseconds: 0))
         guard let pad = element.pad("sink"), let query = gst_query_new_latency() else {
@@ -139,15 +140,15 @@ public final class AppSink: Sendable {
         return (live != 0, ClockTime(minimum) ?? none.latency)
     }
 
-    /// What the elements in front of the sink could give; `nil` where nothing is linked yet.
+    /// The caps that the elements upstream could produce; `nil` if the sink is not linked yet.
     public var offeredCaps: Caps? { element.pad("sink")?.peerCaps }
 
-    /// What it was told to take; `nil` where it takes anything.
+    /// The sink's `caps` property; `nil` if it accepts any caps.
     var ownCaps: Caps? { gst_app_sink_get_caps(pointer).map { Caps(adopting: $0) } }
 
-    /// Narrows what the sink takes, unless the string does so itself.
+    /// Sets the caps that the sink accepts, unless the string does so itself.
     ///
-    /// - Returns: False where it does.
+    /// - Returns: False if the sink already has caps; they are kept.
     @discardableResult
     public func narrow(to caps: Caps) -> Bool {
         if ownCaps != nil { return false }
@@ -155,7 +156,7 @@ public final class AppSink: Sendable {
         return true
     }
 
-    /// Has `answer` say what the sink takes: see ``Pad/answerCapsQueries(_:)``.
+    /// Answers caps queries in place of the sink: see ``Pad/answerCapsQueries(_:)``.
     public func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
         element.pad("sink")?.answerCapsQueries(answer)
     }

@@ -2,9 +2,10 @@ internal import CMediaBridge
 internal import Synchronization
 
 extension AppSource {
-    /// Has the encoder behind the source give a picture that builds on none at least so often, counted
-    /// from the first: by time, and not by count as encoders do, which know nothing of pictures that come
-    /// slower than their format says. Once, before the first buffer; for as long as the source lives.
+    /// Requests a key frame from the encoder downstream at least every `interval`, counted from the
+    /// first buffer. By time, because encoders count frames, which is wrong if frames arrive more
+    /// slowly than the caps state. Call it once, before the first buffer; stays in force for as
+    /// long as the source lives.
     public func forceKeyFrames(every interval: ClockTime) {
         guard let pad = element.pad("src"), interval.nanoseconds > 0 else { return }
         let context = UnsafeMutablePointer<KeyFrames>.allocate(capacity: 1)
@@ -17,7 +18,7 @@ extension AppSource {
                     let buffer = gst_pad_probe_info_get_buffer(info)
                 else { return GST_PAD_PROBE_OK }
                 let time = buffer.pointee.pts
-                // In front of the buffer, on its way to the encoder.
+                // The event precedes the buffer on its way to the encoder.
                 if keys.pointee.isDue(at: time) {
                     gst_pad_push_event(
                         pad,
@@ -33,11 +34,12 @@ extension AppSource {
             })
     }
 
-    /// Has the first picture from a time on build on none as well, where ``forceKeyFrames(every:)`` was
-    /// asked for before. The last wish counts. Any thread.
+    /// Makes the first frame at or after `time` a key frame too. Requires
+    /// ``forceKeyFrames(every:)``. A new request replaces a pending one. Thread: any.
     public func forceKeyFrame(from time: ClockTime) { keyFrameWish.set(time) }
 
-    /// On the source's streaming thread alone. Not copyable, as the one in the probe's memory is it.
+    /// Used only on the source's streaming thread. Not copyable, so that the instance in the
+    /// probe's memory is the only one.
     private struct KeyFrames: ~Copyable {
         let interval: GstClockTime
         private let wish: KeyFrameWish
@@ -65,17 +67,17 @@ extension AppSource {
     }
 }
 
-/// From when on a picture that builds on none is wanted once.
+/// A pending request for one key frame, at or after a given time.
 final class KeyFrameWish: Sendable {
     private let due = Atomic<GstClockTime>(.max)
 
     func set(_ time: ClockTime) { due.store(time.raw, ordering: .relaxed) }
 
-    /// Whether the picture at `time` is the one that was wished for.
+    /// Returns whether the frame at `time` is the requested one, and clears the request if so.
     func isFulfilled(at time: GstClockTime) -> Bool {
         let wanted = due.load(ordering: .relaxed)
         guard time >= wanted else { return false }
-        // A wish that came meanwhile stays.
+        // A request that was made meanwhile is kept.
         return due.compareExchange(
             expected: wanted, desired: .max, ordering: .relaxed
         ).exchanged

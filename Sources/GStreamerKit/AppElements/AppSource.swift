@@ -1,9 +1,9 @@
 internal import CMediaBridge
 
-/// Where the program hands buffers to a pipeline.
+/// An appsrc, into which the program pushes buffers of a pipeline.
 ///
-/// The caller keeps the queue bounded: ``queuedBuffers`` tells how full it is, ``onDeparture(_:)`` when
-/// there is room again. Thread: any.
+/// The caller keeps the queue bounded: ``queuedBuffers`` is its fill level, and ``onDeparture(_:)``
+/// reports when there is room again. Thread: any.
 public final class AppSource: Sendable {
     /// The element, for its properties and pads.
     public let element: Element
@@ -18,11 +18,12 @@ public final class AppSource: Sendable {
         self.element = element
     }
 
-    /// Prepares the source for buffers that carry their running time.
+    /// Configures the source for buffers whose timestamps are running times.
     ///
     /// - Parameters:
-    ///   - depth: Buffers that wait at most, where the oldest gives way.
-    ///   - dropsOldest: Whether it does; otherwise the queue takes what it is given.
+    ///   - depth: Maximum number of queued buffers if `dropsOldest` is set.
+    ///   - dropsOldest: Whether a full queue drops its oldest buffer; otherwise the queue is
+    ///     unbounded.
     public func configure(depth: Int, dropsOldest: Bool) {
         element.set("format", "time")
         element.set("max-bytes", "0")
@@ -32,29 +33,30 @@ public final class AppSource: Sendable {
             pointer, dropsOldest ? GST_APP_LEAKY_TYPE_DOWNSTREAM : GST_APP_LEAKY_TYPE_NONE)
     }
 
-    /// Says what the buffers are that follow.
+    /// Sets the caps of the buffers that follow.
     public func setCaps(_ caps: Caps) { gst_app_src_set_caps(pointer, caps.pointer) }
 
-    /// Buffers that wait in the source's queue.
+    /// Number of buffers in the source's queue.
     public var queuedBuffers: Int { Int(gst_app_src_get_current_level_buffers(pointer)) }
 
-    /// Hands a buffer over. Never blocks.
+    /// Pushes a buffer into the queue. Never blocks.
     public func push(_ buffer: consuming Buffer) -> FlowResult {
         FlowResult(gst_app_src_push_buffer(pointer, buffer.release()))
     }
 
-    /// Says that no buffer follows.
+    /// Signals that no more buffers follow.
     public func endOfStream() { gst_app_src_end_of_stream(pointer) }
 
-    /// Calls `body` for every buffer that leaves the queue, on the streaming thread: it must return at
-    /// once.
+    /// Calls `body` for every buffer that leaves the queue, on the streaming thread: it must return
+    /// at once.
     public func onDeparture(_ body: @escaping @Sendable () -> Void) {
         element.pad("src")?.onBuffer(body)
     }
 
-    /// The last pad that the source's buffers reach as a stream of their own: that of a muxer, a
-    /// payloader or a sink. What passes there is what gets written. `nil` where that is the very next
-    /// one, so that what departs is written, and where nothing is linked.
+    /// The last pad that the source's buffers reach as a separate stream: that of a muxer,
+    /// payloader or sink. What passes there is what gets written. `nil` if that is the pad next to
+    /// the source, so that every buffer that leaves the source is written, and if nothing is
+    /// linked.
     public var farEnd: Pad? {
         let next = element.pad("src")?.peer
         let end = lastPad(from: next)
@@ -74,14 +76,15 @@ public final class AppSource: Sendable {
         return pad
     }
 
-    /// Whether the source's buffers are encoded or muxed on their way, so that their format and size
-    /// must not change.
+    /// Whether the source's buffers are encoded or muxed on their way, so that their format and
+    /// size must not change.
     public var needsFixedFormat: Bool {
         first { element in ["Muxer", "Encoder"].contains { element.klass.contains($0) } } != nil
     }
 
-    /// The encoder or muxer behind the source that writes down how many pictures came, and not when: it
-    /// knows one frame rate alone. `nil` where none does, or where videorate keeps the rate in front of it.
+    /// The encoder or muxer downstream of the source that writes the number of frames and not their
+    /// times, because it supports only a constant frame rate. `nil` if there is none, or if a
+    /// videorate in front of it keeps the rate constant.
     public var pictureCounter: Element? {
         let found = first {
             $0.factoryName == "videorate" || Self.counters.contains($0.factoryName)
@@ -95,12 +98,12 @@ public final class AppSource: Sendable {
         "avenc_wmv2", "mpeg2enc", "y4menc", "avimux", "oggmux",
     ]
 
-    /// Whether they go into an MPEG transport stream.
+    /// Whether the source's buffers are muxed into an MPEG transport stream.
     public var writesTransportStream: Bool {
         first { $0.klass.contains("Muxer") }?.factoryName == "mpegtsmux"
     }
 
-    /// The first element behind the source that is so.
+    /// Returns the first element downstream of the source that satisfies the predicate.
     private func first(where isSo: (Element) -> Bool) -> Element? {
         var pad = element.pad("src")?.peer
         for _ in 0..<256 {
@@ -111,17 +114,17 @@ public final class AppSource: Sendable {
         return nil
     }
 
-    /// The element right behind the source; `nil` where nothing is linked.
+    /// The element directly downstream of the source; `nil` if nothing is linked.
     public var receiver: Element? { element.pad("src")?.peer?.element }
 
-    /// What the elements behind the source take; `nil` where nothing is linked.
+    /// The caps that the elements downstream accept; `nil` if nothing is linked.
     public var acceptedCaps: Caps? { element.pad("src")?.peerCaps }
 
-    /// What the elements behind the source take of `caps`, in the order in which they give them to an
-    /// element that is linked to them.
+    /// Returns the formats of `caps` that the elements downstream accept, in the order in which
+    /// they list them to an element that is linked to them.
     public func acceptedCaps(of caps: Caps?) -> Caps? { element.pad("src")?.peerCaps(of: caps) }
 
-    /// Whether the elements behind the source take `caps`.
+    /// Returns whether the elements downstream accept `caps`.
     public func accepts(_ caps: Caps) -> Bool {
         guard let pad = element.pad("src") else { return false }
         return gst_pad_peer_query_accept_caps(pad.pointer, caps.pointer) != 0

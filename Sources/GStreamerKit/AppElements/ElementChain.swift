@@ -1,12 +1,12 @@
 internal import CMediaBridge
 internal import Synchronization
 
-/// A few elements that turn one buffer into another on the caller's own thread: a converter, a scaler,
-/// a flip. No pipeline, no thread, no queue.
+/// A few elements that process one buffer at a time on the caller's thread: a converter, a scaler,
+/// a flip. It uses no pipeline, thread or queue.
 ///
-/// Thread: any, one caller at a time (others wait).
+/// Thread: any; concurrent calls wait for each other.
 public final class ElementChain: Sendable {
-    /// Sendable: all use is under the lock.
+    /// Sendable: used only under the lock.
     private struct Parts: @unchecked Sendable {
         let bin: UnsafeMutablePointer<GstElement>
         let bus: UnsafeMutablePointer<GstBus>
@@ -22,7 +22,7 @@ public final class ElementChain: Sendable {
     private let outlet: Outlet
     private let text: String
 
-    /// What comes out at the end, until the caller takes it.
+    /// The last output of the chain, until the caller takes it.
     private final class Outlet: Sendable {
         struct Slot: ~Copyable {
             var buffer: Buffer?
@@ -31,11 +31,13 @@ public final class ElementChain: Sendable {
         let slot = Mutex(Slot())
     }
 
+    /// Makes a chain.
+    ///
     /// - Parameters:
-    ///   - text: Elements with one open end on either side, as gst-launch writes them; from the program,
-    ///     never from a user.
-    ///   - caps: What must come out; `nil` for whatever the elements give.
-    /// - Throws: ``PipelineError`` where an element is missing or the chain cannot be made.
+    ///   - text: Elements in gst-launch syntax with one unlinked pad at each end. Trusted: must
+    ///     come from the program, never from a user.
+    ///   - caps: The output caps; `nil` for whatever the elements produce.
+    /// - Throws: ``PipelineError`` if an element is missing or the chain cannot be made.
     public init(_ text: String, to caps: Caps? = nil) throws(PipelineError) {
         try GStreamer.initialize()
         var error: UnsafeMutablePointer<GError>?
@@ -53,7 +55,7 @@ public final class ElementChain: Sendable {
         let bus = gst_bus_new()!
         gst_element_set_bus(element, bus)
         let entry = gst_pad_new("entry", GST_PAD_SRC)!
-        // A pad without a template takes nothing but the caps that it has already.
+        // A pad without a template accepts only the caps that are already set on it.
         let any = gst_caps_new_any()!
         let template = gst_pad_template_new("exit", GST_PAD_SINK, GST_PAD_ALWAYS, any)!
         mb_caps_unref(any)
@@ -112,7 +114,7 @@ public final class ElementChain: Sendable {
     }
 
     deinit {
-        // No thread runs in these elements, so this waits for nobody, wherever it is called.
+        // No thread runs in these elements, so this does not block, whatever thread it runs on.
         state.withLock { state in
             let parts = state.parts
             gst_element_set_state(parts.bin, GST_STATE_NULL)
@@ -126,21 +128,25 @@ public final class ElementChain: Sendable {
         }
     }
 
-    /// What came out of a chain.
+    /// The output of a chain.
     @frozen
     public struct BufferWithCaps: ~Copyable {
+        /// The processed buffer.
         public let buffer: Buffer
+        /// The caps of ``buffer``.
         public let caps: Caps
 
+        /// Combines a buffer with its caps.
         public init(buffer: consuming Buffer, caps: Caps) {
             self.buffer = buffer
             self.caps = caps
         }
     }
 
-    /// Sends one buffer through.
+    /// Processes one buffer.
     ///
-    /// - Throws: ``PipelineError`` in the words of the element that refused.
+    /// - Throws: ``PipelineError`` with the message of the element that failed, also if there is no
+    ///   output.
     public func process(
         _ buffer: consuming Buffer, caps: Caps
     ) throws(PipelineError) -> BufferWithCaps {
@@ -150,16 +156,16 @@ public final class ElementChain: Sendable {
         return result
     }
 
-    /// Sends one buffer through elements that may keep it for the next: a resampler.
+    /// Processes one buffer with elements that may keep it until the next: a resampler.
     ///
-    /// - Returns: What came out, if anything did.
-    /// - Throws: ``PipelineError`` in the words of the element that refused.
+    /// - Returns: The output, or `nil` if there is none yet.
+    /// - Throws: ``PipelineError`` with the message of the element that failed.
     public func processIfAny(
         _ buffer: consuming Buffer, caps: Caps
     ) throws(PipelineError) -> BufferWithCaps? {
         var pending: Buffer? = buffer
         var flow = GST_FLOW_ERROR
-        // The result is taken under the same lock, or another caller's would be.
+        // The output is taken under the same lock; otherwise a concurrent caller could take it.
         let result = state.withLock { state -> BufferWithCaps? in
             if state.caps?.identity != caps.identity { start(&state, caps) }
             if let taken = pending.take() {

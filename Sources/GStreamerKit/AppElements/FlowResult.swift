@@ -1,13 +1,14 @@
 internal import CMediaBridge
 
-/// What a push came to.
+/// The result of pushing a buffer.
 public enum FlowResult: Sendable {
+    /// The buffer was accepted.
     case ok
-    /// The other end wants no more.
+    /// The receiver accepts no more buffers.
     case endOfStream
     /// The pipeline is not running.
     case flushing
-    /// An error, which the bus tells.
+    /// An error; the bus has the details.
     case error
 
     init(_ raw: GstFlowReturn) {

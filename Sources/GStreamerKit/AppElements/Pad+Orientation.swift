@@ -1,18 +1,19 @@
 internal import CMediaBridge
 
-/// What the `image-orientation` tag says of a stream's pictures.
+/// The orientation of a stream's pictures according to its `image-orientation` tag.
 public struct ImageOrientation: Hashable, Sendable {
-    /// How far they must be turned clockwise to stand upright: 0, 90, 180 or 270.
+    /// The clockwise rotation that makes them upright, in degrees: 0, 90, 180 or 270.
     public var degrees: Int
-    /// Whether left and right are exchanged besides.
+    /// Whether they must also be mirrored horizontally.
     public var isMirrored: Bool
 
+    /// Creates an orientation; upright by default.
     public init(degrees: Int = 0, isMirrored: Bool = false) {
         self.degrees = degrees
         self.isMirrored = isMirrored
     }
 
-    /// Reads the tag's value: `rotate-90`, `flip-rotate-180`; `nil` for any other text.
+    /// Parses the tag's value: `rotate-90`, `flip-rotate-180`; `nil` for any other text.
     public init?(tag: String) {
         let isMirrored = tag.hasPrefix("flip-")
         switch isMirrored ? tag.dropFirst(5) : tag[...] {
@@ -26,8 +27,8 @@ public struct ImageOrientation: Hashable, Sendable {
 }
 
 extension AppSink {
-    /// Whether an element in front of the sink turns pictures as their tag says: `videoflip` does, and
-    /// passes the tag on as if it had not.
+    /// Whether an element upstream of the sink rotates pictures according to their tag: `videoflip`
+    /// does, and passes the tag on unchanged.
     public var isTurnedByTag: Bool {
         var pad = element.pad("sink")?.peer
         for _ in 0..<256 {
@@ -48,9 +49,9 @@ extension Element {
 }
 
 extension Pad {
-    /// Calls `body` with each orientation that passes as a tag, and with none when a stream begins, on
-    /// the streaming thread and before the pictures that follow: it must return at once. The probe, and
-    /// what `body` holds, stays as long as the pad.
+    /// Calls `body` with each orientation tag that passes, and with the upright orientation when a
+    /// stream begins, on the streaming thread and before the pictures that follow: it must return
+    /// at once. The probe, and everything that `body` captures, lives as long as the pad.
     public func onOrientation(_ body: @escaping @Sendable (ImageOrientation) -> Void) {
         onEvent { event in
             switch event.pointee.type {

@@ -1,8 +1,9 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Calls `body` with the tags that pass, on the streaming thread and before the buffers that follow: it
-    /// must return at once. The probe, and what `body` holds, stays as long as the pad.
+    /// Calls `body` with the tags that pass, on the streaming thread and before the buffers that
+    /// follow: it must return at once. The probe, and everything that `body` captures, lives as
+    /// long as the pad.
     public func onTags(_ body: @escaping @Sendable (Tags) -> Void) {
         onEvent { event in
             if event.pointee.type == GST_EVENT_TAG { body(Tags(retaining: event)) }
@@ -11,7 +12,7 @@ extension Pad {
 }
 
 extension AppSource {
-    /// Sends tags behind the buffers that wait. Never blocks.
+    /// Sends tags, in order behind the buffers that are queued. Never blocks.
     public func send(_ tags: Tags) {
         gst_event_ref(tags.event)
         gst_element_send_event(element.pointer, tags.event)

@@ -1,10 +1,10 @@
 internal import CMediaBridge
 
 extension Buffer {
-    /// Whether decoding it needs a buffer before it.
+    /// Whether decoding it requires an earlier buffer.
     public var isDelta: Bool { has(GST_BUFFER_FLAG_DELTA_UNIT) }
 
-    /// Whether it holds no media but what a decoder needs to know first.
+    /// Whether it holds no media but only data that a decoder needs first.
     public var isHeader: Bool { has(GST_BUFFER_FLAG_HEADER) }
 
     private func has(_ flag: GstBufferFlags) -> Bool {

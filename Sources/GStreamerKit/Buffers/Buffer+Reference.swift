@@ -1,14 +1,14 @@
 internal import CMediaBridge
 
 extension Buffer {
-    /// Adds a second time, of a clock that `reference` names. Unlike the presentation time it is carried
-    /// through decoders and converters as it is, whatever they think of it.
+    /// Adds a second timestamp, of the clock that `reference` names. Decoders and converters pass
+    /// it on unchanged, unlike the presentation time.
     public mutating func addReferenceTime(_ time: ClockTime, of reference: Caps) {
         gst_buffer_add_reference_timestamp_meta(
             pointer, reference.pointer, time.raw, ClockTime.none)
     }
 
-    /// The time that was added under `reference`; `nil` where there is none.
+    /// Returns the timestamp that was added for `reference`; `nil` if there is none.
     public func referenceTime(of reference: Caps) -> ClockTime? {
         gst_buffer_get_reference_timestamp_meta(pointer, reference.pointer)
             .flatMap { ClockTime($0.pointee.timestamp) }

@@ -1,11 +1,13 @@
 internal import CMediaBridge
 
 extension Buffer {
-    /// Says where the planes of the picture in this buffer lie, where that is not the default layout.
+    /// Adds a GstVideoMeta with the positions of the planes in this buffer, if they differ from the
+    /// default layout.
     ///
     /// - Parameters:
+    ///   - info: The format of the frame.
     ///   - offsets: Bytes from the buffer's start to each plane.
-    ///   - strides: Bytes from row to row in each plane.
+    ///   - strides: Bytes from one row to the next in each plane.
     public mutating func describeVideo(_ info: VideoInfo, offsets: [Int], strides: [Int]) {
         var offset = [gsize](repeating: 0, count: 4)
         var stride = [gint](repeating: 0, count: 4)
@@ -16,7 +18,8 @@ extension Buffer {
             guint(info.width), guint(info.height), guint(offsets.count), &offset, &stride)
     }
 
-    /// Whether every row of a picture of this format lies in the buffer's memory, whatever caps and meta say.
+    /// Returns whether every row of a frame of this format lies in the buffer's memory, regardless
+    /// of caps and meta. Device memory is not checked.
     public borrowing func holds(_ info: VideoInfo) -> Bool {
         var layout = info.info
         return mb_video_fits(pointer, &layout) != 0

@@ -1,11 +1,12 @@
 internal import CMediaBridge
 
-/// One GstBuffer, owned. Given away it is moved; ``retained()`` makes another owner of the same buffer.
+/// An owned reference to a GstBuffer. Passing it on moves it; ``retained()`` adds another owner of
+/// the same buffer.
 ///
 /// Thread: any. The buffer is immutable while it has more than one owner.
 public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atomically; see above
     private(set) var pointer: UnsafeMutablePointer<GstBuffer>
-    /// The sample whose one reference this owner shares, instead of having a reference of its own.
+    /// The sample whose reference to the buffer this owner uses instead of one of its own.
     private let sample: OpaquePointer?
 
     init(adopting pointer: UnsafeMutablePointer<GstBuffer>) {
@@ -18,11 +19,12 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         sample = nil
     }
 
-    /// Owns the buffer through `sample`, which is adopted.
+    /// Owns the buffer through `sample`, whose reference is adopted.
     ///
-    /// An appsink keeps the sample that it gave last, and with it a reference to the buffer; with one
-    /// of our own besides, no frame that was just pulled could ever be written in place. Through the
-    /// sample both of us hold the same one reference, and the appsink never touches the bytes.
+    /// An appsink keeps the sample that it returned last, and with it a reference to the buffer;
+    /// with another reference of our own, a frame that was just pulled could never be written in
+    /// place. Through the sample both share one reference, and the appsink never accesses the
+    /// bytes.
     init(_ pointer: UnsafeMutablePointer<GstBuffer>, adopting sample: OpaquePointer) {
         self.pointer = pointer
         self.sample = sample
@@ -32,7 +34,7 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         if let sample { mb_sample_unref(sample) } else { mb_buffer_unref(pointer) }
     }
 
-    /// Gives the reference away, to a C function that takes it.
+    /// Transfers the reference to a C function that takes ownership.
     consuming func release() -> UnsafeMutablePointer<GstBuffer> {
         let pointer = self.pointer
         if let sample {
@@ -43,7 +45,7 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         return pointer
     }
 
-    /// What a destroy-notify calls, once.
+    /// The context of a destroy-notify, which calls it once.
     private final class Release: Sendable {
         let call: @Sendable () -> Void
         init(_ call: @escaping @Sendable () -> Void) { self.call = call }
@@ -51,12 +53,15 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
 
     /// Wraps memory without a copy.
     ///
-    /// - Parameter release: Called once, on any thread, when GStreamer lets go of the memory.
+    /// - Parameters:
+    ///   - bytes: The memory; it must stay valid until `release` is called.
+    ///   - readOnly: Whether GStreamer must not write to it.
+    ///   - release: Called once, on any thread, when GStreamer no longer uses the memory.
     public static func wrapping(
         unsafe bytes: UnsafeMutableRawBufferPointer, readOnly: Bool,
         release: @escaping @Sendable () -> Void
     ) -> Buffer {
-        // Without it GStreamer has no allocator whose memory this could be.
+        // GStreamer's allocators do not exist before it is initialised.
         _ = try? GStreamer.initialize()
         let context = Unmanaged.passRetained(Release(release)).toOpaque()
         let flags = readOnly ? GST_MEMORY_FLAG_READONLY : GstMemoryFlags(rawValue: 0)
@@ -67,13 +72,13 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         return Buffer(adopting: pointer!)
     }
 
-    /// Memory of its own, uninitialised; `nil` where there is none left.
+    /// Allocates a buffer with uninitialised memory; `nil` if there is not enough memory.
     public static func allocate(byteCount: Int) -> Buffer? {
         guard (try? GStreamer.initialize()) != nil else { return nil }
         return gst_buffer_new_allocate(nil, gsize(byteCount), nil).map { Buffer(adopting: $0) }
     }
 
-    /// A copy of bytes; `nil` where there is no memory left.
+    /// Returns a buffer with a copy of `bytes`; `nil` if there is not enough memory.
     public static func copying(_ bytes: [UInt8]) -> Buffer? {
         guard let buffer = allocate(byteCount: bytes.count) else { return nil }
         let filled = bytes.withUnsafeBytes {
@@ -83,52 +88,52 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         return buffer
     }
 
-    /// Another owner of the same buffer.
+    /// Adds another owner of the same buffer.
     public borrowing func retained() -> Buffer { Buffer(retaining: pointer) }
 
-    /// The same memory under a header that has this one owner, so that times can be set; no bytes are
-    /// copied.
+    /// Returns a buffer with the same memory whose header has only this owner, so that timestamps
+    /// can be set. No bytes are copied.
     public consuming func withOwnHeader() -> Buffer {
         Buffer(adopting: mb_buffer_make_writable(release()))
     }
 
-    /// A copy with bytes of its own; `nil` where there is no memory left.
+    /// Returns a copy with its own bytes; `nil` if there is not enough memory.
     public borrowing func deepCopy() -> Buffer? {
         gst_buffer_copy_deep(pointer).map { Buffer(adopting: $0) }
     }
 
-    /// Bytes.
+    /// Size in bytes.
     public var byteCount: Int { Int(gst_buffer_get_size(pointer)) }
 
-    /// Presentation time, in the segment of the stream; `nil` where there is none.
+    /// Presentation time, in the stream's segment; `nil` if there is none.
     public var presentationTime: ClockTime? {
         get { ClockTime(pointer.pointee.pts) }
         set { pointer.pointee.pts = newValue?.raw ?? ClockTime.none }
     }
 
-    /// Decoding time, in the segment of the stream; `nil` where there is none.
+    /// Decoding time, in the stream's segment; `nil` if there is none.
     public var decodingTime: ClockTime? {
         get { ClockTime(pointer.pointee.dts) }
         set { pointer.pointee.dts = newValue?.raw ?? ClockTime.none }
     }
 
-    /// How long the content lasts; `nil` where nobody said.
+    /// Duration of the content; `nil` if it is unknown.
     public var duration: ClockTime? {
         get { ClockTime(pointer.pointee.duration) }
         set { pointer.pointee.duration = newValue?.raw ?? ClockTime.none }
     }
 
-    /// Whether header and bytes have this one owner, so that they may be written.
+    /// Whether header and bytes have only this owner, so that they may be modified.
     public var isWritable: Bool {
         guard let sample else { return mb_buffer_is_writable(pointer) != 0 }
         return mb_buffer_is_sole(pointer, sample) != 0
     }
 
-    /// Whether it is held through a sample; GStreamer then counts it as shared, though it is not.
+    /// Whether it is held through a sample; GStreamer then counts it as shared although it is not.
     var isHeldBySample: Bool { sample != nil }
 
-    /// The most buffers that the pool this one came from will ever hand out; `nil` for a buffer
-    /// without a pool, or from one without a limit.
+    /// Maximum number of buffers of the pool that this buffer comes from; `nil` without a pool, or
+    /// if the pool has no limit.
     public var poolLimit: Int? {
         guard let pool = pointer.pointee.pool, let config = gst_buffer_pool_get_config(pool) else {
             return nil
@@ -141,13 +146,14 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
         return maximum == 0 ? nil : Int(maximum)
     }
 
-    /// A buffer over the same memory whose end of life is told.
+    /// Returns a buffer with the same memory that reports when it is freed.
     ///
     /// - Parameter release: Called once, on any thread, when the last owner of the result is gone.
     public borrowing func tracked(release: @escaping @Sendable () -> Void) -> Buffer {
-        // A shallow copy keeps its pooled parent away from the pool until it is gone itself.
+        // The shallow copy keeps the pooled original from returning to its pool until the copy is
+        // freed.
         let copy = Buffer(adopting: gst_buffer_copy(pointer))
-        // Without it GStreamer has no allocator whose memory this could be.
+        // GStreamer's allocators do not exist before it is initialised.
         _ = try? GStreamer.initialize()
         let context = Unmanaged.passRetained(Release(release)).toOpaque()
         mb_buffer_attach(copy.pointer, Self.trackingQuark, context) {
@@ -161,7 +167,7 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
 }
 
 extension Buffer {
-    /// The pool it came from, for comparison; `nil` for a buffer without one.
+    /// Identity of the pool that it comes from, for comparison; `nil` for a buffer without a pool.
     public var poolIdentity: UnsafeRawPointer? {
         pointer.pointee.pool.map { UnsafeRawPointer($0) }
     }

@@ -1,8 +1,8 @@
 internal import CMediaBridge
 
 extension Caps {
-    /// The same stream, of which a decoder leaves out nothing: for a file that begins in the middle of
-    /// it. `nil` for caps without Opus's header.
+    /// Returns caps with a pre-skip of zero, so that a decoder discards no samples: for a file that
+    /// begins in the middle of the stream. `nil` for caps without an Opus header.
     ///
     /// Source: RFC 7845, section 5.1.
     public func withoutOpusPreSkip() -> Caps? {
@@ -26,10 +26,10 @@ extension Caps {
         return Caps(adopting: copy)
     }
 
-    /// Where the field lies in the header.
+    /// Byte offset of the pre-skip field in the header.
     private static let preSkip = 10
 
-    /// What a decoder must know first, as the caps carry it.
+    /// The buffers of the `streamheader` field, which a decoder needs first.
     private var headers: [[UInt8]]? {
         guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0),
             let value = gst_structure_get_value(structure, "streamheader"),

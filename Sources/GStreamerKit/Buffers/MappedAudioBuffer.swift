@@ -1,29 +1,29 @@
 internal import CMediaBridge
 
-/// A buffer of sound mapped until this value ends, with the planes that its GstAudioMeta gives.
+/// An audio buffer, mapped for the lifetime of this value, with the planes of its GstAudioMeta.
 public struct MappedAudioBuffer: ~Copyable {
     private enum Mapping {
-        /// In memory of its own: it points into itself.
+        /// Heap-allocated, because it contains pointers into itself.
         case buffer(UnsafeMutablePointer<GstAudioBuffer>)
-        /// The buffer's one memory (``Buffer/isHeldBySample``).
+        /// The buffer's only memory, mapped directly (``Buffer/isHeldBySample``).
         case memory(GstMapInfo)
     }
     private let mapping: Mapping
-    /// From the first sample on; their memory is valid while this value lives.
+    /// The planes, from their first sample on; their memory is valid while this value lives.
     public let planes: [UnsafeMutableRawBufferPointer]
 
-    /// What the mapping is for.
+    /// The access that a mapping permits.
     public enum Access: Sendable { case read, write }
 
-    /// `nil` where the memory cannot be mapped so: not sound of this format, not reachable by the CPU, or
-    /// shared and to be written.
+    /// Maps a buffer; `nil` if it is not audio of this format, not accessible by the CPU, or if it
+    /// is to be written and shared.
     public init?(_ buffer: borrowing Buffer, _ info: AudioInfo, _ access: Access) {
         var layout = info.info
         guard mb_audio_fits(buffer.pointer, &layout) != 0,
             access == .read || buffer.isWritable
         else { return nil }
         let count = buffer.audioSampleCount(info)
-        // No overflow: so many samples lie in the buffer.
+        // No overflow: that many samples are known to be in the buffer.
         let plane =
             count * (info.isPlanar ? info.bytesPerFrame / info.channels : info.bytesPerFrame)
         if access == .write, buffer.isHeldBySample {

@@ -1,11 +1,11 @@
 internal import CMediaBridge
 
-/// A buffer's bytes, mapped for reading until this value ends.
+/// The bytes of a buffer, mapped for reading for the lifetime of this value.
 public struct MappedBuffer: ~Copyable {
     private var map: GstMapInfo
     private let buffer: Buffer
 
-    /// `nil` where the memory cannot be mapped for the CPU.
+    /// Maps a buffer; `nil` if the CPU cannot access its memory.
     public init?(_ buffer: borrowing Buffer) {
         var map = GstMapInfo()
         guard gst_buffer_map(buffer.pointer, &map, GST_MAP_READ) != 0 else { return nil }
@@ -18,7 +18,7 @@ public struct MappedBuffer: ~Copyable {
         gst_buffer_unmap(buffer.pointer, &map)
     }
 
-    /// The bytes, no longer than this value.
+    /// The bytes; the span must not outlive this value.
     public var bytes: RawSpan {
         @_lifetime(borrow self)
         get {

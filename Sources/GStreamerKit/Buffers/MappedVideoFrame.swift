@@ -1,20 +1,20 @@
 internal import CMediaBridge
 
-/// A video buffer mapped until this value ends, with the strides and offsets that its GstVideoMeta
-/// gives (or, without one, those of the default layout).
+/// A video buffer, mapped for the lifetime of this value, with the strides and offsets of its
+/// GstVideoMeta or, without one, those of the default layout.
 public struct MappedVideoFrame: ~Copyable {
     private var frame: GstVideoFrame
-    /// Whether the buffer's memory was mapped itself (``Buffer/isHeldBySample``).
+    /// Whether the buffer's only memory was mapped directly (``Buffer/isHeldBySample``).
     private let isSole: Bool
-    /// The planes; their memory is valid while this value lives, and holds every row.
+    /// The planes; their memory is valid while this value lives, and contains every row.
     public let planes: [Plane]
 
-    /// What the mapping is for.
+    /// The access that a mapping permits.
     public enum Access: Sendable { case read, write }
 
-    /// `nil` where the memory cannot be mapped so: too small for the format, not reachable by the CPU,
-    /// or shared and to be written. Neither caps nor what the buffer says of its planes is believed:
-    /// each row is looked for in the memory.
+    /// Maps a buffer; `nil` if it is too small for the format, not accessible by the CPU, or if it
+    /// is to be written and shared. Neither caps nor GstVideoMeta are trusted: each row is checked
+    /// to be within the memory.
     public init?(_ buffer: borrowing Buffer, _ info: VideoInfo, _ access: Access) {
         guard access == .read || buffer.isWritable else { return nil }
         var frame = GstVideoFrame()
@@ -32,7 +32,7 @@ public struct MappedVideoFrame: ~Copyable {
                 &frame, &layout, buffer.pointer, GstMapFlags(rawValue: flags))
         }
         guard isMapped != 0 else { return nil }
-        // Of a larger picture, as decoders describe them, the caps say what is to be seen.
+        // Decoders may describe a larger picture; the caps have the visible size.
         (frame.info.width, frame.info.height) = (layout.width, layout.height)
         guard let planes = Self.planes(of: &frame, &layout) else {
             if isSole { mb_video_frame_unmap_sole(&frame) } else { gst_video_frame_unmap(&frame) }
@@ -43,7 +43,7 @@ public struct MappedVideoFrame: ~Copyable {
         self.planes = planes
     }
 
-    /// `nil` where a row is not in the memory.
+    /// Returns `nil` if a row is outside of the memory.
     private static func planes(
         of frame: inout GstVideoFrame, _ layout: inout GstVideoInfo
     ) -> [Plane]? {
@@ -63,16 +63,17 @@ public struct MappedVideoFrame: ~Copyable {
         if isSole { mb_video_frame_unmap_sole(&frame) } else { gst_video_frame_unmap(&frame) }
     }
 
-    /// A plane in the mapping.
+    /// A plane in mapped memory.
     public struct Plane {
-        /// From the first row on, as far as the mapping reaches.
+        /// The memory from the first row on, at most to the end of the mapping.
         public let memory: UnsafeMutableRawBufferPointer
-        /// Bytes from row to row.
+        /// Bytes from one row to the next.
         public let stride: Int
+        /// Number of rows.
         public let rows: Int
-        /// Samples in a row.
+        /// Samples per row.
         public let width: Int
-        /// Bytes from sample to sample; zero where they are not whole.
+        /// Bytes from one sample to the next; zero if that is not a whole number.
         public let pixelStride: Int
         /// Significant bits of a sample.
         public let depth: Int

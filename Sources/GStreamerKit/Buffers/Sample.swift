@@ -1,7 +1,7 @@
 internal import CMediaBridge
 
-/// What an appsink hands over: a buffer with its caps and its place in time. Owned, and ends with its
-/// scope; take the ``buffer`` to keep the bytes.
+/// A sample pulled from an appsink: a buffer with its caps and segment. It is owned, and freed at
+/// the end of its scope; take the ``buffer`` to keep the bytes.
 public struct Sample: ~Copyable {
     private let pointer: OpaquePointer
 
@@ -9,12 +9,13 @@ public struct Sample: ~Copyable {
 
     deinit { mb_sample_unref(pointer) }
 
-    /// Another owner of the sample's buffer; `nil` for a sample without one.
+    /// A new reference to the sample's buffer; `nil` for a sample without one.
     public var buffer: Buffer? {
         gst_sample_get_buffer(pointer).map { Buffer(retaining: $0) }
     }
 
-    /// The sample's buffer, in its place; `nil` for a sample without one.
+    /// Consumes the sample and returns its buffer without adding a reference; `nil` for a sample
+    /// without one.
     public consuming func takeBuffer() -> Buffer? {
         let sample = pointer
         discard self
@@ -25,16 +26,16 @@ public struct Sample: ~Copyable {
         return Buffer(buffer, adopting: sample)
     }
 
-    /// What the buffer is; `nil` where nobody said.
+    /// The caps of the buffer; `nil` if there are none.
     public var caps: Caps? { gst_sample_get_caps(pointer).map { Caps(retaining: $0) } }
 
-    /// ``Caps/identity`` of the sample's caps; the cheap question, asked for every frame.
+    /// ``Caps/identity`` of the sample's caps: cheap to compare for every frame.
     public var capsIdentity: UInt? {
         gst_sample_get_caps(pointer).map { UInt(bitPattern: $0) }
     }
 
-    /// When the sample is due, in running time; negative before the segment's start, `nil` where the
-    /// buffer has no time or the segment is not one of time.
+    /// The presentation time as running time, in nanoseconds; negative before the segment's start.
+    /// `nil` if the buffer has no timestamp or the segment's format is not time.
     public var runningTime: Int64? {
         guard let buffer = gst_sample_get_buffer(pointer), buffer.pointee.pts != ClockTime.none,
             let segment = gst_sample_get_segment(pointer),

@@ -1,10 +1,11 @@
 internal import CMediaBridge
 internal import Synchronization
 
-/// A pipeline's bus: every message goes to every listener, as a value, the moment it is posted.
+/// A pipeline's bus: every message is delivered to every listener, as a value, the moment it is
+/// posted.
 ///
-/// There is no main loop and no polling: messages are taken by the bus's synchronous handler, on the
-/// thread that posts them (a streaming thread, mostly).
+/// There is no main loop and no polling: the bus's synchronous handler takes messages on the thread
+/// that posts them (usually a streaming thread).
 final class Bus: Sendable {
     private struct State {
         var listeners: [Int: @Sendable (BusMessage) -> Void] = [:]
@@ -12,17 +13,18 @@ final class Bus: Sendable {
         var missing: MissingPlugin?
         var failure: PipelineError?
         var ended = false
-        /// By element, which lives as long as the pipeline.
+        /// By the element's address; the element lives as long as the pipeline.
         var skipped: [UInt: Int] = [:]
         var headers: [UInt: Int] = [:]
         var judge: (@Sendable (MissedLink) -> Bool)?
     }
     private let state = Mutex(State())
-    /// Asked to spread a changed latency, away from the posting thread.
+    /// Called to redistribute a changed latency, away from the posting thread.
     private let latencyChanged: @Sendable () -> Void
-    /// Told which element has exposed all the streams that were chosen.
+    /// Called with the address of an element that has exposed all selected streams.
     private let onStreamsSelected: @Sendable (UInt) -> Void
-    /// What the string has of GStreamer 0.10, which explains why a stream finds no format.
+    /// Advice about names of GStreamer 0.10 in the string, which explain why a stream cannot be
+    /// negotiated; `nil` if there are none.
     private let former: String?
 
     init(
@@ -44,11 +46,11 @@ final class Bus: Sendable {
     /// Whether the end of the stream has been posted since ``reset()``.
     var hasEnded: Bool { state.withLock { $0.ended } }
 
-    /// How many buffers elements in front of the sinks left out, since ``reset()``, because they would
-    /// have come too late: converters do so once a sink has told them that it is behind.
+    /// Number of buffers that elements upstream of the sinks have dropped since ``reset()`` because
+    /// they would have been late: converters do so after a sink has sent them a QoS event.
     var skippedBuffers: Int { state.withLock { $0.skipped.values.reduce(0, +) } }
 
-    /// Forgets what an earlier run said.
+    /// Clears the outcome of the last run.
     func reset() {
         state.withLock {
             $0.failure = nil
@@ -58,7 +60,8 @@ final class Bus: Sendable {
         }
     }
 
-    /// Adds a listener. It is called on the posting thread, and must return at once.
+    /// Adds a listener and returns its id. It is called on the posting thread, and must return at
+    /// once.
     func listen(_ listener: @escaping @Sendable (BusMessage) -> Void) -> Int {
         state.withLock { state in
             state.next += 1
@@ -69,7 +72,7 @@ final class Bus: Sendable {
 
     func unlisten(_ id: Int) { _ = state.withLock { $0.listeners.removeValue(forKey: id) } }
 
-    /// Takes the messages of `pipeline` from here on.
+    /// Receives all messages of `pipeline` from now on.
     func attach(to pipeline: UnsafeMutablePointer<GstPipeline>) {
         let bus = gst_pipeline_get_bus(pipeline)
         defer { gst_object_unref(bus) }
@@ -85,7 +88,7 @@ final class Bus: Sendable {
             { if let context = $0 { Unmanaged<Bus>.fromOpaque(context).release() } })
     }
 
-    /// Tells an error that no element posts by itself. On any thread.
+    /// Posts an error that no element posts. Thread: any.
     func post(_ error: PipelineError) { spread(.error(error)) }
 
     private func take(_ message: UnsafeMutablePointer<GstMessage>) {
@@ -149,8 +152,8 @@ final class Bus: Sendable {
         return judge?(link) == true ? .warning(link.error) : .error(link.error)
     }
 
-    /// An `autovideosink` or its like that found nothing that works only warns, and throws away what it
-    /// is given.
+    /// Returns an error for the warning of an `autovideosink` or similar element that found no
+    /// working device: it only warns, and discards its data.
     private func nothingFound(
         _ warning: PipelineError, _ source: UnsafeMutablePointer<GstObject>?
     ) -> PipelineError? {
@@ -169,19 +172,19 @@ final class Bus: Sendable {
         return error
     }
 
-    /// Sinks keep their own count.
+    /// Sinks are left out: they keep their own count.
     private func noteSkipped(_ message: UnsafeMutablePointer<GstMessage>) {
         guard let source = message.pointee.src, mb_is_a(source, gst_base_sink_get_type()) == 0
         else { return }
         var (processed, dropped): (guint64, guint64) = (0, 0)
         gst_message_parse_qos_stats(message, nil, &processed, &dropped)
-        // All ones: the element does not count.
+        // All ones means that the element does not count.
         guard dropped != .max else { return }
         var jitter: gint64 = 0
         gst_message_parse_qos_values(message, &jitter, nil, nil)
         state.withLock { state in
             let key = UInt(bitPattern: source)
-            // Before the first picture a decoder says that it dropped the headers.
+            // Before the first picture, a decoder counts the headers as dropped.
             let isHeader = processed == 0 && jitter <= 0
             if isHeader { state.headers[key] = Int(clamping: dropped) }
             state.skipped[key] = Int(clamping: dropped) - (state.headers[key] ?? 0)
@@ -217,8 +220,8 @@ final class Bus: Sendable {
         return failure
     }
 
-    /// Which file a file's source or sink is about. Only these: asked on a streaming thread, others
-    /// might wait for a lock of their own.
+    /// Returns the file of a filesrc or filesink; `nil` for other elements: this runs on a
+    /// streaming thread, and reading their properties might wait for a lock.
     private func file(of source: UnsafeMutablePointer<GstObject>?) -> String? {
         guard let source, let element = Element(object: source),
             ["filesink", "filesrc"].contains(element.factoryName)

@@ -1,20 +1,22 @@
-/// What a pipeline says on its bus, as a value.
+/// A message of a pipeline's bus, as a value.
 public enum BusMessage: Sendable {
-    /// Every sink has seen the end of its stream.
+    /// Every sink has received EOS.
     case endOfStream
+    /// An element, or the pipeline itself, has failed.
     case error(PipelineError)
+    /// An element has posted a warning.
     case warning(PipelineError)
     /// The pipeline itself, not one of its elements, reached a state.
     case stateChanged(PipelineState)
     /// A change to PAUSED or PLAYING is complete in every element.
     case asyncDone
-    /// An element's latency changed. The pipeline has dealt with it already.
+    /// An element's latency changed. The pipeline has already handled it.
     case latencyChanged
-    /// A network source fills its buffers: percent.
+    /// A network source fills its buffers, in percent.
     case buffering(Int)
-    /// An element's own message, as the text of its structure.
+    /// An element message, with the element's path and the text of its structure.
     case element(path: String, structure: String)
-    /// A property changed: the caps of a pad, mostly. Only after ``Pipeline/watchProperties()``.
+    /// A property changed, usually the caps of a pad. Only after ``Pipeline/watchProperties()``.
     case property(PropertyChange)
     /// Tags reached a sink, or an element found them.
     case tags(FoundTags)
@@ -24,29 +26,34 @@ public enum BusMessage: Sendable {
 
 /// A property of an element or a pad that changed, as gst-launch-1.0 prints it with `-v`.
 public struct PropertyChange: Hashable, Sendable, CustomStringConvertible {
+    /// Path of the element or pad, for example
     /// `/GstPipeline:pipeline0/GstCapsFilter:capsfilter0.GstPad:src`
     public let path: String
-    /// `caps`
+    /// Name of the property, for example `caps`.
     public let name: String
-    /// As GStreamer writes it.
+    /// The new value, as GStreamer writes it.
     public let value: String
 
+    /// One line, for example
     /// `/GstPipeline:pipeline0/GstCapsFilter:capsfilter0.GstPad:src: caps = video/x-raw, …`
     public var description: String { "\(path): \(name) = \(value)" }
 }
 
 /// Tags, as gst-launch-1.0 prints them with `-t`.
 public struct FoundTags: Hashable, Sendable, CustomStringConvertible {
+    /// One tag with its values.
     public struct Tag: Hashable, Sendable {
-        /// For a reader: `title`, `video codec`.
+        /// Human-readable name: `title`, `video codec`.
         public let name: String
+        /// The values as text, as GStreamer writes them.
         public let values: [String]
     }
-    /// `element "fakesink0"`, `pad "demux:src_0"`
+    /// The object that found the tags: `element "fakesink0"`, `pad "demux:src_0"`.
     public let finder: String
+    /// The tags, in the order of GStreamer's tag list.
     public let tags: [Tag]
 
-    /// A line for the finder, and one for each value.
+    /// One line for the finder, and one for each value.
     public var description: String {
         let lines = tags.flatMap { tag in
             tag.values.enumerated().map { index, value in
@@ -65,5 +72,6 @@ public enum PipelineState: Int, Sendable, Comparable {
     case paused
     case playing
 
+    /// Compares states in the order NULL, READY, PAUSED, PLAYING.
     public static func < (a: PipelineState, b: PipelineState) -> Bool { a.rawValue < b.rawValue }
 }

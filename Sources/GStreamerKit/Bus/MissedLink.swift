@@ -1,22 +1,24 @@
 internal import CMediaBridge
 
-/// A link that was to be made when a pad appears (`decodebin ! vp8enc`), and never will be.
+/// A delayed link, one that was to be made when a pad appears (`decodebin ! vp8enc`), that can
+/// never be made.
 public struct MissedLink: Sendable {
-    /// What is wrong, and what there is in its place.
+    /// Says what is wrong, and which streams exist instead.
     public let error: PipelineError
     /// The name of the element that waits for a stream.
     public let receiver: String
 
     /// - Parameters:
     ///   - warning: GStreamer's `Delayed linking failed`.
-    ///   - element: The one that has no such pad.
-    ///   - missing: What a decoder was missed for before.
-    ///   - former: What the string has of GStreamer 0.10.
+    ///   - element: The element that has no such pad.
+    ///   - missing: The missing plugin that was reported before, if any.
+    ///   - former: Advice about names of GStreamer 0.10 in the string.
     init(
         _ warning: PipelineError, from element: Element?, _ missing: MissingPlugin?,
         former: String?
     ) {
-        // "failed delayed linking some pad of GstMatroskaDemux named d to some pad of GstVP8Dec named x"
+        // "failed delayed linking some pad of GstMatroskaDemux named d to some pad of GstVP8Dec
+        // named x"
         let receiver =
             (warning.debug ?? "").split(whereSeparator: \.isWhitespace).last
             .map(String.init) ?? ""
@@ -36,7 +38,7 @@ public struct MissedLink: Sendable {
 }
 
 extension PipelineError {
-    /// Whether it is GStreamer's `Delayed linking failed`, in whatever language.
+    /// Whether it is GStreamer's `Delayed linking failed`, in any language.
     package var isMissedLink: Bool {
         domain == g_quark_to_string(gst_parse_error_quark()).map { String(cString: $0) }
             && domainCode == Int(GST_PARSE_ERROR_DELAYED_LINK.rawValue)
@@ -44,8 +46,8 @@ extension PipelineError {
 }
 
 extension Element {
-    /// What an appsink beside the element takes, where it takes something of its own: `, which takes
-    /// audio/x-raw`.
+    /// Returns a phrase about the caps of an appsink in the same bin, if it restricts them:
+    /// `, which takes audio/x-raw`.
     fileprivate func wish(ofSibling name: String) -> String? {
         let parent = gst_object_get_parent(
             UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstObject.self))
@@ -61,7 +63,8 @@ extension Element {
 }
 
 extension Pad {
-    /// What passes, or could: `video/x-h264`; empty where that is not known.
+    /// The media type of the current or possible caps, for example `video/x-h264`; empty if it is
+    /// unknown.
     fileprivate var mediaType: String {
         let caps = gst_pad_get_current_caps(pointer) ?? gst_pad_query_caps(pointer, nil)
         let type = caps.map { Caps(adopting: $0).mediaType } ?? ""

@@ -1,14 +1,15 @@
 internal import CMediaBridge
 
-/// What raw audio caps say about the samples of their buffers, as GStreamer computes it.
+/// Sample layout of raw audio caps, as GStreamer computes it.
 ///
 /// Immutable. Thread: any.
 public final class AudioInfo: @unchecked Sendable {  // written in init alone
     let info: GstAudioInfo
-    /// The caps that this was read from, or made for.
+    /// The caps that it was read from, or that were made for it.
     public let caps: Caps
 
-    /// `nil` for caps that are not raw audio of one format, rate and number of channels.
+    /// Reads caps; `nil` unless they are raw audio with a fixed format, rate and number of
+    /// channels.
     public init?(_ caps: Caps) {
         var info = GstAudioInfo()
         gst_audio_info_init(&info)
@@ -20,12 +21,17 @@ public final class AudioInfo: @unchecked Sendable {  // written in init alone
         self.caps = caps
     }
 
+    /// Makes a layout and its caps.
+    ///
     /// - Parameters:
-    ///   - format: GStreamer's name: `S16LE`.
-    ///   - rate: Hz.
-    ///   - channelMask: Where the channels are heard; zero for mono, and for no place.
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a name that GStreamer does
-    ///   not know, or a rate, number of channels or mask that it does not take.
+    ///   - format: GStreamer's name of the sample format, for example `S16LE`.
+    ///   - rate: Samples per second and channel, in Hz.
+    ///   - channels: Number of channels.
+    ///   - channelMask: Speaker positions of the channels; zero for mono, and for unpositioned
+    ///     channels.
+    ///   - isPlanar: Whether each channel has its own plane.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for an unknown format, or a
+    ///   rate, number of channels or mask that GStreamer does not accept.
     public init(
         format: String, rate: Int, channels: Int, channelMask: UInt64, isPlanar: Bool
     ) throws(PipelineError) {
@@ -50,20 +56,21 @@ public final class AudioInfo: @unchecked Sendable {  // written in init alone
         self.caps = Caps(adopting: caps)
     }
 
-    /// `S16LE`
+    /// GStreamer's name of the sample format, for example `S16LE`.
     public var format: String {
         String(cString: gst_audio_format_to_string(info.finfo.pointee.format))
     }
-    /// Hz.
+    /// Samples per second and channel, in Hz.
     public var rate: Int { Int(info.rate) }
+    /// Number of channels.
     public var channels: Int { Int(info.channels) }
-    /// Where the channels are heard; zero for mono, and where they have no place.
+    /// Speaker positions of the channels; zero for mono, and for unpositioned channels.
     public var channelMask: UInt64 {
         var info = self.info
         return UInt64(mb_audio_info_mask(&info))
     }
-    /// Whether each channel has a plane of its own.
+    /// Whether each channel has its own plane.
     public var isPlanar: Bool { info.layout == GST_AUDIO_LAYOUT_NON_INTERLEAVED }
-    /// Bytes of a sample of every channel.
+    /// Bytes of one sample of all channels together.
     public var bytesPerFrame: Int { Int(info.bpf) }
 }

@@ -1,8 +1,8 @@
 internal import CMediaBridge
 
 extension Caps {
-    /// The memory of a device that the first of the formats lies in: `GLMemory`, `DMABuf` …; `nil` for memory
-    /// that the processor reads.
+    /// The device memory that the first structure requires: `GLMemory`, `DMABuf` …; `nil` for
+    /// system memory.
     public var deviceMemory: String? {
         guard gst_caps_get_size(pointer) > 0, let features = gst_caps_get_features(pointer, 0)
         else {
@@ -14,7 +14,7 @@ extension Caps {
             .map { String($0.dropFirst("memory:".count)) }
     }
 
-    /// The elements that bring pictures from a device's memory into that of the processor, and back.
+    /// The elements that download frames from a device's memory to system memory, and upload them.
     private static let bridges: [String: (down: String, up: String)] = [
         "GLMemory": ("gldownload", "glupload"),
         "CUDAMemory": ("cudadownload", "cudaupload"),
@@ -24,7 +24,8 @@ extension Caps {
         "NVMM": ("nvvidconv", "nvvidconv"),
     ]
 
-    /// How pictures of these caps get into memory that the processor reads; `nil` where they are there.
+    /// Advice on how to download frames of these caps to system memory; `nil` if they are already
+    /// in system memory.
     public var downloadAdvice: String? {
         deviceMemory.map { memory in
             let element = Self.bridges[memory]?.down
@@ -33,7 +34,8 @@ extension Caps {
         }
     }
 
-    /// How pictures get into the memory of a device that these caps want; `nil` where they want none.
+    /// Advice on how to upload frames to the device memory that these caps require; `nil` if they
+    /// require none.
     public var uploadAdvice: String? {
         deviceMemory.map { memory in
             Self.bridges[memory].map { "\($0.up) at the beginning of the output" }

@@ -1,7 +1,8 @@
 internal import CMediaBridge
 
 extension Caps {
-    /// Samples in a second and channels, of caps of sound; zero where they do not say.
+    /// Sample rate in Hz and number of channels of the first structure; zero for a field that is
+    /// missing or not a fixed integer.
     public var soundLayout: (rate: Int, channels: Int) {
         guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0)
         else { return (0, 0) }

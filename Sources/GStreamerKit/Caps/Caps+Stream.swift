@@ -1,20 +1,20 @@
 internal import CMediaBridge
 
 extension Caps {
-    /// What a muxer writes into a file's header, and cannot change afterwards. The frame rate is not among
-    /// it: each unit has a time of its own.
+    /// Fields that a muxer writes into a file's header, and cannot change afterwards. The frame
+    /// rate is not among them: each unit has its own timestamp.
     private static let headerFields = [
         "width", "height", "pixel-aspect-ratio", "colorimetry", "chroma-site", "interlace-mode",
         "multiview-mode", "mastering-display-info", "content-light-level", "stream-format",
         "profile", "rate", "channels", "channel-mask",
     ]
 
-    /// What a decoder has to know before the first unit: it is there in both, or in neither.
+    /// Fields that a decoder needs before the first unit: both caps must have them, or neither.
     private static let decoderFields = ["codec_data", "streamheader"]
 
-    /// Whether units of both can be in one stream of one file: the same codec, codec data, size, colour,
-    /// shape, interlacing, rate of samples and channels. The frame rate may differ; a field that only one
-    /// of the two has is no difference, unless it is codec data.
+    /// Whether units of both caps can be in one stream of one file: the same codec, codec data,
+    /// size, colour, pixel aspect ratio, interlacing, sample rate and channels. The frame rate may
+    /// differ; a field that only one of the two has counts as equal, unless it is codec data.
     public func isSameStream(as other: Caps) -> Bool {
         if identity == other.identity { return true }
         guard mediaType == other.mediaType, let own = structure, let others = other.structure
@@ -29,7 +29,7 @@ extension Caps {
             && Self.headerFields.allSatisfy { isEqual($0, isNeeded: false) }
     }
 
-    /// Whether both say the same of a screen that the pictures were made for.
+    /// Whether both have the same mastering display and content light level.
     public func hasSameBrightness(as other: Caps) -> Bool {
         ["mastering-display-info", "content-light-level"].allSatisfy { field in
             text(of: field) == other.text(of: field)
@@ -40,7 +40,8 @@ extension Caps {
         structure.flatMap { mb_structure_string($0, field) }.map { String(cString: $0) }
     }
 
-    /// The same with another way of interlacing; the fields of a picture stay where they are.
+    /// Returns a copy with another interlace mode and without the field order; the fields of a
+    /// picture stay where they are in the frame.
     public func interlaced(as mode: String) -> Caps {
         guard let copy = gst_caps_copy(pointer), let structure = gst_caps_get_structure(copy, 0)
         else { return self }

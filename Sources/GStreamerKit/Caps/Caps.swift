@@ -1,10 +1,12 @@
 internal import CMediaBridge
 
-/// What a stream is: `video/x-raw, format=I420, width=1280 …`. Immutable and counted.
+/// The format of a stream: `video/x-raw, format=I420, width=1280 …`. Immutable and
+/// reference-counted.
 ///
 /// Thread: any.
 public final class Caps: Sendable, CustomStringConvertible {
-    /// Sendable: caps held by more than one are immutable in GStreamer, and this class never writes.
+    /// Sendable: caps with more than one reference are immutable in GStreamer, and this class never
+    /// writes to them.
     struct Pointer: @unchecked Sendable {
         let raw: UnsafeMutablePointer<GstCaps>
     }
@@ -12,7 +14,8 @@ public final class Caps: Sendable, CustomStringConvertible {
 
     var pointer: UnsafeMutablePointer<GstCaps> { handle.raw }
 
-    /// An identity for comparison: equal while both caps are held means the very same caps.
+    /// An identity for comparison: two objects with equal identities, both alive, are the same
+    /// GstCaps.
     public let identity: UInt
 
     init(adopting pointer: UnsafeMutablePointer<GstCaps>) {
@@ -24,7 +27,7 @@ public final class Caps: Sendable, CustomStringConvertible {
         self.init(adopting: mb_caps_ref(pointer))
     }
 
-    /// Reads caps as gst-launch writes them.
+    /// Parses caps in gst-launch's syntax.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/syntax``.
     public convenience init(_ text: String) throws(PipelineError) {
@@ -37,7 +40,8 @@ public final class Caps: Sendable, CustomStringConvertible {
 
     deinit { mb_caps_unref(pointer) }
 
-    /// The media type of the first structure: `video/x-raw`; `ANY` for caps without one.
+    /// The media type of the first structure, for example `video/x-raw`; `ANY` if there is no
+    /// structure.
     public var mediaType: String {
         guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0),
             let name = gst_structure_get_name(structure)
@@ -45,7 +49,7 @@ public final class Caps: Sendable, CustomStringConvertible {
         return String(cString: name)
     }
 
-    /// The media types of all structures; none for ANY.
+    /// The media types of all structures; empty for ANY.
     public var mediaTypes: [String] {
         (0..<gst_caps_get_size(pointer)).compactMap { index in
             gst_caps_get_structure(pointer, index).flatMap { gst_structure_get_name($0) }
@@ -53,41 +57,41 @@ public final class Caps: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The media type of all structures; `nil` where they differ, or there is none.
+    /// The common media type of all structures; `nil` if they differ, or if there is none.
     public var onlyMediaType: String? {
         let types = Set(mediaTypes)
         return types.count == 1 ? types.first : nil
     }
 
-    /// Whether both say the same, field by field.
+    /// Returns whether both are equal, field by field.
     public func isEqual(to other: Caps) -> Bool {
         gst_caps_is_equal(pointer, other.pointer) != 0
     }
 
-    /// Whether they allow anything.
+    /// Whether they are ANY.
     public var isAny: Bool { gst_caps_is_any(pointer) != 0 }
 
-    /// Whether they allow nothing.
+    /// Whether they are EMPTY.
     public var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
 
-    /// What both allow, in the order of preference of this one.
+    /// Returns the intersection, in the order of preference of these caps.
     public func intersection(_ other: Caps) -> Caps {
         Caps(
             adopting: gst_caps_intersect_full(
                 pointer, other.pointer, GST_CAPS_INTERSECT_FIRST))
     }
 
-    /// Whether any of it is raw video or sound.
+    /// Whether any structure is raw video or audio.
     public var isRaw: Bool { mediaTypes.contains { $0.hasSuffix("/x-raw") } }
 
-    /// Caps of the same media types, of anything else; `nil` for ANY.
+    /// Caps of the same media types with any memory features and no other fields; `nil` for ANY.
     public var kinds: Caps? {
         let types = Set(mediaTypes).sorted()
         guard !types.isEmpty else { return nil }
         return try? Caps(types.map { "\($0)(ANY)" }.joined(separator: "; "))
     }
 
-    /// As gst-launch writes them.
+    /// The caps in gst-launch's syntax.
     public var description: String {
         guard let text = gst_caps_to_string(pointer) else { return "" }
         defer { g_free(text) }

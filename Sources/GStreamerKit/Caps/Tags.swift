@@ -1,9 +1,9 @@
 internal import CMediaBridge
 
-/// What a stream says of itself: its title, its artist, its cover, which way up its pictures are. As
-/// GStreamer's tag event carries it.
+/// The metadata of a stream, such as title, artist, cover and image orientation, as GStreamer's tag
+/// event carries it.
 ///
-/// Sendable: a GstEvent that is shared never changes. Thread: any.
+/// Sendable: a GstEvent with several references is immutable. Thread: any.
 public final class Tags: @unchecked Sendable {
     let event: UnsafeMutablePointer<GstEvent>
 
@@ -22,7 +22,7 @@ public final class Tags: @unchecked Sendable {
         return list
     }
 
-    /// The text of a tag, by GStreamer's name; `nil` where there is none, or it is no text.
+    /// The value of a tag, by GStreamer's name; `nil` if it is missing, or is not a string.
     public subscript(name: String) -> String? {
         var text: UnsafeMutablePointer<gchar>?
         guard let list, gst_tag_list_get_string(list, name, &text) != 0, let text else {
@@ -32,14 +32,14 @@ public final class Tags: @unchecked Sendable {
         return String(cString: text)
     }
 
-    /// The same without some, by GStreamer's names; `nil` where nothing is left.
+    /// Returns the tags except those named, by GStreamer's names; `nil` if none is left.
     public func removing(_ names: Set<String>) -> Tags? {
         guard let list, let copy = mb_tag_list_copy(list) else { return nil }
         for name in names { gst_tag_list_remove_tag(copy, name) }
         return Self.make(copy)
     }
 
-    /// Both; of what both have, `later`'s.
+    /// Returns the union of both; `later` has precedence for tags that both have.
     public func merged(with later: Tags) -> Tags {
         guard let list, let other = later.list,
             let both = gst_tag_list_merge(list, other, GST_TAG_MERGE_REPLACE)
@@ -48,7 +48,7 @@ public final class Tags: @unchecked Sendable {
         return Self.make(both) ?? later
     }
 
-    /// - Parameter list: Handed over.
+    /// - Parameter list: Ownership is transferred.
     private static func make(_ list: UnsafeMutablePointer<GstTagList>) -> Tags? {
         guard gst_tag_list_is_empty(list) == 0, let event = gst_event_new_tag(list) else {
             mb_tag_list_unref(list)

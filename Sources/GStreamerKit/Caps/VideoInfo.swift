@@ -1,17 +1,17 @@
 internal import CMediaBridge
 
-/// What raw video caps say about the layout of their frames, as GStreamer computes it.
+/// Memory layout of the frames of raw video caps, as GStreamer computes it.
 ///
 /// Immutable. Thread: any.
 public final class VideoInfo: @unchecked Sendable {  // written in init alone
     let info: GstVideoInfo
-    /// The caps that this was read from, or made for.
+    /// The caps that it was read from, or that were made for it.
     public let caps: Caps
 
-    /// Pixels in a row, or rows, that GStreamer's own elements take.
+    /// Widths and heights that GStreamer's own elements accept, in pixels.
     private static let sizes = 1...32768
 
-    /// `nil` for caps that are not raw video of one format and size.
+    /// Reads caps; `nil` unless they are raw video with a fixed format and size.
     public init?(_ caps: Caps) {
         var info = GstVideoInfo()
         gst_video_info_init(&info)
@@ -23,10 +23,17 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
         self.caps = caps
     }
 
-    /// The layout that GStreamer gives a format by default.
+    /// Makes a format with GStreamer's default layout.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a name that GStreamer does
-    ///   not know, or a size, rate or pixel shape it does not take.
+    /// - Parameters:
+    ///   - format: GStreamer's name of the pixel format, for example `I420`.
+    ///   - width: Pixels per row.
+    ///   - height: Number of rows.
+    ///   - frameRate: Frames per second as a fraction; `nil` if it is not specified.
+    ///   - pixelAspectRatio: Width of a pixel over its height.
+    ///   - colorimetry: GStreamer's name, for example `bt709`; `nil` for the format's default.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for an unknown format, or a
+    ///   size, frame rate or pixel aspect ratio that GStreamer does not accept.
     public convenience init(
         format: String, width: Int, height: Int, frameRate: (Int, Int)? = nil,
         pixelAspectRatio: (Int, Int) = (1, 1), colorimetry: String? = nil
@@ -70,15 +77,15 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
         self.caps = caps
     }
 
-    /// `I420`
+    /// GStreamer's name of the pixel format, for example `I420`.
     public var format: String {
         String(cString: gst_video_format_to_string(info.finfo.pointee.format))
     }
-    /// Pixels in a row.
+    /// Pixels per row.
     public var width: Int { Int(info.width) }
-    /// Rows.
+    /// Number of rows.
     public var height: Int { Int(info.height) }
-    /// `nil` for a variable rate.
+    /// Frames per second as a fraction; `nil` for a variable rate.
     public var frameRate: (numerator: Int, denominator: Int)? {
         info.fps_n > 0 ? (Int(info.fps_n), Int(info.fps_d)) : nil
     }
@@ -86,7 +93,7 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     public var pixelAspectRatio: (numerator: Int, denominator: Int) {
         (Int(info.par_n), Int(info.par_d))
     }
-    /// `bt709`, `2:4:16:3`; `nil` where it is not known.
+    /// GStreamer's name of the colorimetry: `bt709`, `2:4:16:3`; `nil` if it is unknown.
     public var colorimetry: String? {
         var colorimetry = info.colorimetry
         guard let text = gst_video_colorimetry_to_string(&colorimetry) else { return nil }
@@ -94,7 +101,8 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
         return String(cString: text)
     }
 
-    /// Where samples of colour lie between those of brightness: `mpeg2`; `nil` where it is not known.
+    /// Position of the chroma samples relative to the luma samples, for example `mpeg2`; `nil` if
+    /// it is unknown.
     public var chromaSite: String? {
         guard info.chroma_site != GST_VIDEO_CHROMA_SITE_UNKNOWN,
             let text = gst_video_chroma_site_to_string(info.chroma_site)
@@ -102,12 +110,13 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
         defer { g_free(text) }
         return String(cString: text)
     }
-    /// `progressive`, `interleaved`, `mixed`; `fields` and `alternate` have one field in each buffer.
+    /// GStreamer's name of the interlace mode: `progressive`, `interleaved`, `mixed`, or `fields`
+    /// and `alternate`, which are treated as one field per buffer.
     public var interlaceMode: String {
         String(cString: gst_video_interlace_mode_to_string(info.interlace_mode))
     }
 
-    /// Whether both describe the same pictures, whatever their rates.
+    /// Returns whether both describe the same frames, apart from the frame rate.
     public func hasSamePictures(as other: VideoInfo) -> Bool {
         var own = info
         own.fps_n = other.info.fps_n
@@ -122,44 +131,46 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     /// Bytes of a frame in the default layout.
     public var byteCount: Int { Int(info.size) }
 
-    /// What the components mean.
+    /// The colour model of a format's components.
     public enum ColorFamily: Sendable { case yuv, rgb, gray, other }
 
-    /// Whether pixels are luma and chroma, red, green and blue, or luminance.
+    /// The colour model of the format.
     public var colorFamily: ColorFamily {
         if mb_video_format_is_gray(info.finfo) != 0 { return .gray }
         if mb_video_format_is_yuv(info.finfo) != 0 { return .yuv }
         return mb_video_format_is_rgb(info.finfo) != 0 ? .rgb : .other
     }
 
-    /// Whether samples are packed or tiled in a way that rows and strides do not tell.
+    /// Whether samples are packed or tiled in a way that plane strides and pixel strides do not
+    /// describe.
     public var isComplex: Bool { mb_video_format_is_complex(info.finfo) != 0 }
 
-    /// Whether samples lie in tiles: a stride counts tiles then.
+    /// Whether samples are stored in tiles; a stride then counts tiles.
     public var isTiled: Bool { mb_video_format_is_tiled(info.finfo) != 0 }
 
-    /// Whether samples of more than eight bits have their low byte first.
+    /// Whether samples of more than eight bits are little-endian.
     public var isLittleEndian: Bool { mb_video_format_is_little_endian(info.finfo) != 0 }
 
-    /// Where a colour component lies: Y, U, V or R, G, B, and alpha as the fourth.
+    /// Memory layout of one component: Y, U, V or R, G, B, and alpha as the fourth.
     public struct Component: Hashable, Sendable {
+        /// Index of the plane that contains the component.
         public let plane: Int
-        /// Bytes from the start of a pixel group to the component.
+        /// Bytes from the start of a pixel group to the component's sample.
         public let offset: Int
-        /// Bytes from one sample to the next.
+        /// Bytes from one sample of the component to the next.
         public let pixelStride: Int
-        /// Bits below the sample in its word.
+        /// Number of bits below the sample in its word.
         public let shift: Int
-        /// Bits of the sample.
+        /// Number of bits of the sample.
         public let depth: Int
     }
 
-    /// Where each colour lies in a frame.
+    /// The layout of each component in a frame.
     public var components: [Component] {
         (0..<mb_video_format_components(info.finfo)).map { c in
             let depth = Int(mb_video_format_component_depth(info.finfo, c))
             let offset = Int(mb_video_format_component_offset(info.finfo, c))
-            // Of P010 and its like, GStreamer counts V's offset in samples, not in bytes.
+            // For P010 and similar formats, GStreamer gives V's offset in samples, not in bytes.
             let isCountedInSamples = depth > 8 && offset == 1
             return Component(
                 plane: Int(mb_video_format_component_plane(info.finfo, c)),
@@ -172,18 +183,23 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
 }
 
 extension VideoInfo {
-    /// A plane's place in the default layout.
+    /// Memory layout of a plane in the default layout.
     public struct PlaneLayout: Hashable, Sendable {
-        /// Bytes from the start of the frame.
+        /// Bytes from the start of the frame to the plane.
         public let offset: Int
+        /// Bytes from one row to the next.
         public let stride: Int
+        /// Number of rows.
         public let rows: Int
+        /// Samples per row.
         public let width: Int
+        /// Bytes from one sample to the next; zero if that is not a whole number.
         public let pixelStride: Int
+        /// Significant bits of a sample.
         public let depth: Int
     }
 
-    /// Where the planes lie by default.
+    /// The layout of each plane in the default layout.
     public var planeLayouts: [PlaneLayout] {
         var frame = GstVideoFrame()
         frame.info = info

@@ -1,18 +1,19 @@
 internal import CMediaBridge
 
-/// A property that can name something outside of the pipeline, or hold an element.
+/// A string property of an element, which may name a resource outside of the pipeline.
 public struct ElementProperty: Sendable {
-    /// As gst-inspect-1.0 lists it.
+    /// The property's name, as gst-inspect-1.0 lists it.
     public let name: String
-    /// What it holds now, and what it would if nobody had set it; `nil` where it cannot be read.
+    /// The current value; `nil` if it is unset or cannot be read.
     public let text: String?
+    /// The value that the property has if it is never set; `nil` if there is none.
     public let defaultText: String?
-    /// False for one that can only be written.
+    /// False for a write-only property.
     public let isReadable: Bool
 }
 
 extension Element {
-    /// Every property that is a string and can be set, but for the name.
+    /// All writable string properties except `name`.
     public var textProperties: [ElementProperty] {
         specs.compactMap { spec in
             guard mb_spec_is_string(spec) != 0, mb_spec_is_writable(spec) != 0,
@@ -25,7 +26,7 @@ extension Element {
         }
     }
 
-    /// Elements that are values of properties, such as the muxer that a sink is to use.
+    /// Elements that are values of properties, for example the muxer that a sink is to use.
     public var propertyElements: [Element] {
         specs.compactMap { spec in
             guard mb_spec_is_element(spec) != 0, mb_spec_is_readable(spec) != 0 else { return nil }
@@ -42,22 +43,26 @@ extension Element {
         return (0..<Int(count)).compactMap { list[$0] }
     }
 
-    /// The plugin that brings it: `coreelements`; empty for what no factory made.
+    /// The plugin that contains the element, for example `coreelements`; empty if the element was
+    /// not made by a factory.
     public var pluginName: String {
         guard let factory = gst_element_get_factory(pointer) else { return "" }
         return mb_factory_plugin(factory).map { String(cString: $0) } ?? ""
     }
 
-    /// Whether it is a bin and nothing more, such as brackets make.
+    /// Whether it is a plain GstBin, as parentheses in a pipeline string create, and not a
+    /// subclass.
     public var isPlainBin: Bool { mb_is_plain_bin(pointer) != 0 }
 
-    /// Of a property that is an `int`; `nil` where there is none of that name.
+    /// Returns the value of an `int` property; `nil` if there is no readable `int` property of that
+    /// name.
     public func int(_ property: String) -> Int? {
         let value = mb_get_int_or(pointer, property, .min)
         return value == .min ? nil : Int(value)
     }
 
-    /// Whether it is of the string itself, in brackets or not, and no part of another element.
+    /// Whether the element comes from the pipeline string itself, inside parentheses or not, and is
+    /// not an internal part of another element.
     var isOfString: Bool {
         var child = UnsafeMutableRawPointer(pointer)
         var held: Element?
@@ -76,7 +81,7 @@ extension Element {
     /// Its source pads at this moment.
     public var sourcePads: [Pad] { pads(GST_PAD_SRC) }
 
-    /// Its pads of one direction at this moment.
+    /// Returns its pads of one direction at this moment.
     func pads(_ direction: GstPadDirection) -> [Pad] {
         let iterator =
             direction == GST_PAD_SRC
@@ -86,6 +91,6 @@ extension Element {
         }
     }
 
-    /// Keeps it from following its bin's states from now on.
+    /// Locks the element's state: it no longer follows the state changes of its bin.
     func lockState() { gst_element_set_locked_state(pointer, 1) }
 }

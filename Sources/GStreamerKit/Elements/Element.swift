@@ -1,6 +1,6 @@
 internal import CMediaBridge
 
-/// An element of a pipeline, held.
+/// A strong reference to an element of a pipeline.
 ///
 /// Sendable: GstElement is thread-safe, and the pointer never changes. Thread: any.
 public final class Element: @unchecked Sendable {
@@ -13,7 +13,7 @@ public final class Element: @unchecked Sendable {
         self.pointer = pointer
     }
 
-    /// `nil` for an object that is no element.
+    /// `nil` if the object is not an element.
     convenience init?(object: UnsafeMutablePointer<GstObject>) {
         guard mb_is_a(object, gst_element_get_type()) != 0 else { return nil }
         self.init(
@@ -22,42 +22,43 @@ public final class Element: @unchecked Sendable {
 
     deinit { gst_object_unref(pointer) }
 
-    /// The name within its bin: `filesrc0`, or what `name=` gave it.
+    /// The name within its bin: `filesrc0`, or the value of `name=` in the pipeline string.
     public var name: String {
         guard let text = gst_object_get_name(object) else { return "" }
         defer { g_free(text) }
         return String(cString: text)
     }
 
-    /// `/GstPipeline:pipeline0/GstFileSrc:filesrc0`
+    /// The path in the object hierarchy, for example `/GstPipeline:pipeline0/GstFileSrc:filesrc0`.
     public var path: String { Self.path(of: UnsafeMutableRawPointer(pointer)) }
 
-    /// The name of the factory that made it: `filesrc`; empty for a plain bin.
+    /// The name of the factory that made it, for example `filesrc`; empty for a plain bin.
     public var factoryName: String {
         guard let factory = gst_element_get_factory(pointer) else { return "" }
         return mb_factory_name(factory).map { String(cString: $0) } ?? ""
     }
 
-    /// What kind of element: `Source/File`, `Codec/Muxer`.
+    /// The element's class, for example `Source/File` or `Codec/Muxer`; empty if no factory made
+    /// it.
     public var klass: String {
         guard let factory = gst_element_get_factory(pointer), let text = mb_factory_class(factory)
         else { return "" }
         return String(cString: text)
     }
 
-    /// Whether gst-inspect-1.0 would list a property of that name.
+    /// Returns whether the element has a property of that name.
     public func hasProperty(_ name: String) -> Bool { mb_has_property(pointer, name) != 0 }
 
-    /// Sets a property from text, as gst-launch would. A property that the element does not have is
-    /// left alone.
+    /// Sets a property from text, as gst-launch does. Does nothing if the element has no such
+    /// property.
     public func set(_ property: String, _ value: String) {
         guard hasProperty(property) else { return }
         gst_util_set_object_arg(
             UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self), property, value)
     }
 
-    /// Sets a property that is a string, to `value` as it is: unlike gst-launch, which reads quotes and
-    /// backslashes. A property that the element does not have, or of another type, is left alone.
+    /// Sets a string property to exactly `value`, whereas gst-launch interprets quotes and
+    /// backslashes. Does nothing if the element has no such property, or if it is not a string.
     public func set(literally property: String, _ value: String) {
         guard mb_property_is_string(pointer, property) != 0 else { return }
         mb_set_string(pointer, property, value)
@@ -65,7 +66,8 @@ public final class Element: @unchecked Sendable {
 
     func set(_ property: String, _ caps: Caps) { mb_set_caps(pointer, property, caps.pointer) }
 
-    /// `nil` where there is no such property, it holds none, or its value is not a string.
+    /// Returns the value of a string property; `nil` if there is no readable string property of
+    /// that name, or if it is unset.
     public func string(_ property: String) -> String? {
         guard mb_property_is_string(pointer, property) != 0,
             let text = mb_get_string(pointer, property)
@@ -74,27 +76,29 @@ public final class Element: @unchecked Sendable {
         return String(cString: text)
     }
 
-    /// False where there is no such property, or its value is not a boolean.
+    /// Returns the value of a boolean property; false if there is no readable boolean property of
+    /// that name.
     public func bool(_ property: String) -> Bool {
         mb_property_is_bool(pointer, property) != 0 && mb_get_bool(pointer, property) != 0
     }
 
-    /// Zero where there is no such property, or its value is not an unsigned integer of 32 bits.
+    /// Returns the value of a 32-bit unsigned integer property; zero if there is no readable
+    /// property of that name and type.
     public func uint(_ property: String) -> Int {
         mb_property_is_uint(pointer, property) != 0 ? Int(mb_get_uint(pointer, property)) : 0
     }
 
-    /// The static pad by which an element takes the stream that it passes on: overlays have another one for
-    /// their text. `nil` where it has none, or several of one rank.
+    /// The static sink pad of the stream that the element passes on; overlays have another one for
+    /// their text. `nil` if it has none, or several of equal rank.
     var mainSinkPad: Pad? { pad("sink") ?? pad("video_sink") }
 
-    /// A static pad; `nil` where there is none of that name.
+    /// Returns a static pad; `nil` if there is none of that name.
     public func pad(_ name: String) -> Pad? {
         gst_element_get_static_pad(pointer, name).map { Pad(adopting: $0) }
     }
 
-    /// How many frames a sink showed, and how many it dropped because they came too late; `nil` for an
-    /// element that is not a sink.
+    /// The number of frames that a sink rendered, and the number that it dropped because they were
+    /// late; `nil` if the element is not a sink.
     public var sinkStatistics: (rendered: Int, dropped: Int)? {
         guard hasProperty("stats"), mb_is_a(pointer, gst_base_sink_get_type()) != 0,
             let stats = mb_get_structure(pointer, "stats")

@@ -1,25 +1,26 @@
 internal import CMediaBridge
 
 extension ElementFactory {
-    /// Whether its elements could take `caps`, as far as their pad templates tell.
+    /// Returns whether any sink pad template of the factory accepts some format of `caps`. False if
+    /// no such element is installed.
     public func canTake(_ caps: Caps) -> Bool {
         guard let factory = gst_element_factory_find(name) else { return false }
         defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
         return gst_element_factory_can_sink_any_caps(factory, caps.pointer) != 0
     }
 
-    /// Of a pad.
+    /// The direction of a pad.
     enum Direction { case source, sink }
 
-    /// A kind of pad that a factory's elements have, or can have.
+    /// A kind of pad that a factory's elements have or can have.
     struct PadTemplate {
         enum Presence { case always, sometimes, request }
         let presence: Presence
-        /// What passes it; empty for anything.
+        /// The media types of its caps; empty for ANY.
         let mediaTypes: [String]
     }
 
-    /// `nil` where no such element is installed.
+    /// Returns the pad templates of one direction; `nil` if no such element is installed.
     static func padTemplates(of factory: String, _ direction: Direction) -> [PadTemplate]? {
         guard (try? GStreamer.initialize()) != nil,
             let factory = gst_element_factory_find(factory)

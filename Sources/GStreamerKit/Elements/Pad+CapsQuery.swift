@@ -1,11 +1,13 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Has `answer` say what passes this pad, instead of its element. On the thread of whoever asks: it must
-    /// not wait. The probe, and what `answer` holds, stays as long as the pad.
+    /// Answers downstream caps queries on this pad with `answer` instead of passing them to the
+    /// element. `answer` runs on the thread of the querying element and must not block. The probe,
+    /// and everything that `answer` captures, lives as long as the pad.
     ///
-    /// - Parameter answer: Given what the asker can give, in the order of its preference; `nil` for
-    ///   anything. Where it returns `nil` the element answers.
+    /// - Parameter answer: Receives the filter caps of the query, in the order of preference of the
+    ///   querying element; `nil` if there is no filter. If it returns `nil`, the element answers
+    ///   the query.
     func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
         _ = mb_pad_add_probe(
             pointer,
@@ -34,13 +36,14 @@ extension Pad {
         init(_ body: @escaping @Sendable (Caps?) -> Caps?) { self.body = body }
     }
 
-    /// What the peer takes of `caps`, in the order that it gives them; `nil` without a peer.
+    /// Returns the formats of `caps` that the peer accepts, in the order in which the peer lists
+    /// them; `nil` without a peer.
     func peerCaps(of caps: Caps?) -> Caps? {
         guard isLinked else { return nil }
         return gst_pad_peer_query_caps(pointer, caps?.pointer).map { Caps(adopting: $0) }
     }
 
-    /// Whether its element says that it makes data by the clock; `nil` where that does not say.
+    /// Whether the element reports in a latency query that it is live; `nil` if it does not answer.
     var isLive: Bool? {
         guard let query = gst_query_new_latency() else { return nil }
         defer { gst_query_unref(query) }

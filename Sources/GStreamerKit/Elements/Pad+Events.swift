@@ -1,8 +1,9 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Calls `body` with every event that passes downstream, on the streaming thread: it must return at once,
-    /// and the event is valid until then. The probe, and what `body` holds, stays as long as the pad.
+    /// Calls `body` for every downstream event on this pad, on the streaming thread. `body` must
+    /// return at once; the event is valid only during the call. The probe, and everything that
+    /// `body` captures, lives as long as the pad.
     func onEvent(_ body: @escaping (UnsafeMutablePointer<GstEvent>) -> Void) {
         let context = UnsafeMutablePointer<Probe>.allocate(capacity: 1)
         context.initialize(to: Probe(body: body))
@@ -23,7 +24,7 @@ extension Pad {
             })
     }
 
-    /// Lives in memory of its own, from registration to the destroy-notify.
+    /// Heap-allocated from registration until the destroy-notify.
     private struct Probe: ~Copyable {
         let body: (UnsafeMutablePointer<GstEvent>) -> Void
     }

@@ -2,14 +2,15 @@ internal import CMediaBridge
 internal import Synchronization
 
 extension Pad {
-    /// Lets the first caps of the stream pass, and the segment of its first buffer, without its end, and
-    /// none after them. The probe stays as long as the pad.
+    /// Passes only the first caps event, and segment events only until the first buffer, with their
+    /// stop position removed; drops all later ones. The probe lives as long as the pad.
     ///
-    /// For `qtdemux` 1.22, which reads fragments each with a segment of its own, and tells the frame rate
-    /// with the second.
+    /// For `qtdemux` 1.22, which starts a new segment for each fragment, and which sets the frame
+    /// rate in the caps only with the second fragment.
     public func keepFirstFormat() { Self.keepFirstFormat(of: pointer) }
 
-    /// Has all that passes be due so much later, in nanoseconds. Before anything passes.
+    /// Delays everything that passes this pad by an offset in running time, in nanoseconds. Call it
+    /// before data flows.
     public func delay(by nanoseconds: Int64) { gst_pad_set_offset(pointer, gint64(nanoseconds)) }
 
     static func keepFirstFormat(of pad: UnsafeMutablePointer<GstPad>) {
@@ -37,7 +38,7 @@ extension Pad {
 
     private final class FirstFormat: Sendable {
         private let hasCaps = Atomic<Bool>(false)
-        /// A silence at the beginning has a segment of its own.
+        /// A gap at the beginning has its own segment, in front of the first buffer.
         let hasBuffer = Atomic<Bool>(false)
 
         func passes(
@@ -51,7 +52,8 @@ extension Pad {
                 gst_event_parse_segment(event, &segment)
                 guard var open = segment?.pointee else { return true }
                 open.stop = .max
-                // The probe's event is whoever's runs last: the old one is let go of here.
+                // The pad takes over whichever event the probe's info holds after the last probe;
+                // the replaced event has to be unreferenced here.
                 info.pointee.data = UnsafeMutableRawPointer(gst_event_new_segment(&open))
                 gst_event_unref(event)
                 return true

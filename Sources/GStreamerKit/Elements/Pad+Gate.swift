@@ -1,12 +1,12 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Holds back every buffer in front of the pad, and with it its streaming thread, until the gate is
-    /// opened. One that has passed goes on.
+    /// Blocks every buffer at this pad, and with it the streaming thread, until the gate is opened.
+    /// A buffer that has already passed the pad is not affected.
     func block() -> PadGate { PadGate(self) }
 }
 
-/// A pad that lets no buffer through.
+/// A blocking probe on a pad.
 struct PadGate: Sendable {
     private let pad: Pad
     private let probe: gulong
@@ -20,6 +20,6 @@ struct PadGate: Sendable {
             pad.pointer, GstPadProbeType(rawValue: mask), { _, _, _ in GST_PAD_PROBE_OK }, nil, nil)
     }
 
-    /// Lets buffers through again.
+    /// Removes the block.
     func open() { gst_pad_remove_probe(pad.pointer, probe) }
 }

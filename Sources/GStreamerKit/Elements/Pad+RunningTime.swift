@@ -1,9 +1,9 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Calls `body` for every buffer that passes and is no header without a time, with its running time in
-    /// nanoseconds and its bytes, on the streaming thread: it must return at once. The probe stays as long as
-    /// the pad.
+    /// Calls `body` for every buffer that passes, except headers without a timestamp, with the
+    /// buffer's running time in nanoseconds (`nil` if unknown) and its size in bytes. Runs on the
+    /// streaming thread: `body` must return at once. The probe lives as long as the pad.
     func onRunningTime(_ body: @escaping @Sendable (Int64?, Int) -> Void) {
         _ = mb_pad_add_probe(
             pointer, GST_PAD_PROBE_TYPE_BUFFER,
@@ -25,7 +25,7 @@ extension Pad {
         init(body: @escaping @Sendable (Int64?, Int) -> Void) { self.body = body }
     }
 
-    /// Times before zero count: sound may begin with samples that are to be left out.
+    /// Returns negative times too: audio may begin with samples that are to be clipped.
     private static func runningTime(
         of buffer: UnsafeMutablePointer<GstBuffer>, at pad: UnsafeMutablePointer<GstPad>
     ) -> Int64? {

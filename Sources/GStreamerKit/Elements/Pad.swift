@@ -1,6 +1,6 @@
 internal import CMediaBridge
 
-/// A pad of an element, held.
+/// A strong reference to a pad of an element.
 ///
 /// Sendable: GstPad is thread-safe, and the pointer never changes. Thread: any.
 public final class Pad: @unchecked Sendable {
@@ -15,7 +15,7 @@ public final class Pad: @unchecked Sendable {
 
     deinit { gst_object_unref(pointer) }
 
-    /// Sets a property from text, as gst-launch would. One that the pad does not have is left alone.
+    /// Sets a property from text, as gst-launch does. Does nothing if the pad has no such property.
     public func set(_ property: String, _ value: String) {
         guard mb_has_property(pointer, property) != 0 else { return }
         gst_util_set_object_arg(
@@ -25,25 +25,25 @@ public final class Pad: @unchecked Sendable {
     /// Whether it has a peer.
     public var isLinked: Bool { gst_pad_is_linked(pointer) != 0 }
 
-    /// The pad it is linked to.
+    /// The pad it is linked to; `nil` if it is not linked.
     public var peer: Pad? { gst_pad_get_peer(pointer).map { Pad(adopting: $0) } }
 
-    /// The element it belongs to. A ghost pad's is its bin.
+    /// The element it belongs to; for a ghost pad, its bin.
     public var element: Element? {
         gst_pad_get_parent_element(pointer).map { Element(adopting: $0) }
     }
 
-    /// The caps that were negotiated on it; `nil` before that.
+    /// The caps that were negotiated on it; `nil` before negotiation.
     public var caps: Caps? { gst_pad_get_current_caps(pointer).map { Caps(adopting: $0) } }
 
-    /// Whether the end of its stream has passed.
+    /// Whether an EOS event has passed this pad.
     public var hasEnded: Bool {
         guard let event = gst_pad_get_sticky_event(pointer, GST_EVENT_EOS, 0) else { return false }
         gst_event_unref(event)
         return true
     }
 
-    /// How far its stream has come, as its element says; `nil` where that does not.
+    /// Queries the position of the pad's stream; `nil` if the element does not answer.
     public func queryPosition() -> ClockTime? {
         var position: gint64 = 0
         guard gst_pad_query_position(pointer, GST_FORMAT_TIME, &position) != 0, position >= 0 else {
@@ -52,16 +52,17 @@ public final class Pad: @unchecked Sendable {
         return ClockTime(nanoseconds: UInt64(position))
     }
 
-    /// What the peer could take or give; `nil` without a peer.
+    /// The caps that the peer could accept or produce; `nil` without a peer.
     public var peerCaps: Caps? {
         guard isLinked else { return nil }
         return gst_pad_peer_query_caps(pointer, nil).map { Caps(adopting: $0) }
     }
 
     /// Calls `body` for every buffer that passes, on the streaming thread: it must return at once.
-    /// The probe, and what `body` holds, stays as long as the pad.
+    /// The probe, and everything that `body` captures, lives as long as the pad.
     ///
-    /// - Parameter skippingHeaders: Whether headers without a time are passed over: they hold no media.
+    /// - Parameter skippingHeaders: Whether to ignore headers without a timestamp, which hold no
+    ///   media.
     public func onBuffer(
         skippingHeaders: Bool = false, _ body: @escaping @Sendable () -> Void
     ) {
@@ -91,8 +92,8 @@ public final class Pad: @unchecked Sendable {
             })
     }
 
-    /// Lives in memory of its own, from registration to the destroy-notify. Not copyable, so that a
-    /// call borrows it where it lies and counts no references.
+    /// Heap-allocated from registration until the destroy-notify. Not copyable, so that a call
+    /// borrows it in place and does no reference counting.
     private struct Probe: ~Copyable {
         let skipsHeaders: Bool
         let body: @Sendable () -> Void
@@ -105,7 +106,8 @@ public final class Pad: @unchecked Sendable {
 }
 
 extension UnsafeMutablePointer<GstBuffer> {
-    /// Whether it holds no media but what a decoder must know first, and is due at no time.
+    /// Whether it holds no media but only data that a decoder needs first, and has no presentation
+    /// time.
     var isTimelessHeader: Bool {
         gst_buffer_has_flags(self, GST_BUFFER_FLAG_HEADER) != 0 && pointee.pts == .max
     }

@@ -1,9 +1,10 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Lets `body` change the bytes of buffers that begin with one of `tags`, as boxes of ISO files do: four
-    /// bytes of their own size, then four letters. On the streaming thread, before anybody else sees them:
-    /// it must return at once. For as long as the pad lives.
+    /// Lets `body` modify buffers that consist of one ISO base media file box of a type in `tags`:
+    /// four bytes of size, then the four letters of the type. Runs on the streaming thread, before
+    /// any downstream element gets the buffer: `body` must return at once. Stays installed for as
+    /// long as the pad lives.
     public func onBox(
         _ tags: Set<String>, edit body: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
     ) {
@@ -31,7 +32,7 @@ extension Pad {
             })
     }
 
-    /// Lives in memory of its own, from registration to the destroy-notify.
+    /// Heap-allocated from registration until the destroy-notify.
     private struct Editor: ~Copyable {
         let tags: Set<String>
         let body: @Sendable (UnsafeMutableRawBufferPointer) -> Void
@@ -45,7 +46,8 @@ extension Pad {
             return withUnsafeMutableBytes(of: &head) { bytes in
                 guard gst_buffer_extract(buffer, 0, bytes.baseAddress, 8) == 8 else { return false }
                 let length = bytes[..<4].reduce(0) { $0 << 8 | UInt($1) }
-                // Media that happens to begin so does not happen to be as long as it then says.
+                // Media data that happens to begin with a tag will hardly have the length that it
+                // then states.
                 return length == UInt(size)
                     && tags.contains(String(decoding: bytes[4...], as: UTF8.self))
             }

@@ -1,10 +1,10 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Has whoever pulls from this pad, a file source's, see other bytes at some places of the file. The
-    /// file stays as it is, and the probe as long as the pad.
+    /// Replaces bytes of the file in the buffers that are pulled from this pad, which must be a
+    /// file source's. The file itself is not changed. The probe lives as long as the pad.
     ///
-    /// - Parameter patches: By the place in the file.
+    /// - Parameter patches: The replacement bytes, by offset in the file.
     public func overwrite(_ patches: [Int: [UInt8]]) {
         guard !patches.isEmpty else { return }
         _ = mb_pad_add_probe(
@@ -28,7 +28,7 @@ extension Pad {
 
         init(_ patches: [Int: [UInt8]]) { self.patches = patches }
 
-        /// A buffer that a file source has just read is nobody else's.
+        /// Writes in place: a buffer that a file source has just read has no other owner.
         func apply(to buffer: UnsafeMutablePointer<GstBuffer>) {
             guard buffer.pointee.offset != .max else { return }
             let start = Int(clamping: buffer.pointee.offset)

@@ -2,11 +2,11 @@ internal import CMediaBridge
 internal import Synchronization
 
 extension Pad {
-    /// Has blocks of sound that are due at the same time follow each other, as far apart as those before.
-    /// The probe stays as long as the pad.
+    /// Separates audio buffers with equal timestamps by the interval between the buffers before
+    /// them. The probe lives as long as the pad.
     ///
-    /// For files in fragments: `mp4mux` 1.22 does not know how long the last block of some is, and says
-    /// that it takes no time.
+    /// For fragmented files: `mp4mux` 1.22 does not know the duration of the last block of some
+    /// fragments, and writes a duration of zero.
     public func keepApart() { Self.keepApart(pointer) }
 
     static func keepApart(_ pad: UnsafeMutablePointer<GstPad>) {
@@ -31,7 +31,7 @@ extension Pad {
         }
         private let state = Mutex(State())
 
-        /// Takes the buffer, and gives it or one in its place.
+        /// Takes ownership of the buffer, and returns it or a modified copy.
         func apart(_ buffer: UnsafeMutablePointer<GstBuffer>) -> UnsafeMutablePointer<GstBuffer> {
             let time = buffer.pointee.pts
             guard time != .max else { return buffer }

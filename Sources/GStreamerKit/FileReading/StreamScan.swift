@@ -1,47 +1,53 @@
 internal import CMediaBridge
 internal import Synchronization
 
-/// How to read MPEG-4 in fragments with `qtdemux` 1.22, which takes an edit list for the whole of a track
-/// where it was written for the first fragment.
+/// Corrections for reading fragmented MPEG-4 with `qtdemux` 1.22, which applies an edit list to a
+/// whole track although it was written for the first fragment only.
 public struct FragmentReading: Hashable, Sendable {
-    /// What hides the edit lists, by place in the file.
+    /// Bytes that hide the edit lists, by offset in the file.
     public var patches: [Int: [UInt8]]
-    /// What they say, by the demuxer's pad: nanoseconds by which a track begins later.
+    /// The effect of the hidden edit lists: nanoseconds by which a track starts later, by the name
+    /// of the demuxer's pad.
     public var delays: [String: Int64]
 
+    /// Creates the corrections from their parts.
     public init(patches: [Int: [UInt8]], delays: [String: Int64]) {
         self.patches = patches
         self.delays = delays
     }
 }
 
-/// Reads the streams of a file to their ends, without decoding, and notes when each of their units is due.
+/// Reads all streams of a file to the end without decoding, and records the running time of each
+/// unit.
 ///
-/// One run for each scan. Thread: any but a streaming thread.
+/// Each scan can be run once. Thread: any but a streaming thread.
 public final class StreamScan: Sendable {
-    /// A stream that a demuxer found.
+    /// One stream that the demuxer found.
     public struct Stream: Hashable, Sendable {
-        /// The demuxer's pad: `video_0`.
+        /// The name of the demuxer's pad, for example `video_0`.
         public let pad: String
-        /// What it carries: `video/x-h264`.
+        /// The media type, for example `video/x-h264`.
         public let mediaType: String
-        /// The running time of each unit, in the order of the file, in nanoseconds; `nil` where it has
-        /// none.
+        /// The running time of each unit in nanoseconds, in file order; `nil` for a unit without
+        /// one.
         public fileprivate(set) var times: [Int64?] = []
-        /// Bytes of all units.
+        /// Size of all units, in bytes.
         public fileprivate(set) var bytes = 0
     }
 
     private let pipeline: Pipeline
     private let tally: UnitCollector
 
+    /// Prepares a scan of the file at `path`.
+    ///
     /// - Parameters:
-    ///   - demuxer: Its factory's name.
-    ///   - parsers: By media type, where units are not whole as they come: transport streams.
-    ///   - fragments: How to read MPEG-4 in fragments; `nil` for any other file.
-    ///   - limit: Ends once each stream has given so many buffers, headers counted in; `nil`: at the end of
-    ///     the file.
-    /// - Throws: ``PipelineError`` where an element is missing.
+    ///   - demuxer: Factory name of the demuxer.
+    ///   - parsers: Factory names of parsers by media type, for containers that do not keep units
+    ///     whole: transport streams.
+    ///   - fragments: Corrections for fragmented MPEG-4; `nil` for any other file.
+    ///   - limit: Number of buffers per stream, headers included, after which the scan ends; `nil`
+    ///     to read to the end of the file.
+    /// - Throws: ``PipelineError`` if an element is missing.
     public init(
         of path: String, demuxer: String, parsers: [String: String] = [:],
         fragments: FragmentReading? = nil, buffersOfEach limit: Int? = nil
@@ -68,19 +74,19 @@ public final class StreamScan: Sendable {
             })
     }
 
-    /// Units read so far, of all streams.
+    /// Number of units read so far, in all streams.
     public var units: Int { tally.streams.withLock { $0.reduce(0) { $0 + $1.times.count } } }
 
-    /// Reads to the end. Cancelling the task ends it early.
+    /// Reads to the end. Cancelling the task ends the scan early.
     ///
     /// - Returns: The streams, in the order in which the demuxer found them.
-    /// - Throws: ``PipelineError``: what GStreamer did not like in the file.
+    /// - Throws: ``PipelineError``: the first error that GStreamer reported about the file.
     public func run() async throws(PipelineError) -> [Stream] {
         try await pipeline.runToEnd()
         return tally.streams.withLock { $0 }
     }
 
-    /// What the streaming threads note.
+    /// Collects the units on the streaming threads.
     private final class UnitCollector: Sendable {
         let streams = Mutex<[Stream]>([])
         private let parsers: [String: String]
@@ -94,7 +100,7 @@ public final class StreamScan: Sendable {
             self.fragments = fragments
         }
 
-        /// On a streaming thread.
+        /// Runs on a streaming thread.
         func appeared(
             _ pad: UnsafeMutablePointer<GstPad>, of element: UnsafeMutablePointer<GstElement>
         ) {
@@ -162,8 +168,8 @@ extension Pipeline {
                 switch message {
                 case .endOfStream: break reading
                 case .error(let error): throw error
-                // The pad that was waited for is not among those of this file, or carries something
-                // else: its branch would wait for ever.
+                // The awaited pad is not among those of this file, or has another media type: its
+                // branch would wait for ever.
                 case .warning(let warning) where warning.isFailedLink: throw warning
                 default: break
                 }
@@ -176,7 +182,7 @@ extension Pipeline {
 }
 
 extension PipelineError {
-    /// Whether it is what GStreamer's parser says of a link that it was to make later, and cannot.
+    /// Whether it is the parser's warning about a delayed link that cannot be made.
     fileprivate var isFailedLink: Bool {
         message.contains("Delayed linking failed")
             || debug?.contains("failed delayed linking") == true

@@ -2,9 +2,10 @@ internal import CMediaBridge
 
 /// A GStreamer time: whole nanoseconds, never negative. GStreamer's `GST_CLOCK_TIME_NONE` is `nil`.
 public struct ClockTime: Hashable, Comparable, Sendable {
-    /// Whole nanoseconds.
+    /// The time in nanoseconds.
     public var nanoseconds: UInt64
 
+    /// Creates a time from a number of nanoseconds.
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
     /// `nil` for `GST_CLOCK_TIME_NONE`.
@@ -13,16 +14,17 @@ public struct ClockTime: Hashable, Comparable, Sendable {
         self.nanoseconds = UInt64(raw)
     }
 
-    /// As GStreamer takes it.
+    /// The time as a GstClockTime.
     var raw: GstClockTime { GstClockTime(nanoseconds) }
 
     static let none = GstClockTime.max
 
+    /// Compares the numbers of nanoseconds.
     public static func < (a: ClockTime, b: ClockTime) -> Bool { a.nanoseconds < b.nanoseconds }
 }
 
-/// The monotonic system clock that every pipeline of the process is set to, so that their times
-/// compare.
+/// The monotonic system clock that all pipelines of the process use, so that their times can be
+/// compared.
 public enum SharedClock {
     /// The clock's time now.
     public static var now: ClockTime {

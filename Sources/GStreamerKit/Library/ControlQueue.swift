@@ -2,12 +2,13 @@ internal import Dispatch
 internal import MediaBasics
 internal import Synchronization
 
-/// The control zone of one pipeline: a queue of its own on which its states are changed, one after
-/// the other, so that a change which blocks blocks neither a streaming thread nor Swift's pool.
+/// The control zone of one pipeline: a queue on which its state changes run one after the other, so
+/// that a change that blocks holds up neither a streaming thread nor Swift's cooperative thread
+/// pool.
 final class ControlQueue: Sendable {
     private let queue: SerialQueue
-    /// Set while a change is overdue. What comes behind it waits for it, and not for a whole deadline
-    /// of its own.
+    /// Set while a change has exceeded its deadline. Requests queued behind it then time out after
+    /// ``patienceWhileStuck`` instead of their full deadline.
     private let isStuck = Atomic<Bool>(false)
     private static let patienceWhileStuck = Duration.milliseconds(500)
 
@@ -15,7 +16,7 @@ final class ControlQueue: Sendable {
 
     /// Runs `body` on the queue and suspends until it is done.
     ///
-    /// - Returns: `nil` where it was not done within `deadline`; it goes on by itself then.
+    /// - Returns: `nil` if `body` did not finish within `deadline`; it continues to run.
     func run<R: Sendable>(
         within deadline: Duration, _ body: @escaping @Sendable () -> R
     ) async -> R? {
@@ -35,7 +36,8 @@ final class ControlQueue: Sendable {
         }
     }
 
-    /// The same for callers that are control threads themselves: blocks until it is done.
+    /// Like ``run(within:_:)``, but blocks until `body` is done. For callers that are control
+    /// threads themselves.
     func runAndWait<R: Sendable>(
         within deadline: Duration, _ body: @escaping @Sendable () -> R
     ) -> R? {
@@ -60,8 +62,8 @@ final class ControlQueue: Sendable {
         isStuck.load(ordering: .relaxed) ? min(deadline, Self.patienceWhileStuck) : deadline
     }
 
-    /// Runs `body` on the queue, some time. ``GStreamer/waitForTeardown(deadline:)`` waits until it is run
-    /// and freed: it may hold what nobody else does.
+    /// Enqueues `body` and returns at once. ``GStreamer/waitForTeardown(deadline:)`` waits until it
+    /// has run and has been freed, because it may hold the last reference to an object.
     func post(_ body: @escaping @Sendable () -> Void) {
         GStreamer.countAsTeardown(on: queue, body)
     }

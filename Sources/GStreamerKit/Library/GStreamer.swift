@@ -3,53 +3,54 @@ internal import Dispatch
 package import MediaBasics
 internal import Synchronization
 
-/// The GStreamer library itself.
+/// Initialisation and shutdown of the GStreamer library.
 public enum GStreamer {
-    /// Initialises GStreamer once for the process; every entry into this module does so by itself.
+    /// Initialises GStreamer once per process; every entry point of this module calls it.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/initializationFailed`` where GStreamer
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/initializationFailed`` if GStreamer
     ///   cannot start.
     public static func initialize() throws(PipelineError) { try initialized.get() }
 
-    /// `GStreamer 1.22.0`
+    /// The version of the library, for example `GStreamer 1.22.0`.
     public static var version: String {
         guard let text = gst_version_string() else { return "GStreamer" }
         defer { g_free(text) }
         return String(cString: text)
     }
 
-    /// How long the last owners' pipelines may take to NULL unless a caller says otherwise: 10 s,
-    /// multiplied by the environment's `MEDIABRIDGE_DEADLINE_FACTOR` where that is set.
+    /// The default time limit for the teardown of released pipelines: 10 s, multiplied by the
+    /// environment variable `MEDIABRIDGE_DEADLINE_FACTOR` if that is set.
     public static let teardownDeadline = Duration.seconds(10).asDefaultDeadline
 
-    /// Waits until every pipeline that was let go of is really gone, then ends GStreamer, so that its
-    /// `leaks` tracer can report. Nothing of this module may be used afterwards.
+    /// Waits until every released pipeline has been freed, then deinitialises GStreamer, so that
+    /// its `leaks` tracer can report. Nothing of this module may be used afterwards.
     ///
-    /// Call it, if at all, as the last thing a process does. Thread: any but a streaming thread.
+    /// If you call it at all, call it as the last action of the process. Thread: any but a
+    /// streaming thread.
     public static func shutDown(deadline: Duration = teardownDeadline) {
         waitForTeardown(deadline: deadline)
         gst_deinit()
     }
 
-    /// Waits until every pipeline that was let go of is at NULL and freed. Blocks; never call it on a
+    /// Waits until every released pipeline is at NULL and freed. Blocks; never call it on a
     /// streaming thread.
     ///
-    /// - Returns: False where one is stuck.
+    /// - Returns: False if a pipeline is not freed within `deadline`.
     @discardableResult
     public static func waitForTeardown(deadline: Duration = teardownDeadline) -> Bool {
         underway.wait(timeout: .now() + deadline.dispatchInterval) == .success
     }
 
-    /// The same without a thread: suspends.
+    /// Like ``waitForTeardown(deadline:)``, but suspends instead of blocking a thread.
     ///
     /// ```swift
     /// await GStreamer.teardown()  // the last line of a program
     /// ```
     ///
-    /// A process that ends while a pipeline is being freed may crash: its libraries are taken down under
-    /// the threads that still use them. Those of OpenGL do.
+    /// A process that exits while a pipeline is being freed may crash: its libraries are shut down
+    /// while threads still use them. This happens with the OpenGL libraries.
     ///
-    /// - Returns: False where one is stuck.
+    /// - Returns: False if a pipeline is not freed within `deadline`.
     @discardableResult
     public static func teardown(within deadline: Duration = teardownDeadline) async -> Bool {
         await withCheckedContinuation { continuation in
@@ -62,7 +63,7 @@ public enum GStreamer {
         }
     }
 
-    /// The first one counts.
+    /// Resumes the continuation with the first value; later ones are ignored.
     private final class Answer: Sendable {
         private let continuation: Mutex<CheckedContinuation<Bool, Never>?>
 
@@ -75,7 +76,8 @@ public enum GStreamer {
         }
     }
 
-    /// Runs `body` on `queue`, and has the wait for teardown wait for it: it ends a pipeline.
+    /// Runs `body`, which tears down or changes a pipeline, on `queue`; the functions that wait for
+    /// teardown wait for it.
     package static func countAsTeardown(
         on queue: SerialQueue, _ body: @escaping @Sendable () -> Void
     ) {
@@ -87,7 +89,7 @@ public enum GStreamer {
         }
     }
 
-    /// Changes of state under way, among them those of pipelines whose last owner let go.
+    /// State changes in progress, including those of released pipelines.
     private static let underway = DispatchGroup()
 
     private static let initialized: Result<Void, PipelineError> = {

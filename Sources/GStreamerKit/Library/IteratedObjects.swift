@@ -1,10 +1,11 @@
 internal import CMediaBridge
 
-/// The objects that an iterator gives, in no order; from its beginning again where they changed meanwhile.
+/// Returns the objects of an iterator, in no particular order; starts again if the collection
+/// changes during the iteration.
 ///
 /// - Parameters:
-///   - iterator: Freed by this; `nil` for none.
-///   - make: Takes a reference of its own to the object.
+///   - iterator: Freed by this function; `nil` gives no objects.
+///   - make: Wraps an object; it must take its own reference.
 func iteratedObjects<T>(
     _ iterator: UnsafeMutablePointer<GstIterator>?, _ make: (UnsafeMutableRawPointer) -> T
 ) -> [T] {

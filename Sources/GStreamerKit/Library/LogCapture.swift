@@ -2,17 +2,17 @@ internal import CMediaBridge
 internal import Glibc
 internal import Synchronization
 
-/// What GLib's log says on one thread while a closure runs there.
+/// Captures GLib log messages of one thread while a closure runs on it.
 ///
-/// Some mistakes in a pipeline string raise no error and no flag, only a CRITICAL in the log; while a
-/// string is parsed, that is an error like any other.
+/// Some mistakes in a pipeline string raise no error and set no flag, but only log a CRITICAL;
+/// while a string is parsed, that is treated as an error.
 enum LogCapture {
     private static let active = Atomic<Int>(0)
     private static let texts = Mutex<[UInt: Said]>([:])
 
     private struct Said {
         var critical: [String] = []
-        /// Warnings about what an error may say better.
+        /// Warnings held back because a later error may explain the problem better.
         var held: [String] = []
     }
 
@@ -46,11 +46,11 @@ enum LogCapture {
         }
     }
 
-    /// Of caps as GStreamer 0.10 wrote them, where they are made.
+    /// Prefix of GStreamer's warning about caps in the syntax of GStreamer 0.10.
     private static let formerCaps = "0.10-style raw"
 
-    /// Runs `body` and returns what it gave, with the CRITICALs it caused on this thread. Where there was
-    /// nothing wrong, the warnings that were held back are written to the log.
+    /// Runs `body` and returns its result, with the CRITICALs that it logged on this thread. If
+    /// nothing went wrong, the warnings that were held back are written to the log.
     static func during<R>(
         _ body: () -> R, isWrong: (R) -> Bool = { _ in false }
     ) -> (R, [String]) {

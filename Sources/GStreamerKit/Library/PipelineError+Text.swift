@@ -1,6 +1,6 @@
 extension PipelineError: CustomStringConvertible {
-    /// One paragraph: what, which element, what GStreamer says besides, what to do. The path stands in it
-    /// once, and long caps are cut; ``debug`` has all.
+    /// One paragraph: the message, the element, GStreamer's details and the advice. The element's
+    /// path appears once, and long caps are shortened; ``debug`` has the full text.
     public var description: String {
         var text = Self.brief(message.trimmingSuffix(".\n "))
         if let element, !text.contains(element) { text += " (\(element))" }
@@ -9,8 +9,8 @@ extension PipelineError: CustomStringConvertible {
         return text.hasSuffix(".") ? text : text + "."
     }
 
-    /// GStreamer's debug text without what stands in the paragraph already: `file.c(12): function ():
-    /// /path/of/element:` in front of the reason.
+    /// GStreamer's debug text without the parts that the paragraph already has: the prefix
+    /// `file.c(12): function (): /path/of/element:`.
     private var detail: String? {
         guard let debug, !debug.isEmpty else { return nil }
         var text = debug.split(separator: "\n").joined(separator: " ")
@@ -28,7 +28,7 @@ extension PipelineError: CustomStringConvertible {
         return Self.brief(text)
     }
 
-    /// The text with types of fields left out, and long lists and caps cut.
+    /// Returns the text without types of fields, and with long lists and caps shortened.
     private static func brief(_ text: String) -> String {
         var result = text
         for type in ["string", "int", "fraction", "boolean", "buffer", "bitmask", "uint", "double"]
@@ -41,7 +41,7 @@ extension PipelineError: CustomStringConvertible {
         return "\(result.prefix(limit * 2 / 3)) … \(result.suffix(limit / 3))"
     }
 
-    /// `{ A, B, C, D, E, F }` as `{ A, B, C, … }`.
+    /// Shortens `{ A, B, C, D, E, F }` to `{ A, B, C, … }`.
     private static func shortenLists(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -58,7 +58,7 @@ extension PipelineError: CustomStringConvertible {
 }
 
 extension PipelineError {
-    /// What to do where pictures cannot be shown.
+    /// Advice for the case that video cannot be displayed.
     static var displayAdvice: String {
         "a display that this process can reach (DISPLAY, WAYLAND_DISPLAY); "
             + "xvfb-run gives one without a screen"

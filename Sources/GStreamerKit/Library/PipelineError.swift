@@ -1,13 +1,16 @@
-/// What went wrong in a pipeline, in GStreamer's own words, with what to do about it.
+/// An error of a pipeline, with GStreamer's own message and advice on what to do.
 public struct PipelineError: Error, Hashable, Sendable {
-    /// The kind of failure, for programs.
+    /// The kind of failure, to be tested by programs.
     public var code: Code
 
-    /// Where: `/GstPipeline:pipeline0/GstFileSrc:filesrc0`. `nil` where no element is to blame.
+    /// The path of the element that failed, for example
+    /// `/GstPipeline:pipeline0/GstFileSrc:filesrc0`; `nil` if the error belongs to no element.
     public var element: String?
 
-    /// GStreamer's error domain (`gst-resource-error-quark`) and the code within it.
+    /// GStreamer's error domain, for example `gst-resource-error-quark`; `nil` for errors of this
+    /// package.
     public var domain: String?
+    /// GStreamer's error code within ``domain``; `nil` for errors of this package.
     public var domainCode: Int?
 
     /// GStreamer's message.
@@ -16,9 +19,10 @@ public struct PipelineError: Error, Hashable, Sendable {
     /// GStreamer's debug text: file, line, function and detail.
     public var debug: String?
 
-    /// What to do; for a missing element, the Debian package that brings it.
+    /// What to do about it; for a missing element, the Debian package that contains it.
     public var advice: String?
 
+    /// Creates an error from its parts.
     public init(
         _ code: Code, element: String? = nil, domain: String? = nil, domainCode: Int? = nil,
         message: String, debug: String? = nil, advice: String? = nil
@@ -34,29 +38,32 @@ public struct PipelineError: Error, Hashable, Sendable {
 
     /// The kind of failure. New kinds may be added: switch over them with a `default`.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The name of the kind, which is also its identity.
         public let rawValue: String
+        /// Creates a kind from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// Same as ``rawValue``.
         public var description: String { rawValue }
 
-        /// GStreamer itself did not start.
+        /// GStreamer itself could not be initialised.
         public static let initializationFailed = Code(rawValue: "initializationFailed")
         /// A pipeline file that cannot be read: not YAML, a wrong key, a variable without a value.
         public static let badFile = Code(rawValue: "badFile")
-        /// The string is not one that gst-launch would read.
+        /// The string is not valid gst-launch syntax.
         public static let syntax = Code(rawValue: "syntax")
         /// An element, a decoder or a protocol handler that is not installed.
         public static let missingElement = Code(rawValue: "missingElement")
-        /// An element has no property of that name.
+        /// An element has no property of the given name.
         public static let noSuchProperty = Code(rawValue: "noSuchProperty")
-        /// A property does not take that value.
+        /// A property does not accept the given value.
         public static let badValue = Code(rawValue: "badValue")
-        /// Two elements that cannot be linked.
+        /// Two elements cannot be linked.
         public static let linkFailed = Code(rawValue: "linkFailed")
-        /// Two elements of one name.
+        /// Two elements have the same name.
         public static let duplicateName = Code(rawValue: "duplicateName")
-        /// The string lacks an appsink or appsrc that is asked for, or has one too many.
+        /// The string lacks a required appsink or appsrc, or has one too many.
         public static let wrongEnds = Code(rawValue: "wrongEnds")
-        /// A file, device or host that is not there.
+        /// A file, device or host does not exist.
         public static let notFound = Code(rawValue: "notFound")
         /// A file, device or host that could not be opened, read or written.
         public static let resourceFailed = Code(rawValue: "resourceFailed")
@@ -66,19 +73,19 @@ public struct PipelineError: Error, Hashable, Sendable {
         public static let streamFailed = Code(rawValue: "streamFailed")
         /// The stream ended without a single frame.
         public static let noFrames = Code(rawValue: "noFrames")
-        /// Frames that carry no time.
+        /// Frames without a timestamp.
         public static let noTime = Code(rawValue: "noTime")
-        /// A state change that failed without a word.
+        /// A state change failed, and no element posted an error.
         public static let stateChangeFailed = Code(rawValue: "stateChangeFailed")
-        /// Something did not come to its end in the time it was given.
+        /// An operation did not finish within its deadline.
         public static let deadlineExceeded = Code(rawValue: "deadlineExceeded")
-        /// A call that makes no sense in the present state: a write before start, a second reader.
+        /// A call that is not valid in the present state: a write before start, a second reader.
         public static let invalidState = Code(rawValue: "invalidState")
-        /// It was asked to end before its end.
+        /// The operation was cancelled before it was complete.
         public static let interrupted = Code(rawValue: "interrupted")
-        /// A string that was written by somebody else asks for something that its policy does not allow.
+        /// An untrusted pipeline string asks for something that its policy does not allow.
         public static let refused = Code(rawValue: "refused")
-        /// The kernel cannot confine the process, or will not.
+        /// The kernel cannot confine the process, or refuses to.
         public static let sandboxUnavailable = Code(rawValue: "sandboxUnavailable")
         /// Any other error an element posted.
         public static let elementFailed = Code(rawValue: "elementFailed")
@@ -86,13 +93,14 @@ public struct PipelineError: Error, Hashable, Sendable {
 }
 
 extension String {
-    /// The lines as one: what stands in a paragraph.
+    /// The text with its line breaks replaced by spaces.
     package var onOneLine: String {
         split(whereSeparator: \.isNewline).joined(separator: " ").trimmingSuffix(" ")
     }
 
-    /// The text for a terminal: what is no character to be seen stands as `\u{1b}`. Names, tags and paths of
-    /// others would move the cursor, rename the window or type answers otherwise.
+    /// The text made safe for a terminal: control characters are escaped, for example as `\u{1b}`.
+    /// Otherwise foreign names, tags and paths could move the cursor, rename the window or generate
+    /// input.
     package var printable: String {
         guard unicodeScalars.contains(where: Self.isControl) else { return self }
         return unicodeScalars.map { scalar in
@@ -101,8 +109,8 @@ extension String {
         }.joined()
     }
 
-    /// Of both sets of control characters, and of those that turn the direction of writing; lines and tabs
-    /// stay.
+    /// Whether a character belongs to C0 or C1, or changes the writing direction; line feeds and
+    /// tabs are left as they are.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0a: false

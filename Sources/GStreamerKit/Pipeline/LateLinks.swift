@@ -1,15 +1,16 @@
 internal import CMediaBridge
 internal import Synchronization
 
-/// Links that are made when a pad appears (`decodebin ! videoconvert`), for every run of a pipeline.
+/// Makes delayed links, which are made when a pad appears (`decodebin ! videoconvert`), in every
+/// run of a pipeline.
 ///
-/// GStreamer's parser makes such a link once, in the first run, and forgets it: a second run would end
-/// with "not linked". So what the first run linked is noted, and linked again.
+/// GStreamer's parser makes such a link once, in the first run, and forgets it: a second run would
+/// fail with "not linked". So the links of the first run are recorded and made again.
 final class LateLinks: Sendable {
     private struct Link {
-        /// What kind of pad it was: `src_%u`, `audio_%u`.
+        /// The name of the source pad's template: `src_%u`, `audio_%u`.
         let template: String
-        /// What came out of it.
+        /// The media type of the stream.
         let mediaType: String
         let receiver: Pad
     }
@@ -18,10 +19,10 @@ final class LateLinks: Sendable {
 
     private init(_ latePads: LatePads?) { self.latePads = latePads }
 
-    /// Watches an element, for as long as it lives, where it has such pads.
+    /// Watches `element` for as long as it lives, if it can have such pads.
     static func watch(_ element: Element, _ latePads: LatePads) {
         guard hasLatePads(element) else { return }
-        // What is inside of another element is that one's affair.
+        // Elements inside of another element are that element's responsibility.
         let isOfString = element.isOfString
         if isOfString { latePads.watch(element) }
         mb_on_pad_added(
@@ -49,7 +50,7 @@ final class LateLinks: Sendable {
         return false
     }
 
-    /// On a streaming thread, after the parser's own handler.
+    /// Runs on a streaming thread, after the parser's own handler.
     private func appeared(_ pad: UnsafeMutablePointer<GstPad>) {
         guard gst_pad_get_direction(pad) == GST_PAD_SRC else { return }
         latePads?.appeared(pad)
@@ -67,7 +68,7 @@ final class LateLinks: Sendable {
             }
             return
         }
-        // A receiver that takes anything must not get another stream than before.
+        // A receiver that accepts any caps must not get a different stream than in the first run.
         let alike = links.withLock { $0 }.filter { $0.template == template }
         for link in alike.filter({ $0.mediaType == mediaType })
             + alike.filter({ $0.mediaType != mediaType })

@@ -1,34 +1,36 @@
 internal import CMediaBridge
 internal import Synchronization
 
-/// Which elements of a pipeline's string get pads while data flows, and whether more pads may come.
+/// Tracks which elements of a pipeline's string get pads while data flows, and whether more pads
+/// may appear.
 ///
-/// The first data of one stream says nothing of the others (`flvdemux` adds a pad when it meets the
-/// first tag of a stream): an element has all of its pads once it says so (`no-more-pads`), or once
-/// every pad that it has is at its end.
+/// The first data of one stream says nothing about the others (`flvdemux` adds a pad at the first
+/// tag of a stream). An element has all of its pads once it signals `no-more-pads`, or once all of
+/// its existing pads have received EOS.
 ///
 /// Thread: any.
 final class LatePads: Sendable {
     private struct State {
-        /// By address; they live as long as the pipeline, as elements of its string.
+        /// Elements by address; as elements of the string they live as long as the pipeline.
         var incomplete: Set<UInt> = []
         var watched: Set<UInt> = []
         var listeners: [@Sendable () -> Void] = []
     }
     private let state = Mutex(State())
 
-    /// Whether a branch that nothing is linked to may yet be linked.
+    /// Whether an element may still get pads, so that a branch that is not linked may yet be
+    /// linked.
     var mayCome: Bool { state.withLock { !$0.incomplete.isEmpty } }
 
-    /// A run begins: every element has its pads before it again.
+    /// Starts a new run, in which every element gets its pads again.
     func reset() { state.withLock { $0.incomplete = $0.watched } }
 
-    /// Calls `body` each time an element has all of its pads, on a streaming thread.
+    /// Calls `body` each time an element has got all of its pads, on a streaming thread.
     func onComplete(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.listeners.append(body) }
     }
 
-    /// Watches an element of the string, which has such pads.
+    /// Watches an element of the string that gets pads while data flows.
     func watch(_ element: Element) {
         let id = UInt(bitPattern: element.pointer)
         state.withLock {
@@ -48,7 +50,7 @@ final class LatePads: Sendable {
             })
     }
 
-    /// A pad appeared: its end may be that of its element.
+    /// Watches a new pad for EOS: it may be the last pad of its element to end.
     func appeared(_ pad: UnsafeMutablePointer<GstPad>) {
         _ = mb_pad_add_probe(
             pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
@@ -62,7 +64,7 @@ final class LatePads: Sendable {
             { if let context = $0 { Unmanaged<LatePads>.fromOpaque(context).release() } })
     }
 
-    /// On a streaming thread, with the end stored on the pad already.
+    /// Runs on a streaming thread, when the EOS event is already stored on the pad.
     private func ended(_ pad: UnsafeMutablePointer<GstPad>) {
         guard let element = Pad(retaining: pad).element,
             element.sourcePads.allSatisfy({ $0.hasEnded })
@@ -70,7 +72,8 @@ final class LatePads: Sendable {
         completed(UInt(bitPattern: element.pointer))
     }
 
-    /// An element says that it has exposed every stream that it will (`decodebin3` has no other word).
+    /// Marks an element as complete: it has exposed all of its streams (`decodebin3` reports this
+    /// only with a streams-selected message).
     func completed(_ element: UInt) {
         let listeners = state.withLock { state in
             state.incomplete.remove(element) == nil ? [] : state.listeners
@@ -80,17 +83,20 @@ final class LatePads: Sendable {
 }
 
 extension Pipeline {
-    /// Whether elements of the string may yet get pads: demuxers and decoders do while data flows.
+    /// Whether elements of the string may still get pads: demuxers and decoders do while data
+    /// flows.
     public var mayGetPads: Bool { latePads.mayCome }
 
-    /// Calls `body` when an element of the string has all the pads that it will have in this run, on a
-    /// streaming thread. For as long as the pipeline lives.
+    /// Calls `body` when an element of the string has got all of its pads in this run, on a
+    /// streaming thread. Stays registered for as long as the pipeline lives.
     public func onPadsComplete(_ body: @escaping @Sendable () -> Void) { latePads.onComplete(body) }
 
-    /// Has `body` judge each link that was to be made when a pad appeared, and never will be. GStreamer
-    /// only warns of one (`Delayed linking failed`); without a judge it is an error of the pipeline.
+    /// Calls `body` for each delayed link (one that was to be made when a pad appears) that can
+    /// never be made. GStreamer only warns about it (`Delayed linking failed`); without `body` it
+    /// is an error of the pipeline.
     ///
-    /// - Parameter body: Called on a streaming thread. True where it has dealt with it.
+    /// - Parameter body: Called on a streaming thread. Returns true if it has handled the missed
+    ///   link, which is then only a warning.
     public func onMissedLink(_ body: @escaping @Sendable (MissedLink) -> Bool) {
         bus.judgeMissedLinks(body)
     }

@@ -1,8 +1,8 @@
 internal import CMediaBridge
 
 extension Pipeline {
-    /// Has every change of a property told as ``BusMessage/property(_:)`` from now on, for as long as the
-    /// pipeline lives: the negotiated caps of every pad, and what elements say in their `last-message`.
+    /// Reports every property change as ``BusMessage/property(_:)`` from now on, for as long as the
+    /// pipeline lives: the negotiated caps of every pad, and the `last-message` of elements.
     public func watchProperties() {
         _ = gst_element_add_property_deep_notify_watch(element, nil, 1)
     }

@@ -1,34 +1,35 @@
 internal import CMediaBridge
 
 extension Pipeline {
-    /// The element of that name, at any depth; `nil` where there is none.
+    /// Returns the element of that name, at any depth; `nil` if there is none.
     public func element(named name: String) -> Element? {
         gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }
     }
 
-    /// Every element, at any depth, in no order.
+    /// All elements, at any depth, in no particular order.
     public var elements: [Element] {
         iteratedObjects(gst_bin_iterate_recurse(bin)) {
             Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
         }
     }
 
-    /// Every appsink, by name.
+    /// All appsinks, by name.
     public var appSinks: [String: AppSink] {
         Dictionary(
             elements.compactMap { element in AppSink(element).map { (element.name, $0) } },
             uniquingKeysWith: { a, _ in a })
     }
 
-    /// Every appsrc, by name.
+    /// All appsrcs, by name.
     public var appSources: [String: AppSource] {
         Dictionary(
             elements.compactMap { element in AppSource(element).map { (element.name, $0) } },
             uniquingKeysWith: { a, _ in a })
     }
 
-    /// Whether any element makes data by the clock: a device, a test source with `is-live`. Visualisers
-    /// answer for themselves that they are live, whatever is in front of them. True where no element tells.
+    /// Whether any source is live, for example a device or a test source with `is-live`. Only
+    /// sources are queried: visualisers report that they are live, whatever their input. True if
+    /// there is no source, or if a source does not answer the query.
     public var hasLiveSource: Bool {
         let answers = elements.compactMap { element -> Bool? in
             if element.bool("force-live") { return true }

@@ -1,28 +1,29 @@
 internal import CMediaBridge
 
 extension Pipeline {
-    /// Elements that keep, show or send what comes to them, at any depth.
+    /// Elements that store, display or send data, at any depth.
     public var sinks: [Element] { elements.filter { $0.isLeaf(GST_ELEMENT_FLAG_SINK) } }
 
-    /// Asks the sources of the string, but for those named, for the end of their streams: what is in the
-    /// pipeline passes, and then its sinks complete what they write. Returns at once. Sources that have
-    /// ended are left alone.
+    /// Sends EOS into the sources of the string, except those in `names`: the data that is already
+    /// in the pipeline passes, and then the sinks finalise what they write. Returns at once.
+    /// Sources that have ended are skipped.
     ///
-    /// - Parameter sparesFiles: Leaves those alone, too, that demuxers and parsers read by themselves:
-    ///   they end, and soon.
+    /// - Parameter sparesFiles: Also skips sources from which demuxers and parsers pull data: they
+    ///   reach EOS by themselves, and soon.
     package func endSources(besides names: Set<String> = [], sparesFiles: Bool = false) {
         for source in sources where !names.contains(source.name) {
             guard !hasEnded(source, orIsFile: sparesFiles) else { continue }
-            // Each on a queue of its own, and none on the control queue: a source that is held up by what
-            // is behind it takes the end only when that goes on, and the change to NULL sees to it.
+            // Each on a separate queue, and not on the control queue: a source whose pushes are
+            // blocked downstream takes the event only when they return, which the change to NULL
+            // guarantees.
             ControlQueue(label: "mediabridge.ending").post { source.sendEndOfStream() }
         }
     }
 
-    /// Whether every source has ended, or is a file that is read no more than its reader wants.
+    /// Whether every source has ended, or is a file from which data is pulled on demand.
     package var haveSourcesEnded: Bool { sources.allSatisfy { hasEnded($0, orIsFile: true) } }
 
-    /// Whether there are sources besides those named.
+    /// Returns whether there are sources besides those in `names`.
     package func hasSources(besides names: Set<String>) -> Bool {
         sources.contains { !names.contains($0.name) }
     }
@@ -30,10 +31,11 @@ extension Pipeline {
     /// Whether it is at PAUSED or PLAYING.
     package var isUp: Bool { element.pointee.current_state.rawValue >= GST_STATE_PAUSED.rawValue }
 
-    /// Has the pipeline fail for a reason that no element knows of. Not under a lock: it is told at once.
+    /// Reports a failure of the pipeline that no element posts. Do not hold a lock: listeners are
+    /// called before it returns.
     package func fail(_ error: PipelineError) { bus.post(error) }
 
-    /// Those of the string; a bin with sources in it is one.
+    /// The sources of the string; a bin that contains sources counts as one.
     private var sources: [Element] {
         iteratedObjects(gst_bin_iterate_sources(bin)) {
             Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
@@ -48,13 +50,13 @@ extension Pipeline {
 }
 
 extension Element {
-    /// Whether the end of every stream that comes in has been dealt with.
+    /// Whether EOS has been handled on every sink pad.
     package var hasTakenEnd: Bool { pads(GST_PAD_SINK).allSatisfy(\.hasEnded) }
 
-    /// Whether anything of a stream has come in, be it only its beginning.
+    /// Whether a stream has started on any sink pad, even if no buffer has arrived.
     package var hasBegun: Bool { pads(GST_PAD_SINK).contains(where: \.hasBegun) }
 
-    /// Whether what came last was refused with an error: nothing more will get in.
+    /// Whether the last buffer was refused with a flow error: no more data will get in.
     package var refusesData: Bool {
         pads(GST_PAD_SINK).contains { pad in
             guard let peer = pad.peer else { return false }
@@ -62,7 +64,7 @@ extension Element {
         }
     }
 
-    /// The elements inside, at any depth; none of what is no bin.
+    /// The elements inside, at any depth; empty if it is not a bin.
     fileprivate var children: [Element] {
         guard isBin else { return [] }
         return pointer.withMemoryRebound(to: GstBin.self, capacity: 1) { bin in
@@ -78,7 +80,7 @@ extension Element {
         !isBin && pointer.pointee.object.flags & flag.rawValue != 0
     }
 
-    /// Blocks while what is behind the source takes nothing.
+    /// Blocks while the elements downstream of the source accept no data.
     fileprivate func sendEndOfStream() {
         gst_element_send_event(pointer, gst_event_new_eos())
     }
@@ -93,6 +95,6 @@ extension Pad {
         return true
     }
 
-    /// Whether the element behind it takes data when it wants, on a thread of its own.
+    /// Whether the downstream element pulls data from this pad, on its own thread.
     fileprivate var isPulled: Bool { pointer.pointee.mode == GST_PAD_MODE_PULL }
 }

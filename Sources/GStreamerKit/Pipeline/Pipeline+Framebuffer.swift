@@ -1,5 +1,6 @@
 extension Framebuffer {
-    /// Why a string that asks for it cannot be played.
+    /// Returns the error for a pipeline that uses DirectFB's sink without a framebuffer; `nil` if
+    /// the pipeline can be played.
     static func refusal(of pipeline: Pipeline) -> PipelineError? {
         guard !isThere, let element = pipeline.elements.first(where: { $0.factoryName == sink })
         else { return nil }

@@ -2,8 +2,8 @@ internal import CMediaBridge
 internal import Glibc
 
 extension Pipeline {
-    /// Writes the pipeline as a graph for each state it reaches and each error, as gst-launch does,
-    /// into the directory that `GST_DEBUG_DUMP_DOT_DIR` names; does nothing without.
+    /// Writes the pipeline's graph for each state it reaches and each error, as gst-launch does,
+    /// into the directory that `GST_DEBUG_DUMP_DOT_DIR` names; does nothing if it is unset.
     func dumpGraphs() {
         guard let directory = getenv("GST_DEBUG_DUMP_DOT_DIR"), directory.pointee != 0 else {
             return
@@ -25,7 +25,7 @@ extension Pipeline {
         }
     }
 
-    /// The pipeline as a graph in the DOT language, with caps and properties as they are now.
+    /// The pipeline as a graph in the DOT language, with the present caps and properties.
     public var dot: String {
         guard let text = gst_debug_bin_to_dot_data(bin, GST_DEBUG_GRAPH_SHOW_ALL) else { return "" }
         defer { g_free(text) }

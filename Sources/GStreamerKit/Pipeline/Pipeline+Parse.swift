@@ -1,8 +1,8 @@
 internal import CMediaBridge
 
 extension Pipeline {
-    /// An element in front of every string: without it GStreamer's parser dereferences null on a
-    /// string that links nothing to nothing (`a. ! b.`).
+    /// The name of an element that is put in front of every string: without it GStreamer's parser
+    /// dereferences null on a string that links references but contains no element (`a. ! b.`).
     private static let guardName = "mediabridge-guard"
 
     static func parse(_ text: String) throws(PipelineError) -> UnsafeMutablePointer<GstPipeline> {
@@ -48,7 +48,8 @@ extension Pipeline {
         return pipeline
     }
 
-    /// Takes the guard out again and gives the pipeline that is left, with one reference of ours.
+    /// Removes the guard element and returns the remaining pipeline, with one reference that the
+    /// caller owns.
     private static func removeGuard(
         _ parsed: UnsafeMutablePointer<GstElement>
     ) -> UnsafeMutablePointer<GstPipeline>? {
@@ -61,13 +62,13 @@ extension Pipeline {
         let object = UnsafeMutableRawPointer(identity).assumingMemoryBound(to: GstObject.self)
         guard let holder = gst_object_get_parent(object) else { return nil }
         defer { gst_object_unref(holder) }
-        // The parser unwraps a bin of one: the identity then stands in the pipeline itself.
+        // The parser unwraps a bin of one element: the identity is then directly in the pipeline.
         let raw = UnsafeMutableRawPointer(holder)
         let outer = raw == UnsafeMutableRawPointer(parsed) ? UnsafeMutableRawPointer(identity) : raw
         guard gst_bin_remove(bin, outer.assumingMemoryBound(to: GstElement.self)) != 0 else {
             return nil
         }
-        // Not before: where this gives nil, `discard` takes the one reference there is.
+        // Sink the floating reference only here: if this returns nil, `discard` does it.
         gst_object_ref_sink(parsed)
         return UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GstPipeline.self)
     }
@@ -107,14 +108,14 @@ extension Pipeline {
                 failure.message = "no element has the name \"\(name)\""
                 failure.advice = advisor.advice(forUnknown: name)
             } else {
-                // GStreamer has one code for an element it lacks and for a reference (`t.`) to a name
-                // that the string gives to none.
+                // GStreamer uses one error code for a missing element and for a reference (`t.`) to
+                // a name that no element of the string has.
                 failure.code = .linkFailed
                 failure.advice = "a word with a dot refers to an element by its name: write name=…"
             }
         }
         if let former = FormerNames.advice(in: description) {
-            // All that is old at once: most strings have several.
+            // Report all old names at once: most such strings contain several.
             let isOld =
                 failure.code == .linkFailed
                 || missingElements(context).contains { FormerNames.element($0) != nil }
@@ -129,10 +130,10 @@ extension Pipeline {
         return failure
     }
 
-    /// Says where a syntax error is.
+    /// Adds the position of a syntax error to its message.
     private static func locate(_ failure: inout PipelineError, in text: PipelineText) {
         let message = failure.message.trimmingSuffix(".\n ")
-        // GStreamer names what it stumbles over in all but this one, in whatever language.
+        // GStreamer quotes the offending part in every other syntax message, in any language.
         let isUnplaced = !message.contains("\"")
         if isUnplaced, let fault = SyntaxFault.first(in: text) {
             failure.message = "\(message) \(fault.message)"

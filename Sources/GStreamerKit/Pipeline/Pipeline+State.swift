@@ -2,23 +2,24 @@ internal import CMediaBridge
 internal import MediaBasics
 
 extension Pipeline {
-    /// How a state change went.
+    /// The result of a state change.
     public enum StateChange: Sendable {
+        /// The change is complete.
         case complete
-        /// It goes on by itself; ``BusMessage/asyncDone`` tells when it is complete.
+        /// The change continues asynchronously; ``BusMessage/asyncDone`` reports its completion.
         case underway
-        /// Complete, and the pipeline is live: it gives no frame before PLAYING.
+        /// Complete, and the pipeline is live: it produces no frames before PLAYING.
         case live
     }
 
-    /// How long a state change may take unless a caller says otherwise: 8 s, multiplied by the
-    /// environment's `MEDIABRIDGE_DEADLINE_FACTOR` where that is set.
+    /// The default deadline of a state change: 8 s, multiplied by the environment variable
+    /// `MEDIABRIDGE_DEADLINE_FACTOR` if that is set.
     public static let stateDeadline = Duration.seconds(8).asDefaultDeadline
 
-    /// Changes the state and suspends until the change is made or under way.
+    /// Changes the state and suspends until the change is complete or continues asynchronously.
     ///
-    /// - Throws: ``PipelineError``: what an element posted, or
-    ///   ``PipelineError/Code/deadlineExceeded`` where the change is stuck.
+    /// - Throws: ``PipelineError``: the error that an element posted, or
+    ///   ``PipelineError/Code/deadlineExceeded`` if the change does not return within `deadline`.
     @discardableResult
     public func setState(
         _ state: PipelineState, deadline: Duration = stateDeadline
@@ -28,8 +29,8 @@ extension Pipeline {
         return try verdict(result, state, deadline)
     }
 
-    /// The same for callers that are control threads themselves: blocks, so never call it from the
-    /// main actor, from a task, or from a streaming thread.
+    /// Changes the state like ``setState(_:deadline:)``, but blocks. For callers that are control
+    /// threads themselves: never call it on the main actor, in a task, or on a streaming thread.
     @discardableResult
     public func setStateAndWait(
         _ state: PipelineState, deadline: Duration = stateDeadline
@@ -39,11 +40,11 @@ extension Pipeline {
         return try verdict(result, state, deadline)
     }
 
-    /// Asks for a state and does not wait: the change comes after those asked for before, and before
-    /// those asked for later. For streaming threads too.
+    /// Requests a state and returns at once. State changes are made in the order in which they are
+    /// requested. May be called on a streaming thread too.
     ///
-    /// - Parameter onOutcome: Told what ``setState(_:deadline:)`` would throw, and `nil` where it would
-    ///   return, on a control thread or a timer's.
+    /// - Parameter onOutcome: Called with the error that ``setState(_:deadline:)`` would throw, or
+    ///   `nil` if it would return, on a control thread or a timer's thread.
     public func requestState(
         _ state: PipelineState, deadline: Duration = stateDeadline,
         onOutcome: @escaping @Sendable (PipelineError?) -> Void = { _ in }
@@ -65,10 +66,11 @@ extension Pipeline {
         }
     }
 
-    /// Brings the displays and devices that the pipeline ends in to READY, and nothing else: they say only
-    /// then what they take. Files stay as they are, which sinks open and empty at READY.
+    /// Sets only the displays and devices at the end of the pipeline to READY: not before that
+    /// state do they report the caps that they accept. File sinks keep their state, because they
+    /// open and truncate their files at READY.
     ///
-    /// - Throws: As ``setState(_:deadline:)`` does.
+    /// - Throws: The errors of ``setState(_:deadline:)``.
     public func openDevices(deadline: Duration = stateDeadline) async throws(PipelineError) {
         let devices = elements.filter { element in
             ["Sink/Video", "Sink/Audio"].contains { element.klass.contains($0) }
@@ -81,11 +83,11 @@ extension Pipeline {
         _ = try verdict(result, .ready, deadline)
     }
 
-    /// What makes the change; it holds the pipeline's handle, not the pipeline.
+    /// Returns a closure that makes the change; it holds the pipeline's handle, not the pipeline.
     ///
-    /// While appsinks go to PLAYING nothing may enter them: a streaming thread that waits in one, for room or
-    /// at the end for its samples to be taken, holds the lock that the change needs, and whoever takes
-    /// samples may wait for the change.
+    /// While appsinks change to PLAYING, no buffer may enter them: a streaming thread that waits in
+    /// an appsink, for queue space or at EOS for its samples to be pulled, holds the lock that the
+    /// change needs, and the consumer of the samples may itself wait for the change.
     private func change(to state: PipelineState) -> @Sendable () -> GstStateChangeReturn {
         let entries = state == .playing ? appSinks.values.compactMap { $0.element.pad("sink") } : []
         return { [handle] in
@@ -118,16 +120,17 @@ extension Pipeline {
         }
     }
 
-    /// The first error an element posted; `nil` while all is well.
+    /// The first error that an element posted in this run; `nil` if there was none.
     public var failure: PipelineError? { bus.failure }
 
-    /// Whether the end of the stream has reached every sink.
+    /// Whether EOS has reached every sink.
     public var hasEnded: Bool { bus.hasEnded }
 
-    /// Buffers that converters and decoders of this run left out because they would have come too late.
+    /// Number of buffers that converters and decoders dropped in this run because they would have
+    /// been late.
     public var skippedBuffers: Int { bus.skippedBuffers }
 
-    /// Forgets errors and the end of an earlier run, before the next.
+    /// Clears the errors and the EOS state of the last run, before the next one.
     public func forgetOutcome() {
         bus.reset()
         latePads.reset()

@@ -1,13 +1,14 @@
 internal import CMediaBridge
 
 extension Pipeline {
-    /// What is wrong where an element of the string is linked to nothing on one side, and never will be:
-    /// two words with no `!` between them. `nil` where all is linked, or may be.
+    /// Returns an error if an element of the string is not linked on one side and never will be,
+    /// for example because the `!` between two words is missing. `nil` if everything is linked, or
+    /// may still be.
     public func strandedElement() -> PipelineError? {
         let all = elements.filter { $0.isOfString }
         let late = all.filter { LateLinks.hasLatePads($0) }
         let found = all.compactMap { element -> (Element, Bool)? in
-            // Only a pad that appears could still be linked to it.
+            // Only a pad that appears later could still be linked to it.
             let mayBeFed = late.contains { $0.pointer != element.pointer }
             if !mayBeFed, element.isOpen(GST_PAD_SINK) { return (element, true) }
             let isSource = element.isOpen(GST_PAD_SRC) && !LateLinks.hasLatePads(element)
@@ -24,7 +25,8 @@ extension Pipeline {
                 ?? "a ! \(side) it, or leave it out")
     }
 
-    /// The words that lack a `!`, with it.
+    /// Returns the words around the missing `!`, with the `!` inserted; `nil` if they cannot be
+    /// found.
     private func missingLink(before element: Element) -> String? {
         let words = PipelineText(text).words
         for index in words.indices.dropFirst() where words[index] == element.factoryName {

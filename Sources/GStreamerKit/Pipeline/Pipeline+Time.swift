@@ -1,20 +1,21 @@
 internal import CMediaBridge
 
 extension Pipeline {
-    /// Sets the pipeline to the shared clock with `baseTime` as its running time zero, for good: no
-    /// state change picks another.
+    /// Sets the pipeline to the shared clock, with `baseTime` as running time zero. Permanent: no
+    /// state change selects another clock or base time.
     public func useSharedClock(baseTime: ClockTime) {
         gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
         gst_element_set_start_time(element, ClockTime.none)
         gst_element_set_base_time(element, baseTime.raw)
     }
 
-    /// Sets the pipeline to the shared clock, and lets it pick its running time zero when it plays.
+    /// Sets the pipeline to the shared clock; its running time zero is selected when it goes to
+    /// PLAYING.
     public func useSharedClock() {
         gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
     }
 
-    /// How long the stream is, as its container says; `nil` where it does not.
+    /// Queries the duration of the stream, as its container states it; `nil` if it is unknown.
     public func queryDuration() -> ClockTime? {
         var duration: gint64 = 0
         guard gst_element_query_duration(element, GST_FORMAT_TIME, &duration) != 0, duration >= 0
@@ -22,10 +23,10 @@ extension Pipeline {
         return ClockTime(nanoseconds: UInt64(duration))
     }
 
-    /// How far demuxers have read, by whichever of their streams came furthest, captured or not; zero
-    /// without a demuxer.
+    /// Queries how far the demuxers have read: the furthest position of any of their streams,
+    /// whether it is captured or not; zero without a demuxer.
     ///
-    /// - Returns: `nil` where a demuxer has a stream that goes nowhere, and does not say how far that is.
+    /// - Returns: `nil` if a demuxer has an unlinked pad that does not answer position queries.
     public func positionOfDemuxers() -> ClockTime? {
         var furthest: UInt64 = 0
         for element in elements where element.klass.contains("Demux") {
@@ -40,27 +41,30 @@ extension Pipeline {
         return ClockTime(nanoseconds: furthest)
     }
 
-    /// The shared clock's time at running time zero, as it is set now.
+    /// The shared clock's time at running time zero, as it is set at present.
     public var baseTime: ClockTime {
         ClockTime(nanoseconds: UInt64(gst_element_get_base_time(element)))
     }
 
-    /// Sets running time zero, whatever state the pipeline is in. Safe on a streaming thread.
+    /// Sets running time zero, in any state of the pipeline. Safe on a streaming thread.
     public func setBaseTime(_ baseTime: ClockTime) {
         gst_element_set_start_time(element, ClockTime.none)
         gst_element_set_base_time(element, baseTime.raw)
-        // A bin tells its elements when it changes state; those that play already hear it here.
+        // A bin passes its base time on when it changes state; elements that already play are set
+        // here.
         for element in elements { gst_element_set_base_time(element.pointer, baseTime.raw) }
     }
 
-    /// Makes now running time zero where the pipeline plays already, having waited for no data; one
-    /// that still waits picks its zero when the data is there. Safe on a streaming thread.
+    /// Sets running time zero to the present time if the pipeline is already PLAYING, because it
+    /// did not wait for data. A pipeline that still waits selects its running time zero when the
+    /// data arrives. Safe on a streaming thread.
     public func setBaseTimeToNowIfPlaying() {
         guard element.pointee.current_state == GST_STATE_PLAYING else { return }
         setBaseTime(SharedClock.now)
     }
 
-    /// How long sinks wait with every frame, instead of what the elements add up to.
+    /// Sets the latency by which sinks delay every frame, instead of the sum that the elements
+    /// report.
     public func setLatency(_ latency: ClockTime) {
         gst_pipeline_set_latency(pointer, latency.raw)
     }

@@ -1,19 +1,23 @@
 internal import CMediaBridge
 internal import Synchronization
 
-/// Whether elements may be in a pipeline: asked of each that appears later (`decodebin` makes some when it
-/// sees what it decodes), on the thread that adds it.
+/// Decides which elements may be in a pipeline. It is asked about each element that is added later
+/// (`decodebin` adds some when it knows the stream's format), on the thread that adds it.
 public protocol ElementJudge: Sendable {
-    /// Whether an element of this factory may be chosen among others; another is chosen then.
+    /// Returns whether an element of this factory may be autoplugged; if not, the next candidate is
+    /// used.
     func allows(factory: String, plugin: String) -> Bool
-    /// - Throws: ``PipelineError``: why it may not be there. The pipeline fails with it.
+    /// Checks an element that is added to the pipeline.
+    ///
+    /// - Throws: ``PipelineError`` with the reason why the element is not allowed. The pipeline
+    ///   fails with it.
     func judge(_ element: Element) throws(PipelineError)
 }
 
 extension Pipeline {
-    /// Has `judge` asked about every element that is added from now on, at any depth, for as long as the
-    /// pipeline lives. What it does not allow among several is left out of the choice; what is added all
-    /// the same makes the pipeline fail, and does not follow its bin's states.
+    /// Asks `judge` about every element that is added from now on, at any depth, for as long as the
+    /// pipeline lives. Factories that are not allowed are skipped by autoplugging. An element that
+    /// is added all the same makes the pipeline fail, and its state is locked.
     public func watchElements(_ judge: any ElementJudge) {
         let watch = ElementWatch(judge, bus)
         for element in elements { watch.watchChoice(of: element) }
@@ -31,7 +35,7 @@ extension Pipeline {
     }
 }
 
-/// What the signals of a pipeline's bins hold.
+/// Context of the signal handlers on a pipeline's bins and elements.
 private final class ElementWatch: Sendable {
     private let judge: any ElementJudge
     private let bus: Bus
@@ -51,7 +55,7 @@ private final class ElementWatch: Sendable {
         }
     }
 
-    /// Leaves what is not allowed out, where the element chooses among others.
+    /// Skips factories that are not allowed, if the element autoplugs others.
     func watchChoice(of element: Element) {
         let context = Unmanaged.passRetained(self)
         let connected = mb_on_autoplug_select(
@@ -70,7 +74,7 @@ private final class ElementWatch: Sendable {
         if connected == 0 { context.release() }
     }
 
-    /// GstAutoplugSelectResult, which no header declares.
+    /// Values of GstAutoplugSelectResult, which no header declares.
     private static let take: gint = 0
     private static let skip: gint = 2
 }

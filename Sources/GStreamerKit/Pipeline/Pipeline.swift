@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// A pipeline made from a gst-launch string.
 ///
-/// Thread: every member may be called from any thread but a streaming thread; state changes run on a
-/// queue of the pipeline's own (the *control* zone), one after the other, each with a deadline. The
-/// pipeline goes to NULL by itself, on that queue, when its last owner lets go.
+/// Thread: every member may be called on any thread except a streaming thread. State changes run
+/// one after the other on the pipeline's own queue (the *control* zone), each with a deadline. When
+/// the last reference is released, the pipeline is set to NULL on that queue.
 public final class Pipeline: Sendable {
     /// Sendable: GstPipeline is thread-safe, and the pointer never changes.
     struct Handle: @unchecked Sendable {
@@ -16,7 +16,7 @@ public final class Pipeline: Sendable {
     let control: ControlQueue
     let bus: Bus
     let latePads = LatePads()
-    /// Set and read on the control queue alone, once the C object may be gone.
+    /// Set when the C object may be gone. Set and read only on the control queue.
     let ended = Ended()
     final class Ended: Sendable { let flag = Atomic<Bool>(false) }
     /// The string as it was parsed.
@@ -30,11 +30,11 @@ public final class Pipeline: Sendable {
         UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstBin.self)
     }
 
-    /// Parses a gst-launch string. Whatever gst-launch would only warn about is an error here, and
-    /// there is never half a pipeline.
+    /// Parses a gst-launch string. Everything that gst-launch only warns about is an error here,
+    /// and a pipeline is never created in part.
     ///
-    /// - Throws: ``PipelineError`` that names what is wrong and, for a missing element, the Debian
-    ///   package that brings it.
+    /// - Throws: ``PipelineError`` that says what is wrong and, for a missing element, names the
+    ///   Debian package that contains it.
     public init(parsing text: String) throws(PipelineError) {
         let handle = Handle(pointer: try Self.parse(text))
         let control = ControlQueue(label: "mediabridge.control")
@@ -48,7 +48,7 @@ public final class Pipeline: Sendable {
             onStreamsSelected: { latePads.completed($0) }
         ) {
             control.post {
-                // An element may say so while the pipeline is on its way to its end.
+                // An element may report a new latency while the pipeline is being torn down.
                 guard !ended.flag.load(ordering: .relaxed) else { return }
                 gst_bin_recalculate_latency(
                     UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstBin.self))

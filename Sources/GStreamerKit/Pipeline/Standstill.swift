@@ -1,17 +1,18 @@
 internal import CMediaBridge
 
-/// Where nothing moves: which elements wait, and for whom.
+/// Diagnosis of a pipeline in which no data flows: which elements wait, and for what.
 package struct Standstill {
-    /// As far as pads and queues tell; empty where they tell nothing.
+    /// As far as pads and queues show; empty if they show nothing.
     package private(set) var reasons: [String] = []
     /// What to do about the first reason.
     package private(set) var advice: String?
 
     private var seen: Set<UnsafeMutableRawPointer> = []
 
-    /// Looks at a pipeline that stands still. Thread: any but a streaming thread.
+    /// Examines a pipeline in which no data flows. Thread: any but a streaming thread.
     ///
-    /// - Parameter starving: Sinks that have got nothing, beside those that wait for their first buffer.
+    /// - Parameter starving: Sinks that have received no data, besides those that wait for their
+    ///   first buffer.
     package init(of pipeline: Pipeline, starving: [Element] = []) {
         let all = pipeline.elements.filter { $0.isOfString }.sorted { $0.name < $1.name }
         for sink in all where sink.pads(GST_PAD_SRC).isEmpty && !sink.isPlainBin {
@@ -26,7 +27,7 @@ package struct Standstill {
         }
         let full = all.filter { QueueLevel($0)?.isFull == true }
         let queues = full.filter { $0.factoryName != "appsrc" }
-        // The source itself is full in any case.
+        // An appsrc is full in any case: it is reported only if nothing else is.
         for queue in queues.isEmpty && reasons.isEmpty ? full : queues {
             let next = queue.sourcePads.first?.peer?.element?.name
             reasons.append(
@@ -36,7 +37,7 @@ package struct Standstill {
 
     private mutating func advise(_ text: String) { if advice == nil { advice = text } }
 
-    /// Why nothing comes to a sink pad; `nil` where that cannot be told.
+    /// Returns why no data reaches a sink pad; `nil` if that cannot be determined.
     private mutating func cause(ofSilenceAt pad: Pad) -> String? {
         guard let peer = pad.peer else { return "nothing is linked to it" }
         guard let element = peer.element, isNew(element) else { return nil }
@@ -62,7 +63,7 @@ package struct Standstill {
         return cause(ofSilenceAt: input)
     }
 
-    /// A mixer or a muxer waits for each of its pads.
+    /// Returns why a mixer or muxer, which waits for data on each of its pads, produces none.
     private mutating func cause(ofSilenceOf element: Element, _ inputs: [Pad]) -> String {
         let hungry = inputs.filter(isStarved)
         if let first = hungry.first {
@@ -78,7 +79,7 @@ package struct Standstill {
                 + starved.joined(separator: ", ")
     }
 
-    /// Whether nothing waits in front of a sink pad, as far as the next queue.
+    /// Returns whether no data waits upstream of a sink pad, as far as the next queue.
     private func isStarved(_ input: Pad) -> Bool {
         var pad = input
         for _ in 0..<256 {
@@ -91,7 +92,8 @@ package struct Standstill {
         return input.caps == nil
     }
 
-    /// What keeps a thread that pushes into a source pad's branch.
+    /// Returns what blocks a thread that pushes into a source pad's branch; `nil` if nothing is
+    /// found.
     private func holder(behind source: Pad) -> String? {
         var source = source
         for _ in 0..<256 {
@@ -114,14 +116,14 @@ package struct Standstill {
     }
 }
 
-/// How full an element is that keeps buffers.
+/// Fill level of an element that queues buffers.
 private struct QueueLevel {
     private let levels: [(level: UInt64, limit: UInt64)]
 
     init?(_ element: Element) {
         let isSource = element.factoryName == "appsrc"
         guard isSource || ["queue", "queue2"].contains(element.factoryName) else { return nil }
-        // Of 64 bits in a source, of 32 in a queue but for times.
+        // The properties have 64 bits in appsrc; in queues only times do, the others have 32.
         func value(_ name: String, isWide: Bool) -> UInt64? {
             guard element.hasProperty(name) else { return nil }
             return UInt64(
@@ -138,20 +140,20 @@ private struct QueueLevel {
         guard !levels.isEmpty else { return nil }
     }
 
-    /// The first level is that of buffers.
+    /// The first level is the number of buffers.
     var isEmpty: Bool { levels[0].level == 0 }
     var isFull: Bool { levels.contains { $0.limit > 0 && $0.level >= $0.limit } }
 }
 
 extension Element {
-    /// Whether a change of its state is under way: of a sink, to its first buffer.
+    /// Whether a state change of the element is pending; for a sink, until its first buffer.
     fileprivate var isChangingState: Bool {
         gst_element_get_state(pointer, nil, nil, 0) == GST_STATE_CHANGE_ASYNC
     }
 }
 
 extension Pad {
-    /// `sink_0`
+    /// The pad's name, for example `sink_0`.
     fileprivate var name: String {
         let object = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstObject.self)
         guard let text = gst_object_get_name(object) else { return "" }

@@ -1,11 +1,11 @@
 internal import CMediaBridge
 
-/// Elements that their plugin has only where it finds the hardware they are for. Debian's metadata,
-/// made on machines without, does not list them.
+/// Elements that a plugin registers only if it finds the hardware that they need. Debian's package
+/// metadata does not list them, because it is generated on machines without that hardware.
 struct HardwareElements: Sendable {
     let package: String
     let plugin: String
-    /// What the plugin looks for.
+    /// The hardware that the plugin looks for.
     let hardware: String
     let elements: Set<String>
 
@@ -20,7 +20,7 @@ struct HardwareElements: Sendable {
         all.first { $0.elements.contains(element) }
     }
 
-    /// What to do to get one.
+    /// What to do to get one of these elements.
     var advice: String {
         isInstalled
             ? "its plugin (\(plugin), of \(package)) is installed, and has it only where it finds "
@@ -34,7 +34,7 @@ struct HardwareElements: Sendable {
         return true
     }
 
-    /// Of the plugins as Debian 12 has them.
+    /// The plugins as Debian 12 packages them.
     private static let all = [
         HardwareElements(
             "gstreamer1.0-plugins-bad", "nvcodec", "an Nvidia GPU with Nvidia's own driver",
@@ -96,7 +96,7 @@ struct HardwareElements: Sendable {
 }
 
 extension DebianPackage {
-    /// What packages bring without telling so in their metadata.
+    /// Elements that packages contain but that their metadata does not list.
     static let untold: [Contents] = [
         Contents(
             package: "libgstreamer1.0-0",

@@ -1,8 +1,9 @@
-// Generated from Debian 12's own package metadata (the Gstreamer-* fields of `apt-cache dumpavail`).
-// Element families of gstreamer1.0-libav are told by their prefix, in DebianPackage.swift.
+// Generated from Debian 12's own package metadata (the Gstreamer-* fields of
+// `apt-cache dumpavail`). Element families of gstreamer1.0-libav are recognised by their prefix, in
+// DebianPackage.swift.
 
 extension DebianPackage {
-    /// In the order in which they are preferred where several bring the same.
+    /// In order of preference, for elements and types that several packages provide.
     static let index: [Contents] = [
         Contents(
             package: "gstreamer1.0-plugins-base",

@@ -1,6 +1,7 @@
-/// Which Debian package brings an element, a decoder or a protocol handler.
+/// Finds the Debian package that provides an element, a decoder, an encoder or a protocol handler.
 public enum DebianPackage {
-    /// `gstreamer1.0-plugins-ugly` for `x264enc`; `nil` where no package is known.
+    /// Returns the package that provides an element, for example `gstreamer1.0-plugins-ugly` for
+    /// `x264enc`; `nil` if no package is known.
     public static func providing(element name: String) -> String? {
         let families = ["avenc_", "avdec_", "avmux_", "avdemux_"]
         if families.contains(where: { name.hasPrefix($0) }) { return "gstreamer1.0-libav" }
@@ -8,25 +9,31 @@ public enum DebianPackage {
             ?? HardwareElements.of(name)?.package
     }
 
-    /// - Parameter decoder: A media type, such as `video/x-h265`.
+    /// Returns the package that provides a decoder; `nil` if no package is known.
+    ///
+    /// - Parameter decoder: The media type that it decodes, such as `video/x-h265`.
     public static func providing(decoder: String) -> String? {
         index.first { $0.decoders.contains(decoder) }?.package
     }
 
-    /// - Parameter encoder: A media type.
+    /// Returns the package that provides an encoder; `nil` if no package is known.
+    ///
+    /// - Parameter encoder: The media type that it produces.
     public static func providing(encoder: String) -> String? {
         index.first { $0.encoders.contains(encoder) }?.package
     }
 
-    /// - Parameter uriScheme: `rtsp`, `https`.
+    /// Returns the package that provides a source for a URI scheme; `nil` if no package is known.
+    ///
+    /// - Parameter uriScheme: For example `rtsp` or `https`.
     public static func providing(uriScheme: String) -> String? {
         index.first { $0.uriSources.contains(uriScheme) }?.package
     }
 
-    /// Every element that is known.
+    /// Names of all elements in the index.
     static var elements: [String] { (index + untold).flatMap { $0.elements } }
 
-    /// What a package brings.
+    /// What one package provides.
     struct Contents: Sendable {
         let package: String
         let elements: Set<String>

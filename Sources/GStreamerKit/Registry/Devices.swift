@@ -1,18 +1,18 @@
 internal import CMediaBridge
 
-/// Cameras, microphones, screens and speakers that GStreamer's device providers see.
+/// A camera, microphone, screen or speaker that one of GStreamer's device providers reports.
 public struct Device: Hashable, Sendable {
-    /// `Integrated Camera`
+    /// Display name, for example `Integrated Camera`.
     public let name: String
-    /// `Video/Source`, `Audio/Source`, `Audio/Sink` ….
+    /// Device class: `Video/Source`, `Audio/Source`, `Audio/Sink` ….
     public let klass: String
-    /// The device's path, where it has one: `/dev/video0`.
+    /// The device's path, for example `/dev/video0`; `nil` if it has none.
     public let path: String?
 
-    /// The devices present now. May take a second; call it in the control zone.
+    /// Lists the devices that are present now. May block for a second: call it on a control thread.
     ///
     /// - Parameter klass: Only devices of this class; `nil` for all.
-    /// - Throws: ``PipelineError`` where GStreamer cannot start.
+    /// - Throws: ``PipelineError`` if GStreamer cannot start.
     public static func list(klass: String? = nil) throws(PipelineError) -> [Device] {
         try GStreamer.initialize()
         guard let monitor = gst_device_monitor_new() else { return [] }

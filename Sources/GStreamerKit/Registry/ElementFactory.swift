@@ -1,19 +1,19 @@
 internal import CMediaBridge
 
-/// What the registry knows of an element; the first lines of gst-inspect-1.0.
+/// What the registry knows about an element: the first lines that gst-inspect-1.0 prints.
 public struct ElementFactory: Hashable, Sendable {
-    /// `videotestsrc`
+    /// Factory name, for example `videotestsrc`.
     public let name: String
-    /// `Video test source`
+    /// Human-readable name, for example `Video test source`.
     public let longName: String
-    /// `Source/Video`
+    /// Element class, for example `Source/Video`.
     public let klass: String
-    /// The plugin that brings it: `videotestsrc`, `coreelements`.
+    /// The plugin that contains it, for example `videotestsrc` or `coreelements`.
     public let plugin: String
 
-    /// `nil` where no such element is installed.
+    /// Looks up an element by its factory name; `nil` if no such element is installed.
     ///
-    /// - Throws: ``PipelineError`` where GStreamer cannot start.
+    /// - Throws: ``PipelineError`` if GStreamer cannot start.
     public static func find(_ name: String) throws(PipelineError) -> ElementFactory? {
         try GStreamer.initialize()
         guard let factory = gst_element_factory_find(name) else { return nil }
@@ -25,7 +25,8 @@ public struct ElementFactory: Hashable, Sendable {
             plugin: mb_factory_plugin(factory).map { String(cString: $0) } ?? "")
     }
 
-    /// Throws a ``PipelineError/Code/missingElement`` that names the package, unless it is installed.
+    /// Throws a ``PipelineError/Code/missingElement`` that names the Debian package, unless the
+    /// element is installed.
     public static func require(_ name: String) throws(PipelineError) {
         guard try find(name) == nil else { return }
         throw PipelineError(
@@ -33,7 +34,7 @@ public struct ElementFactory: Hashable, Sendable {
             advice: MissingPlugin(kind: .element, name: name).advice)
     }
 
-    /// Every element that is installed, in no order.
+    /// Names of all installed elements, in no particular order.
     static var names: [String] {
         guard
             let list = gst_registry_get_feature_list(

@@ -1,12 +1,14 @@
 internal import CMediaBridge
 
-/// Names of GStreamer 0.10, which still stand in documentation and answers, and what they are called today.
+/// Names of GStreamer 0.10, which are still found in documentation and answers, and their present
+/// names.
 ///
-/// Source: "Porting from GStreamer 0.10 to 1.0" (docs/random/porting-to-1.0.txt of GStreamer) and the
-/// release notes of 1.0 and of what was removed since.
+/// Source: "Porting from GStreamer 0.10 to 1.0" (docs/random/porting-to-1.0.txt of GStreamer), the
+/// release notes of 1.0, and the release notes of later versions for removed elements.
 enum FormerNames {
-    /// What does today what an element of 0.10 did, with the package to install where it is not there;
-    /// `nil` for a name that is not old, or that this machine has.
+    /// Returns the present replacement for an element of 0.10, with the package to install if the
+    /// replacement is not installed; `nil` if the name is not an old one, or if this machine has an
+    /// element of that name.
     static func element(_ name: String) -> String? {
         guard let today = renamed(name), !isInstalled(name) else { return nil }
         guard !isInstalled(today), let package = DebianPackage.providing(element: today) else {
@@ -15,7 +17,7 @@ enum FormerNames {
         return "\(today) (apt install \(package))"
     }
 
-    /// What a property of 0.10 is called today, if `available` has it.
+    /// Returns the present name of a property of 0.10, if `available` contains it.
     static func property(_ name: String, among available: some Sequence<String>) -> String? {
         guard let names = properties[name] else { return nil }
         return available.first { names.contains($0) }
@@ -35,7 +37,8 @@ enum FormerNames {
         return nil
     }
 
-    /// Every name of today that is an answer to a single one.
+    /// All present names that replace a single old name, as opposed to a family with a common
+    /// prefix.
     static var answers: Set<String> { Set(elements.values) }
 
     private static let families = [
@@ -69,7 +72,7 @@ enum FormerNames {
         decklinksink decklinkvideosink, selector input-selector
         """)
 
-    /// Of whatever elements have the one and not the other.
+    /// Renamed properties, for any element that has the new name and not the old one.
     private static let properties: [String: [String]] = [
         "halign": ["halignment"], "valign": ["valignment"],
         "filename": ["location"], "sock": ["socket"], "sockfd": ["socket"],
@@ -77,7 +80,7 @@ enum FormerNames {
         "message": ["post-messages"], "last-buffer": ["last-sample"],
         "unit-type": ["unit-format"], "burst-unit": ["burst-format"],
         "send-config": ["config-interval"], "always-copy": ["io-mode"],
-        // vp8enc; bits a second are the same, the rest counts otherwise.
+        // vp8enc: bits per second are unchanged; the other properties use different scales.
         "bitrate": ["target-bitrate"], "speed": ["cpu-used"], "quality": ["cq-level"],
         "max-keyframe-distance": ["keyframe-max-dist"], "max-latency": ["lag-in-frames"],
         "mode": ["end-usage"],

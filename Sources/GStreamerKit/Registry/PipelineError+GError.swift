@@ -1,7 +1,7 @@
 internal import CMediaBridge
 
 extension PipelineError {
-    /// Translates a GError and frees it.
+    /// Converts a GError to a `PipelineError` and frees the GError.
     init(
         adopting error: UnsafeMutablePointer<GError>?, element: String? = nil,
         debug: String? = nil, missing: MissingPlugin? = nil
@@ -76,7 +76,7 @@ extension PipelineError {
     }
 }
 
-/// What GStreamer says it lacks, from a `missing-plugin` message or a parse.
+/// What GStreamer reports as missing, in a `missing-plugin` message or while parsing.
 struct MissingPlugin: Sendable {
     enum Kind: Sendable { case element, decoder, encoder, uriSource, other }
     let kind: Kind

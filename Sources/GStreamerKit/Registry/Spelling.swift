@@ -1,7 +1,8 @@
-/// The word that was meant.
+/// Suggestions for misspelt names.
 enum Spelling {
-    /// The one of `words` that is nearest to `word`, if it is near enough to have been meant: a third of
-    /// its letters may be wrong, left out, added, or swapped with their neighbours.
+    /// Returns the element of `words` that is nearest to `word`, or `nil` if none is near enough:
+    /// one letter, or up to a third of the letters of `word`, may be wrong, missing, added, or
+    /// swapped with a neighbour.
     static func nearest(to word: String, among words: some Sequence<String>) -> String? {
         let letters = Array(word.lowercased().unicodeScalars)
         let limit = max(1, letters.count / 3)
@@ -11,7 +12,8 @@ enum Spelling {
             guard abs(other.count - letters.count) <= limit else { continue }
             let found = distance(letters, other)
             guard found <= limit else { continue }
-            // Of two that are as near, the first in the alphabet, so that it is always the same.
+            // Of two candidates at the same distance the alphabetically first wins, so that the
+            // result is always the same.
             if best.map({ (found, candidate) < ($0.distance, $0.word) }) ?? true {
                 best = (candidate, found)
             }
@@ -19,7 +21,8 @@ enum Spelling {
         return best?.word
     }
 
-    /// Letters to replace, insert, delete or swap with their neighbour (optimal string alignment).
+    /// Returns the number of letters to replace, insert, delete or swap with a neighbour (optimal
+    /// string alignment distance).
     private static func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
         guard !a.isEmpty, !b.isEmpty else { return max(a.count, b.count) }
         var beforeLast: [Int] = []

@@ -1,8 +1,8 @@
-/// Caps as GStreamer 0.10 wrote them, where each family of raw formats was a type of its own
-/// (`video/x-raw-yuv,format=(fourcc)I420`), and as they are written today.
+/// Converts caps in the syntax of GStreamer 0.10, where each family of raw formats had its own
+/// media type (`video/x-raw-yuv,format=(fourcc)I420`), to the present syntax.
 enum FormerCaps {
-    /// The caps in a link (`! caps !`) or an assignment (`caps="…"`), if they are old ones, and how they
-    /// are written today.
+    /// Finds old caps in a link (`! caps !`) or an assignment (`caps="…"`) and returns them with
+    /// their present form; `nil` if there are none.
     static func change(in text: String) -> (today: String, former: String)? {
         var caps = Substring(text)
         if let equals = caps.firstIndex(of: "="),
@@ -16,7 +16,7 @@ enum FormerCaps {
         return today(String(caps)).map { ($0, String(caps)) }
     }
 
-    /// Old caps as they are written today; `nil` for what is not old.
+    /// Returns old caps in the present syntax; `nil` if they are not old.
     static func today(_ caps: String) -> String? {
         let parts = split(caps, at: ";").map { part -> (text: String, isOld: Bool) in
             let fields = split(part, at: ",").map(trimmed)
@@ -82,7 +82,7 @@ enum FormerCaps {
         return sign + bits + (isBig ? "BE" : "LE")
     }
 
-    /// By the place of red, which tells the order of all.
+    /// Returns the format's name. The position of red determines the order of all components.
     private static func rgb(_ values: [String: String]) -> String? {
         let red = values["red_mask"].flatMap(number)
         let alpha = values["alpha_mask"] != nil || values["depth"] == "32" ? "A" : "x"
@@ -99,7 +99,7 @@ enum FormerCaps {
         }
     }
 
-    /// Masks are written as numbers of 32 bits, with or without a sign, and in base 16.
+    /// Parses a mask: a signed or unsigned 32-bit decimal number, or a hexadecimal one.
     private static func number(_ text: String) -> UInt32? {
         if text.hasPrefix("0x") { return UInt32(text.dropFirst(2), radix: 16) }
         return UInt32(text) ?? Int32(text).map { UInt32(bitPattern: $0) }
@@ -110,7 +110,8 @@ enum FormerCaps {
         return names[value] ?? value
     }
 
-    /// Without the type in front: `(fourcc)I420`, and of each in a list.
+    /// Returns a value, or a list of values, without type prefixes such as `(fourcc)` and without
+    /// quotes.
     private static func bare(_ value: String) -> String {
         var result = value
         while let open = result.firstIndex(of: "("), let close = result[open...].firstIndex(of: ")")
@@ -120,7 +121,7 @@ enum FormerCaps {
         return trimmed(result.filter { $0 != "\"" && $0 != "'" })
     }
 
-    /// At separators that stand in no brackets or quotes.
+    /// Splits text at separators that are outside of brackets.
     private static func split(_ text: String, at separator: Character) -> [String] {
         var parts: [String] = [""]
         var depth = 0

@@ -1,5 +1,5 @@
 extension FormerNames {
-    /// What to write in place of every old name in a string; `nil` where it has none.
+    /// Returns the present replacement of every old name in a string; `nil` if it has none.
     static func advice(in text: PipelineText) -> String? {
         var changes: [String] = []
         for token in text.tokens {

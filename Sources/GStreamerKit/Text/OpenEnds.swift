@@ -1,30 +1,30 @@
-/// Where the elements of a string have pads that nothing is linked to: a program's appsink belongs at the
-/// end of a capture, its appsrc at the beginning of an output, wherever in the string that is. In
-/// `compositor name=c videotestsrc ! c.` it is behind the compositor.
+/// Finds the unlinked pads of a string's elements: a program's appsink belongs at the end of a
+/// capture, its appsrc at the beginning of an output, wherever in the string that is. In
+/// `compositor name=c videotestsrc ! c.` the end is behind the compositor.
 public struct OpenEnds: Sendable {
-    /// What a stream carries.
+    /// The kind of media in a stream.
     public enum Kind: Hashable, Sendable { case video, audio }
 
     /// A place in the string where a link is missing.
     public struct End: Hashable, Sendable {
-        /// What passes there; `nil` where its elements do not tell.
+        /// The kind of media; `nil` if it cannot be determined from the elements.
         public let kind: Kind?
-        /// Bytes of ``text``.
+        /// Byte offset in ``text``.
         let place: Int
     }
 
-    /// The string, with a space between each two words.
+    /// The string, with one space between words.
     public let text: String
-    /// In order; empty where the elements do not tell.
+    /// The unlinked ends, in order; empty if they cannot be determined from the elements.
     public let ends: [End]
 
-    /// The ends of a capture.
+    /// Finds the ends of a capture.
     public static func ofCapture(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .source) }
 
-    /// The ends of an output.
+    /// Finds the ends of an output.
     public static func ofOutput(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .sink) }
 
-    /// The string with `parts[i]` put in at the end `i`.
+    /// Returns the string with `parts[i]` inserted at `ends[i]`.
     public func completed(by parts: [String]) -> String {
         var bytes = Array(text.utf8)
         for (end, part) in zip(ends, parts).reversed() {
@@ -46,15 +46,16 @@ public struct OpenEnds: Sendable {
     // MARK: Captures
 
     private static func tails(_ words: [String]) -> [End] {
-        // Caps at the end are for a link that is still to come; the lexer would not know them.
+        // Caps at the end belong to a link that is still to be added; the lexer would not recognise
+        // them.
         let last = words.lastIndex(of: "!").map { $0 + 1 } ?? 0
         let endsInCaps =
             last < words.count && last > 0 && PipelineText.isCaps(words[last])
-            // `height=180! mix.` has a link, and no space in front of it.
+            // `height=180! mix.` contains a link without a space in front of it.
             && !words[last...].contains { $0.hasSuffix("!") }
         let body = endsInCaps ? Array(words[..<(last - 1)]) : words
         guard let chains = PipelineChains(body.joined(separator: " ")),
-            // A link is missing elsewhere, too.
+            // A link is also missing elsewhere.
             !chains.chains.contains(where: { isLoose($0.first, chains, .sink) })
         else { return [] }
         var ends: [End] = []
@@ -100,20 +101,22 @@ public struct OpenEnds: Sendable {
                 used.append(end)
             }
         }
-        // A muxer has one more pad for whoever asks.
+        // A muxer can always provide another request pad.
         return ends.isEmpty ? Array(used.prefix(1)) : ends
     }
 
     // MARK: Types
 
-    /// The string with a filter for its kind behind each `appsrc` whose name has one in `types`. By that the
-    /// parser chooses among the pads of a muxer; the appsrc itself takes anything.
+    /// Returns the string with a caps filter behind each `appsrc` whose name is a key of `types`.
+    /// The filter lets the parser select the right pad of a muxer; an appsrc itself accepts any
+    /// caps.
     ///
-    /// Raw frames have theirs only where there is something to choose: elsewhere they are converted to what
-    /// is wanted, and a filter would turn around the order in which the elements behind it prefer formats.
+    /// Raw formats get a filter only if there is a choice of pads: otherwise frames are converted
+    /// to the required format, and a filter would reverse the order of preference of the elements
+    /// downstream.
     ///
-    /// - Parameter evenRaw: Whether they always have it: some elements (`aspectratiocrop`) can be linked to
-    ///   nothing before they know what comes in.
+    /// - Parameter evenRaw: Whether raw formats always get one: some elements (`aspectratiocrop`)
+    ///   cannot be linked before their input caps are known.
     public static func typed(
         _ text: String, _ types: [String: Caps], evenRaw: Bool = false
     ) -> String {
@@ -130,7 +133,7 @@ public struct OpenEnds: Sendable {
         return bytes.count == words.utf8.count ? text : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether the first element that is particular about what it takes has several pads.
+    /// Whether the first element that does not accept any caps has several sink pads.
     private static func isChoice(
         _ nodes: some Sequence<PipelineChains.Node>, _ chains: PipelineChains
     ) -> Bool {
@@ -144,7 +147,8 @@ public struct OpenEnds: Sendable {
         return false
     }
 
-    /// Of a reference, those of the element that it means.
+    /// Returns a node's sink pad templates; for a reference, those of the element that it refers
+    /// to.
     private static func pads(
         of node: PipelineChains.Node, in chains: PipelineChains
     ) -> [ElementFactory.PadTemplate] {
@@ -160,12 +164,12 @@ public struct OpenEnds: Sendable {
         node.factory.flatMap { ElementFactory.padTemplates(of: $0, direction) } ?? []
     }
 
-    /// Whether the node has a pad to spare.
+    /// Whether the node has a pad that is not linked.
     private static func isOpen(
         _ node: PipelineChains.Node, in chain: [PipelineChains.Node], _ chains: PipelineChains,
         _ direction: ElementFactory.Direction
     ) -> Bool {
-        // A reference alone: its link was cut off.
+        // A reference that is a whole chain: its link was cut off.
         if node.isReference { return chain.count == 1 }
         let templates = templates(of: node, direction)
         let always = templates.count { $0.presence == .always }
@@ -173,8 +177,8 @@ public struct OpenEnds: Sendable {
         return always > 0 ? always > uses : !templates.isEmpty && uses == 0
     }
 
-    /// Whether it is an element with a pad that is always there and that nothing is linked to, at the end
-    /// of a chain where links to the program do not belong.
+    /// Whether the node is an element with an unlinked always-pad, at the end of a chain to which
+    /// the program does not link.
     private static func isLoose(
         _ node: PipelineChains.Node?, _ chains: PipelineChains,
         _ direction: ElementFactory.Direction
@@ -184,12 +188,13 @@ public struct OpenEnds: Sendable {
         return always > chains.uses(of: node.name, as: direction)
     }
 
-    /// What the first node that knows says, from an end inwards.
+    /// Returns the kind of media of the first node that determines it, going inwards from an end.
     private static func kind(
         of nodes: some Sequence<PipelineChains.Node>, _ direction: ElementFactory.Direction
     ) -> Kind? {
         for node in nodes {
-            // From the back a link's caps come before its element, and from the front behind it.
+            // Going backwards, the caps of a link come before its element; going forwards, after
+            // it.
             if direction == .source, let caps = node.capsBehind { return kind(ofCaps: caps) }
             for side in [direction, direction == .source ? .sink : .source] {
                 let types = Set(templates(of: node, side).flatMap(\.mediaTypes))

@@ -1,13 +1,13 @@
 internal import CMediaBridge
 
-/// What to do about a string that GStreamer does not take: what was meant, as far as the registry and
-/// the elements' own properties tell.
+/// Advice for a string that GStreamer rejects: the probable intention, as far as the registry and
+/// the elements' properties show it.
 struct ParseAdvice {
     private let text: PipelineText
 
     init(_ text: PipelineText) { self.text = text }
 
-    /// - Parameter message: GStreamer's, which has names in double quotes, in any language.
+    /// - Parameter message: GStreamer's message, which has names in double quotes, in any language.
     func advice(for code: PipelineError.Code, _ message: String) -> String? {
         let parts = message.split(separator: "\"", omittingEmptySubsequences: false)
         let quoted = parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
@@ -38,7 +38,7 @@ struct ParseAdvice {
         return "\(nearest ?? "")\(property) takes \(values)"
     }
 
-    /// As the string's parser has just made one, too.
+    /// Makes an element; the parser of the string has just made one of this factory, too.
     private func make(_ factory: String) -> Element? {
         guard let made = gst_element_factory_make(factory, nil) else { return nil }
         gst_object_ref_sink(made)
@@ -47,7 +47,7 @@ struct ParseAdvice {
 
     // MARK: References
 
-    /// Names that words with a dot (`mux.`, `mux.sink_0`) refer to, and that no element has.
+    /// Names that words with a dot (`mux.`, `mux.sink_0`) refer to although no element has them.
     var unknownNames: [String] {
         let given = names
         return text.words.enumerated().compactMap { index, word in
@@ -79,7 +79,7 @@ struct ParseAdvice {
             || index + 1 < words.count && words[index + 1] == "!"
     }
 
-    /// GStreamer's own name for an element without one: `videotestsrc0`.
+    /// Whether it is the name that GStreamer gives to an unnamed element: `videotestsrc0`.
     private func isNumbered(_ name: String) -> Bool {
         guard name.last?.isNumber == true else { return false }
         var stem = Substring(name)
@@ -98,12 +98,12 @@ extension Substring {
     }
 }
 
-/// A property that can be set from a string, and what it takes.
+/// A property that can be set from a string, and its permitted values.
 struct SettableProperty {
     let name: String
-    /// Of an enumeration, or of flags.
+    /// Value names, if it is an enumeration or a flags type; otherwise empty.
     let nicks: [String]
-    /// For a reader; `nil` where anything goes.
+    /// A readable list or range of the permitted values; `nil` if it is not restricted.
     let values: String?
 }
 

@@ -1,21 +1,22 @@
-/// A string as a shell would hand it to gst-launch-1.0.
+/// Converts a string to the form in which a shell passes it to gst-launch-1.0.
 ///
-/// Strings are copied from documentation, where they stand as a shell reads them, and pasted into quotes or
-/// into a file, where no shell reads them. Of the shell's rules those are applied that mean nothing to
-/// GStreamer's parser: a backslash at the end of a line, `\!` and `'!'`, `\(` and `\)`, single quotes around
-/// values and types, and the program with its options in front. A string without them stays as it is.
+/// Strings are copied from documentation, where they are written for a shell, and pasted into
+/// quotes or into a file, which no shell reads. Only those of the shell's rules are applied that
+/// have no meaning for GStreamer's parser: a backslash at the end of a line, `\!` and `'!'`, `\(`
+/// and `\)`, single quotes around values and types, and the program with its options in front. A
+/// string without them is not changed.
 ///
 /// Source: POSIX, Shell Command Language, 2.2 Quoting; the options of gst-launch-1.0(1).
 enum PastedText {
-    /// - Returns: The words of the string; of a property's value in single quotes one in double quotes, which
-    ///   GStreamer's parser takes off.
+    /// - Returns: The words of the string. The value of a property in single quotes is returned in
+    ///   double quotes, which GStreamer's parser removes.
     static func words(of text: String) -> [String] {
         let words = PipelineText.split(joiningLines(of: text)).map(unquoted)
         return withoutProgram(words).filter { !isOption($0) }
     }
 
-    /// Takes out backslashes at the ends of lines, and those that folding the lines has left in the middle:
-    /// each stands where a word would begin.
+    /// Removes backslashes at the ends of lines, and those left within a line when lines were
+    /// joined: they stand where a word would begin.
     private static func joiningLines(of text: String) -> String {
         guard text.contains("\\") else { return text }
         var result = String.UnicodeScalarView()
@@ -65,13 +66,14 @@ enum PastedText {
         return word.contains("/") && !word.hasPrefix("/") ? caps(word) : word
     }
 
-    /// `location='a b'` as `location="a b"`: the parser takes double quotes off a value, and no others.
+    /// Converts `location='a b'` to `location="a b"`: the parser removes only double quotes from a
+    /// value.
     private static func assignment(_ word: String, _ equals: String.Index) -> String {
         let value = word[word.index(after: equals)...]
         guard value.count >= 2, value.first == "'", value.last == "'",
             !value.dropFirst().dropLast().contains("'")
         else {
-            // A field of caps, where spaces follow their commas.
+            // A field of caps that are written with spaces after the commas.
             let isTyped = ["\\(", "'(", "\"("].contains { value.hasPrefix($0) }
             return isTyped ? caps(word) : word
         }
@@ -81,7 +83,8 @@ enum PastedText {
         return "\(word[...equals])\"\(String(inside))\""
     }
 
-    /// `framerate='(fraction)'5/1` and `framerate=\(fraction\)5/1` without what a shell takes off.
+    /// Removes what a shell removes from `framerate='(fraction)'5/1` and
+    /// `framerate=\(fraction\)5/1`.
     private static func caps(_ word: String) -> String {
         var result = word.replacing("\\(", with: "(").replacing("\\)", with: ")")
         for quote in ["'", "\""] {
@@ -90,10 +93,10 @@ enum PastedText {
         return result
     }
 
-    // MARK: The cut
+    // MARK: Cut-off links
 
-    /// Without the `!` at either end: `videoconvert !` and `! fakesink` are what is left of a string that was
-    /// cut between the two. Of a string of nothing else all is kept.
+    /// Returns the words without a `!` at either end: `videoconvert !` and `! fakesink` are parts
+    /// of a string that was cut at the link. If there is nothing else, all words are kept.
     static func withoutCut(_ words: [String]) -> [String] {
         var kept = words[...]
         while kept.first == "!" { kept.removeFirst() }
@@ -117,7 +120,7 @@ enum PastedText {
     // MARK: The program
 
     private static func withoutProgram(_ words: [String]) -> [String] {
-        // Behind a prompt, a variable of the environment, sudo or time.
+        // The program may follow a prompt, an environment variable, sudo or time.
         guard let place = words.prefix(5).firstIndex(where: isProgram),
             words[..<place].allSatisfy({
                 ["$", "#", "sudo", "time"].contains($0) || $0.contains("=") && !$0.contains("/")
@@ -132,7 +135,7 @@ enum PastedText {
             .contains(name)
     }
 
-    /// Whether it is one of gst-launch-1.0's: no element, property or link begins with a dash.
+    /// Whether it is an option of gst-launch-1.0: no element, property or link begins with a dash.
     private static func isOption(_ word: String) -> Bool {
         if word.hasPrefix("--") {
             let name = word.dropFirst(2).prefix { $0 != "=" }

@@ -1,15 +1,15 @@
-/// The chains of a string: elements and references in a row, with a link between each two. Only what
-/// can be told without making elements.
+/// The chains of a string: sequences of elements and references with a link between each two.
+/// Contains only what can be determined without making elements.
 struct PipelineChains {
     /// One place in a chain.
     struct Node {
-        /// The factory of an element; `nil` for a reference (`mux.`, `mux.sink_0`).
+        /// The factory name of an element; `nil` for a reference (`mux.`, `mux.sink_0`).
         let factory: String?
-        /// The name that the string gives to the element, or that the reference means.
+        /// The name that the string gives to the element, or to which the reference refers.
         fileprivate(set) var name: String?
-        /// Bytes of the text, properties included.
+        /// Byte range in the text, including properties.
         fileprivate(set) var place: Range<Int>
-        /// Caps in the link behind the node.
+        /// Caps in the link that follows the node; `nil` if there are none.
         fileprivate(set) var capsBehind: String?
 
         var isReference: Bool { factory == nil }
@@ -17,7 +17,7 @@ struct PipelineChains {
 
     private(set) var chains: [[Node]] = []
 
-    /// `nil` for strings with more than elements, references and links: bins in parentheses.
+    /// `nil` if the string has anything but elements, references and links: bins in parentheses.
     init?(_ text: String) {
         var lexer = PipelineLexer(Array(text.utf8))
         var isLinked = false
@@ -70,8 +70,8 @@ struct PipelineChains {
         if isLinked { return nil }
     }
 
-    /// How often pads of the element of that name are linked by a reference, as a source or as a sink. A
-    /// reference alone is linked to the program.
+    /// Counts the references that link a source or sink pad of the element of that name. A
+    /// reference that is a whole chain counts too: it is linked to the program.
     func uses(of name: String?, as direction: ElementFactory.Direction) -> Int {
         guard let name else { return 0 }
         return chains.reduce(0) { sum, chain in
@@ -86,7 +86,7 @@ struct PipelineChains {
         }
     }
 
-    /// The element that has the name.
+    /// Returns the element of that name.
     func element(of name: String?) -> Node? {
         chains.joined().first { !$0.isReference && $0.name == name }
     }

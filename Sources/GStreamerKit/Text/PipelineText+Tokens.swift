@@ -1,26 +1,27 @@
 extension PipelineText {
-    /// What GStreamer's lexer makes of a part of a string. Only some kinds make elements.
+    /// A token of GStreamer's lexer. Only some kinds create elements.
     public enum Token: Hashable, Sendable {
-        /// `num-buffers=5`, as written.
+        /// A property as written, for example `num-buffers=5`.
         case assignment(String)
-        /// `@preset=name`
+        /// A preset as written, for example `@preset=name`.
         case preset(String)
-        /// A factory's name.
+        /// A factory name.
         case identifier(String)
-        /// The factory's name in `bin.(`.
+        /// The factory name in `bin.(`.
         case bin(String)
-        /// `t.`, `t.src`, `.src`
+        /// A reference to an element or a pad: `t.`, `t.src`, `.src`.
         case reference(String)
-        /// `!` and `:`, and caps between two of them.
+        /// A link: `!` or `:`, or two of them with caps in between.
         case link(String)
-        /// A path or URI, of which GStreamer makes an element.
+        /// A path or URI, for which GStreamer makes an element.
         case location(String)
         /// Any other character.
         case other(Character)
     }
 
-    /// The string as GStreamer's parser sees it, with the rules of its lexer (`parse.l`): at each place the
-    /// longest match counts, and of matches of one length the first rule's. `fakesrc!shmsink` is two elements.
+    /// The string's tokens according to the rules of GStreamer's lexer (`parse.l`): the longest
+    /// match wins, and among matches of equal length the first rule. `fakesrc!shmsink` is two
+    /// elements.
     public var tokens: [Token] {
         var lexer = PipelineLexer(Array(parsable.utf8))
         var tokens: [Token] = []
@@ -29,8 +30,8 @@ extension PipelineText {
     }
 }
 
-/// The patterns of GStreamer's lexer. Each `after…` takes the place where a match would begin and gives
-/// the place behind the longest one, `nil` where there is none.
+/// The patterns of GStreamer's lexer. Each `after…` method takes the offset at which a match would
+/// begin and returns the offset behind the longest match; `nil` if there is none.
 struct PipelineLexer {
     private let text: [UInt8]
     private var place = 0
@@ -39,7 +40,7 @@ struct PipelineLexer {
 
     mutating func next() -> PipelineText.Token? { nextPlaced()?.token }
 
-    /// The next token, and the bytes that it stands in.
+    /// Returns the next token and its byte range.
     mutating func nextPlaced() -> (token: PipelineText.Token, place: Range<Int>)? {
         while isSpace(place) { place += 1 }
         guard place < text.count else { return nil }
@@ -51,7 +52,7 @@ struct PipelineLexer {
         return (best.kind.make(words), start..<place)
     }
 
-    /// How long the string is, in bytes.
+    /// The length of the string in bytes.
     var length: Int { text.count }
 
     func string(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
@@ -74,7 +75,7 @@ struct PipelineLexer {
             }
         }
     }
-    /// In GStreamer's order, which decides between matches of one length.
+    /// In GStreamer's order, which decides between matches of equal length.
     private func matches(_ start: Int) -> [(end: Int?, kind: Kind)] {
         [
             (afterAssignment(start), .assignment), (afterPreset(start), .preset),
@@ -114,7 +115,8 @@ struct PipelineLexer {
         after("=", afterSpace(start)).map(afterSpace)
     }
 
-    /// Characters without a space that no backslash precedes, or something in quotes: the longer.
+    /// Matches non-space characters and spaces preceded by a backslash, or a quoted string,
+    /// whichever is longer.
     private func afterString(_ start: Int) -> Int? {
         let bare = skip(start) { place in
             !isSpace(place) || place > start && at(place - 1) == "\\" && at(place) != "\n"
@@ -127,14 +129,14 @@ struct PipelineLexer {
         var end: Int?
         for place in (start + 1)..<max(start + 1, text.count) where at(place) == quote {
             end = place + 1
-            // A quote behind a backslash may be the last, where there is no other.
+            // A quote behind a backslash ends the string only if no other quote follows.
             if at(place - 1) != "\\" || place == start + 1 { break }
         }
         return end
     }
 
-    /// `!`, or `! caps ! ` with all that belongs to caps: anything but `!`, unless a backslash precedes it,
-    /// and `;` only in front of more caps.
+    /// Matches `!`, or `! caps !`. Caps contain anything but an unescaped `!`; an unescaped `;`
+    /// must be followed by more caps.
     private func afterLink(_ start: Int) -> Int? {
         guard at(start) == "!" || at(start) == ":" else { return nil }
         guard var place = afterMediaType(afterSpace(start + 1)) else { return start + 1 }
@@ -161,7 +163,8 @@ struct PipelineLexer {
         return end > slash + 1 ? end : nil
     }
 
-    /// `protocol://anything`, `/anything`, and that behind one of a few letters: a slip in GStreamer's rules.
+    /// Matches `protocol://anything`, `/anything`, and `/anything` behind one of a few characters,
+    /// which is an error in GStreamer's rules.
     private func afterLocation(_ start: Int) -> Int? {
         let letter = at(start).map("\"._{}identifr".contains) == true ? start + 1 : start
         let path = [start, letter].compactMap { after("/", $0).flatMap(afterString) }.max()
@@ -177,7 +180,7 @@ struct PipelineLexer {
         text.indices.contains(place) ? Character(UnicodeScalar(text[place])) : nil
     }
 
-    /// Of ASCII: GStreamer reads bytes.
+    /// ASCII only: GStreamer reads bytes.
     private func isLetter(_ place: Int) -> Bool {
         text.indices.contains(place) && (65...90 ~= text[place] & 0xdf)
     }

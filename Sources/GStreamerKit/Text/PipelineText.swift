@@ -1,28 +1,29 @@
-/// A gst-launch string as words, for the few questions that must be asked before it is parsed.
+/// A gst-launch string split into words, for checks that must be made before it is parsed.
 ///
-/// GStreamer's own parser decides what a string means; this only splits it the way that parser does:
-/// at white space (of ASCII alone) outside of quotes, with a backslash taking the next character as it
-/// is. Quotes count where a word or a property's value begins, and nowhere else: `text=it's` has none.
+/// GStreamer's own parser decides what a string means; this type only splits it in the same way: at
+/// ASCII white space outside of quotes. A backslash escapes the next character. Quotes are
+/// recognised only at the beginning of a word or of a property's value: `text=it's` has none.
 public struct PipelineText: Sendable {
-    /// As it was given.
+    /// The string as it was given.
     public let text: String
-    /// The words, quotes and all.
+    /// The words, including their quotes.
     public let words: [String]
 
+    /// Splits a string into words, and removes shell syntax that GStreamer does not read.
     public init(_ text: String) {
         self.text = text
         self.words = PastedText.words(of: text)
     }
 
-    /// The string without what only a shell reads, and without the `!` at which a longer one was cut; the
-    /// same where there is nothing of it.
+    /// The string without shell syntax, and without a leading or trailing `!` that remains of a
+    /// longer string; unchanged if it contains neither.
     public var plain: String { joined(PastedText.withoutCut(words)) }
 
     private func joined(_ words: [String]) -> String {
         words == Self.split(text) ? text : words.joined(separator: " ")
     }
 
-    /// White space as GStreamer's parser knows it.
+    /// Returns whether it is white space for GStreamer's parser.
     static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
         scalar == " " || ("\t"..."\r").contains(scalar)
     }
@@ -32,7 +33,7 @@ public struct PipelineText: Sendable {
         var word = ""
         var quote: Unicode.Scalar?
         var escaped = false
-        // By code points, as GStreamer reads: a space with an accent on it is still a space.
+        // By code points, as GStreamer does: a space with a combining accent is still a space.
         for scalar in text.unicodeScalars {
             if !escaped, quote == nil, isSpace(scalar) {
                 if !word.isEmpty { words.append(word) }
@@ -54,9 +55,10 @@ public struct PipelineText: Sendable {
         return words
     }
 
-    /// The string as GStreamer's parser takes it. Caps in quotes, as they stand in shell scripts, are
-    /// freed of them: the parser takes a word in quotes for no caps. Between two links all that follows
-    /// a media type belongs to the caps, so that nothing else can come of it.
+    /// The string as it is passed to GStreamer's parser. Quotes around caps, as in shell scripts,
+    /// are removed, because the parser does not recognise a quoted word as caps. Between two links
+    /// everything after a media type belongs to the caps, so that removing the quotes cannot have
+    /// another effect.
     var parsable: String { joined(parsableWords) }
 
     var parsableWords: [String] {
@@ -70,7 +72,7 @@ public struct PipelineText: Sendable {
         return result
     }
 
-    /// Whether a word is caps, in quotes or not.
+    /// Returns whether a word is caps, quoted or not.
     static func isCaps(_ word: String) -> Bool {
         quotedCaps(word) != nil || beginsWithMediaType(Substring(word))
     }
@@ -81,7 +83,7 @@ public struct PipelineText: Sendable {
         else { return nil }
         let inside = word.dropFirst().dropLast()
         guard inside.allSatisfy({ !"\"'\\!".contains($0) }),
-            // Nothing but caps: the parser makes elements of what follows another semicolon.
+            // Only caps: the parser makes elements of other text behind a semicolon.
             inside.split(separator: ";").allSatisfy(beginsWithMediaType)
         else { return nil }
         return String(inside)
@@ -100,15 +102,15 @@ public struct PipelineText: Sendable {
 
     /// An element of the string: its factory and the properties written behind it.
     public struct Mention: Hashable, Sendable {
-        /// `appsink`
+        /// The factory name, for example `appsink`.
         public let factory: String
-        /// As written behind it, without quotes.
+        /// The properties written behind it, by name; values without quotes.
         public let properties: [String: String]
-        /// Its name, where the string gives one.
+        /// Its name, if the string gives one.
         public var name: String? { properties["name"] }
     }
 
-    /// Every mention of one of `factories`, in order.
+    /// Returns all mentions of `factories`, in order.
     public func mentions(of factories: Set<String>) -> [Mention] {
         var found: [Mention] = []
         var index = 0
@@ -126,7 +128,8 @@ public struct PipelineText: Sendable {
         return found
     }
 
-    /// Names given twice. GStreamer's parser says nothing of them, and drops an element.
+    /// Names that are given to more than one element. GStreamer's parser reports no error for them,
+    /// and drops an element.
     public var duplicateNames: [String] {
         var seen: Set<String> = []
         var twice: [String] = []

@@ -1,9 +1,10 @@
-/// Where a string stops being one that GStreamer's parser can read, which says no more than "syntax error".
+/// The position of a syntax error in a string, and its reason; GStreamer's parser only reports
+/// "syntax error".
 ///
-/// The grammar is that of GStreamer's `grammar.y`: chains of elements with links between them, in brackets
-/// or not, that begin and end in an element, an address or a reference to a name.
+/// The grammar is that of GStreamer's `grammar.y`: chains of elements with links between them, in
+/// parentheses or not, that begin and end with an element, an address or a reference to a name.
 struct SyntaxFault {
-    /// The string from there on, or, where it ends too early, its last words.
+    /// The string from the error on or, if it ends too early, its last words.
     let place: String
     let reason: String
     let advice: String
@@ -13,7 +14,7 @@ struct SyntaxFault {
         return "at \(quote)\(place)\(quote): \(reason)"
     }
 
-    /// The first fault; `nil` where the grammar has nothing against the string.
+    /// Returns the first error; `nil` if the string conforms to the grammar.
     static func first(in text: PipelineText) -> SyntaxFault? {
         var reader = GrammarReader()
         var lexer = PipelineLexer(Array(text.parsable.utf8))
@@ -32,39 +33,39 @@ struct SyntaxFault {
     }
 }
 
-/// What may come next.
+/// Reads tokens and checks which may come next.
 private struct GrammarReader {
     struct Problem {
         let reason: String
         let advice: String
-        /// From where it is best shown, in bytes; `nil` for the token itself.
+        /// Byte offset from which the excerpt is shown; `nil` for the token itself.
         var start: Int?
     }
 
     private enum Place {
-        /// Where a chain may begin.
+        /// A chain may begin here.
         case chain
-        /// Behind a bracket, where its properties may stand.
+        /// Behind an opening parenthesis, where properties of the bin may follow.
         case opened
         case element, bin, pads, address
-        /// Behind a reference that begins a chain, and one that ends it.
+        /// Behind a reference that begins a chain, or one that ends it.
         case reference, lastReference
         /// Behind an address that ends a chain.
         case ended
         case link
-        /// Behind the names of pads that follow a link.
+        /// Behind the pad names that follow a link.
         case linkPads
         /// Behind the comma of a list of pads.
         case comma
     }
     private var place = Place.chain
     private var beforeComma = Place.chain
-    /// Where each bracket that is open began, in bytes.
+    /// Byte offsets of the parentheses that are still open.
     private var brackets: [Int] = []
-    /// Where the token before began, in bytes.
+    /// Byte offset of the token before.
     private var previous = 0
 
-    /// What is wrong with a token that begins at a place; `nil` where it may stand there.
+    /// Returns the error if a token is not valid at this position; `nil` if it is valid.
     mutating func read(_ token: PipelineText.Token, at start: Int) -> Problem? {
         defer { previous = start }
         if place == .comma {
@@ -88,7 +89,7 @@ private struct GrammarReader {
         case .reference(let text):
             return reference(text)
         case .assignment, .preset:
-            // The place stays: more properties may follow.
+            // The state does not change: more properties may follow.
             guard [.element, .opened].contains(place) else { return unexpected(token) }
         case .link:
             return link()
@@ -182,7 +183,7 @@ private struct GrammarReader {
         }
     }
 
-    /// Of a string that ends here.
+    /// The error if the string ends here; `nil` if it may end.
     var problemAtEnd: Problem? {
         switch place {
         case .link, .linkPads: return dangling("behind it")
@@ -200,10 +201,10 @@ private struct GrammarReader {
 }
 
 extension PipelineLexer {
-    /// A few words from a place on.
+    /// Returns the first words from an offset on.
     fileprivate func excerpt(from start: Int) -> String { brief(words(from: start, to: length)) }
 
-    /// The last few words.
+    /// The last words, at most four.
     fileprivate var end: String {
         let all = words(from: 0, to: length)
         return all.suffix(4).joined(separator: " ")

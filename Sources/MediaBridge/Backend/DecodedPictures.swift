@@ -1,13 +1,14 @@
 internal import Dispatch
 internal import Synchronization
 
-/// From a decoder's pipeline to the consumer: each picture with the time and the rotation of its unit.
+/// Passes pictures from a decoder's pipeline to the consumer, each with the time and the rotation
+/// of its unit.
 final class DecodedPictures: CaptureReceiver {
     private let ledger: PendingAccessUnits
     let consumer: any VideoFrameConsumer
     private let isClosed = Atomic<Bool>(false)
     private let delivered = Atomic<Int>(0)
-    /// Waits for the end.
+    /// Signalled at the end of the run.
     private let ending = Mutex<DispatchSemaphore?>(nil)
 
     init(_ ledger: PendingAccessUnits, to consumer: any VideoFrameConsumer) {
@@ -15,20 +16,20 @@ final class DecodedPictures: CaptureReceiver {
         self.consumer = consumer
     }
 
-    /// Delivers no more.
+    /// Stops the delivery to the consumer.
     func close() { isClosed.store(true, ordering: .sequentiallyConsistent) }
 
     /// Pictures delivered so far.
     var count: Int { delivered.load(ordering: .relaxed) }
 
-    /// What tells of the end, or of an error, that comes next.
+    /// Returns a semaphore that is signalled at the next end of stream, or at the next error.
     func expectEnd() -> DispatchSemaphore {
         let semaphore = DispatchSemaphore(value: 0)
         ending.withLock { $0 = semaphore }
         return semaphore
     }
 
-    /// No picture follows in this run.
+    /// Called when no more pictures follow in this run.
     func ended() { ending.withLock { $0 }?.signal() }
 
     func receive(_ frame: consuming VideoFrame) {
@@ -38,7 +39,7 @@ final class DecodedPictures: CaptureReceiver {
         else { return }
         picture.runningTime = unit.time
         picture.rotation = unit.rotation
-        // Made up by the decoder: nobody said how long the picture stays.
+        // The decoder invented the duration: the stream does not contain one.
         picture.duration = nil
         delivered.add(1, ordering: .relaxed)
         consumer.consume(picture)

@@ -2,14 +2,14 @@
 struct DecoderRecipe {
     let codec: EncodedVideoFrame.Codec
 
-    /// The appsrc's name.
+    /// The name of the appsrc.
     static let sourceName = "units"
 
-    /// How many units later, at most, the picture of a unit comes. Only H.264 changes the order, by as
-    /// many pictures as its buffer holds.
+    /// The maximum number of units by which a picture may come out after its own unit. Only H.264
+    /// reorders pictures, by at most the size of its decoded picture buffer.
     var reordering: Int { codec == .h264 ? 16 : 0 }
 
-    /// A capture string that takes units at its beginning.
+    /// Returns a capture string that begins with an appsrc for access units.
     func text(around decoder: String) -> String {
         "appsrc name=\(Self.sourceName) format=time caps=\"\(caps)\" ! \(decoder) "
             + "! appsink name=\(BridgedText.defaultBranch)"
@@ -23,12 +23,14 @@ struct DecoderRecipe {
         }
     }
 
-    /// The best first. One thread, because more hold back as many pictures; and damaged units must never
-    /// add up to an error.
+    /// Decoders with their settings, the preferred one first. They use one thread: several threads
+    /// delay the output by as many pictures. Damaged units must never accumulate to a pipeline
+    /// error.
     private var choices: [(element: String, settings: String)] {
         switch codec {
         case .h264:
-            // Strict, libav holds back sixteen pictures of a stream that does not promise an order.
+            // In strict mode libav delays sixteen pictures if the stream does not declare its
+            // reordering.
             [
                 ("avdec_h264", "max-threads=1 std-compliance=normal max-errors=-1"),
                 ("openh264dec", "max-errors=-1"),
@@ -40,10 +42,10 @@ struct DecoderRecipe {
         }
     }
 
-    /// A decoder with its settings.
+    /// Returns an installed decoder with its settings.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement``, which names the Debian
-    ///   package of the first choice, where none is installed.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if none is installed;
+    ///   it names the Debian package of the preferred decoder.
     func decoder() throws(PipelineError) -> String {
         for choice in choices where try ElementFactory.find(choice.element) != nil {
             return "\(choice.element) \(choice.settings)"

@@ -1,14 +1,15 @@
 extension EncodedVideoFrame {
-    /// What a unit's first bytes promise.
+    /// What the first bytes of a unit announce.
     enum Content {
         case picture
-        /// Right, and not to be seen: parameter sets alone, or a picture that only others build on.
+        /// Valid but without visible output: parameter sets alone, or a picture that is only a
+        /// reference for others.
         case hidden
-        /// Not of the codec at all.
+        /// Not data of the codec.
         case garbage
     }
 
-    /// A look at the start of the unit; it costs nothing beside the decoder.
+    /// Inspects the start of the unit; the cost is negligible compared with decoding.
     var content: Content {
         bytes.withUnsafeBytes { bytes in
             switch codec {
@@ -19,14 +20,14 @@ extension EncodedVideoFrame {
         }
     }
 
-    /// Looks for the first slice behind the start codes.
+    /// Searches the NAL units for the first slice.
     private static func h264Content(_ bytes: UnsafeRawBufferPointer) -> Content {
         guard let first = bytes.firstIndex(where: { $0 != 0 }), first >= 2, bytes[first] == 1,
             first + 1 < bytes.count
         else { return .garbage }
         var header = first + 1
         while true {
-            // The bit that every unit has as zero.
+            // `forbidden_zero_bit`, which is zero in every NAL unit.
             guard bytes[header] & 0x80 == 0 else { return .garbage }
             if (1...5).contains(bytes[header] & 0x1f) { return .picture }
             var zeros = 0
@@ -40,7 +41,7 @@ extension EncodedVideoFrame {
         }
     }
 
-    /// Reads the frame tag of three bytes, and the start code of a key frame behind it.
+    /// Reads the frame tag of three bytes, and the start code that follows it in a key frame.
     private static func vp8Content(_ bytes: UnsafeRawBufferPointer) -> Content {
         guard bytes.count > 3 else { return .garbage }
         let isKey = bytes[0] & 1 == 0
@@ -55,21 +56,23 @@ extension EncodedVideoFrame {
         return isShown ? .picture : .hidden
     }
 
-    /// Walks from segment to segment to the one that says the size: a damaged one may ask for gigabytes.
+    /// Walks the segments up to the start of frame, which contains the picture size: a damaged size
+    /// may make the decoder allocate gigabytes.
     private static func jpegContent(_ bytes: UnsafeRawBufferPointer) -> Content {
         guard bytes.count > 3, bytes[0] == 0xff, bytes[1] == 0xd8 else { return .garbage }
         var at = 2
         while at + 9 < bytes.count, bytes[at] == 0xff {
             let marker = bytes[at + 1]
             let length = Int(bytes[at + 2]) << 8 | Int(bytes[at + 3])
-            // Start of frame, of every kind; among them stand three markers that are something else.
+            // SOF0 to SOF15, except for three markers in that range with another meaning (DHT, JPG,
+            // DAC).
             if (0xc0...0xcf).contains(marker), ![0xc4, 0xc8, 0xcc].contains(marker) {
                 let size = VideoSize(
                     width: Int(bytes[at + 7]) << 8 | Int(bytes[at + 8]),
                     height: Int(bytes[at + 5]) << 8 | Int(bytes[at + 6]))
                 return size.isValid ? .picture : .garbage
             }
-            // A fill byte stands alone; every other segment says how long it is.
+            // A fill byte has no length field; every other segment has one.
             at += marker == 0xff ? 1 : 2 + max(2, length)
         }
         return .garbage

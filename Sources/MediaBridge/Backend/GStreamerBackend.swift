@@ -1,34 +1,36 @@
-/// What an engine asks for, from GStreamer.
+/// Implements the services that an engine needs with GStreamer.
 public struct GStreamerBackend: MediaBackend {
+    /// Creates a backend. It has no settings.
     public init() {}
 
-    /// The clock that every pipeline of the process is set to.
+    /// Returns the time of the clock that all pipelines of the process use.
     public func clockTime() -> MediaTime { MediaTime(SharedClock.now) }
 
-    /// The camera, else the screen, else a test picture.
+    /// Creates a source for the camera, else for the screen, else for a test picture.
     ///
-    /// - Throws: ``PipelineError``.
+    /// - Throws: ``PipelineError`` if GStreamer or the source cannot be set up.
     public func makeDefaultSource() throws -> sending any VideoSource {
         try PipelineVideoSource(DefaultCapture.find().text)
     }
 
-    /// `videoconvert`, `videoflip` and `videoscale`, on the caller's thread.
+    /// Creates a converter that uses `videoconvert`, `videoflip` and `videoscale` on the caller's
+    /// thread.
     public func makeConverter() -> any VideoConverter { FrameConverter() }
 
-    /// The microphone.
+    /// Creates a source for the microphone.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` where there is no sound card.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
     public func makeDefaultAudioSource() throws -> sending any AudioSource {
         try PipelineAudioSource(DefaultAudio.microphone())
     }
 
-    /// `audioconvert` and `audioresample`, on the caller's thread.
+    /// Creates a converter that uses `audioconvert` and `audioresample` on the caller's thread.
     public func makeAudioConverter() -> any AudioConverter { SoundConverter() }
 
-    /// A decoder that is installed.
+    /// Creates a decoder from the elements installed.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement``, which names the Debian
-    ///   package, where there is none.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no decoder is
+    ///   installed; it names the Debian package.
     public func makeDecoder(
         _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder {

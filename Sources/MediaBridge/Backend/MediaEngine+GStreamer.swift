@@ -1,10 +1,10 @@
 extension MediaEngine {
-    /// An engine that captures, converts and decodes with GStreamer.
+    /// Creates an engine that captures, converts and decodes with GStreamer.
     ///
     /// - Parameters:
-    ///   - configuration: How it behaves; the defaults suit a call.
-    ///   - transport: The way to other engines; by default every engine of the process reaches every
-    ///     other in channels of the same name.
+    ///   - configuration: The engine's settings; the defaults suit a call.
+    ///   - transport: Connects this engine to others. By default all engines of the process that
+    ///     join a channel of the same name reach each other.
     public init(
         configuration: Configuration = Configuration(),
         transport: any ChannelTransport = LoopbackNetwork.shared
@@ -13,13 +13,14 @@ extension MediaEngine {
             configuration: configuration, backend: GStreamerBackend(), transport: transport)
     }
 
-    /// Writes the next frame of a stream as a picture, PNG or JPEG by the path's ending.
+    /// Writes the next frame of a stream to a picture file, PNG or JPEG according to the path's
+    /// extension.
     ///
     /// - Parameters:
-    ///   - stream: Whose frame.
-    ///   - limit: How long it may take; by default ``Configuration/firstFrameDeadline``.
-    ///   - path: The file, which is replaced.
-    /// - Throws: ``EngineError/Code/noFrame``; ``PipelineError`` where it cannot be written.
+    ///   - stream: The stream to take the frame from.
+    ///   - limit: The longest wait for the frame; by default ``Configuration/firstFrameDeadline``.
+    ///   - path: The file; an existing one is replaced.
+    /// - Throws: ``EngineError/Code/noFrame``; ``PipelineError`` if the file cannot be written.
     public func takeSnapshot(
         of stream: StreamID = .local(), within limit: Duration? = nil, to path: String
     ) async throws {

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// Which unit a picture came of.
+/// Finds the access unit that a decoded picture belongs to.
 ///
-/// Units get numbers, which travel through the decoder with them: a unit's own time may be of any clock,
-/// and negative, and decoders invent times of their own where those they get go back. Thread: any.
+/// Units are numbered, and the numbers travel through the decoder as timestamps: a unit's own time
+/// may be on any clock and may be negative, and decoders invent times if their input times go
+/// backwards. Thread: any.
 final class PendingAccessUnits: Sendable {
     struct Entry: Sendable {
         let number: Int
@@ -11,7 +12,7 @@ final class PendingAccessUnits: Sendable {
         let rotation: VideoRotation
     }
     private struct State {
-        /// Units whose pictures are to come, in the order of their numbers.
+        /// Units whose pictures have not come out yet, in the order of their numbers.
         var pending: [Entry] = []
         var next = 0
         var lost = 0
@@ -19,21 +20,21 @@ final class PendingAccessUnits: Sendable {
     }
     private let state = Mutex(State())
     private let reordering: Int
-    /// From one number's time to the next.
+    /// Nanoseconds between the timestamps of two consecutive numbers.
     private static let step: UInt64 = 1_000_000
 
-    /// What numbers go by in a buffer.
+    /// The caps of the reference timestamp that carries a unit's number in its buffer.
     private let reference: Caps
 
-    /// - Parameter reordering: Units that may overtake another.
+    /// - Parameter reordering: The maximum number of units by which a picture may be late.
     init(reordering: Int) throws(PipelineError) {
         self.reordering = reordering
         reference = try Caps("timestamp/x-mediabridge-unit")
     }
 
-    /// Enters a unit.
+    /// Registers a unit and numbers it.
     ///
-    /// - Parameter buffer: Gets its number.
+    /// - Parameter buffer: Its presentation time and a reference timestamp are set to the number.
     func enter(
         _ unit: EncodedVideoFrame, givesPicture: Bool, in buffer: inout Buffer
     ) {
@@ -52,7 +53,7 @@ final class PendingAccessUnits: Sendable {
         buffer.addReferenceTime(stamp, of: reference)
     }
 
-    /// The unit that was entered last did not go in.
+    /// Undoes the last ``enter(_:givesPicture:in:)``, because the unit was not pushed.
     func withdraw() {
         state.withLock { state in
             state.next -= 1
@@ -60,9 +61,10 @@ final class PendingAccessUnits: Sendable {
         }
     }
 
-    /// The unit of a picture; where the decoder made one up, that of the one before.
+    /// Returns the unit of a picture. If it is unknown, because the decoder made the picture up,
+    /// returns the unit of the previous picture.
     func unit(of picture: VideoFrame) -> Entry? {
-        // A decoder that forgets the reference keeps the order, at least.
+        // Some decoders drop the reference timestamp; the presentation time is used instead.
         let reference = (picture.storage as? BufferFrameStorage)?
             .buffer.referenceTime(of: self.reference).map { MediaTime($0) }
         let number = (reference ?? picture.runningTime).map {
@@ -74,7 +76,7 @@ final class PendingAccessUnits: Sendable {
             }
             let found = state.pending.remove(at: place)
             state.last = found
-            // Who was overtaken by too many will not come any more.
+            // Units overtaken by more than `reordering` others will not give a picture any more.
             let late = state.pending.prefix { $0.number < found.number - reordering }
             state.lost += late.count
             state.pending.removeFirst(late.count)
@@ -82,7 +84,7 @@ final class PendingAccessUnits: Sendable {
         }
     }
 
-    /// What is pending will not come.
+    /// Counts all pending units as lost.
     func loseRest() {
         state.withLock { state in
             state.lost += state.pending.count

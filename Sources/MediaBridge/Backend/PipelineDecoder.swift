@@ -2,10 +2,11 @@ internal import Dispatch
 internal import MediaBasics
 internal import Synchronization
 
-/// Access units to pictures, in a small pipeline: appsrc, decoder, appsink.
+/// Decodes access units to pictures in a small pipeline: appsrc, decoder, appsink.
 ///
-/// Pictures are delivered on the pipeline's streaming thread. An error in the pipeline starts it anew,
-/// for the next unit that builds on none; after too many without a picture between them it is given up.
+/// Pictures are delivered on the pipeline's streaming thread. After an error the pipeline is
+/// restarted, and the next unit must be one that references no other. After too many errors in a
+/// row without a picture in between, the decoder gives up.
 final class PipelineDecoder: VideoDecoder {
     private let codec: EncodedVideoFrame.Codec
     private let capture: Capture
@@ -21,22 +22,23 @@ final class PipelineDecoder: VideoDecoder {
         var pictures = 0
     }
     private let state = Mutex(State())
-    /// Where the pipeline is started anew.
+    /// Restarts run on this queue.
     private let control = SerialQueue(label: "mediabridge.decoder")
-    /// Units that wait at most: half a second of most streams.
+    /// Maximum number of queued units: half a second of most streams.
     static let depth = 16
     private static let patience = Duration.seconds(3).asDefaultDeadline
     private static let errorsInARow = 8
 
     /// Blocks until the pipeline runs.
     ///
-    /// - Parameter elements: Between units and pictures; `nil` for a decoder that is installed.
+    /// - Parameter elements: The elements between appsrc and appsink; `nil` to choose an installed
+    ///   decoder.
     init(
         _ codec: EncodedVideoFrame.Codec, elements: String? = nil,
         to consumer: any VideoFrameConsumer
     ) throws(PipelineError) {
         let recipe = DecoderRecipe(codec: codec)
-        // Not `??`, which forgets what kind of error is thrown.
+        // Not `??`, which loses the type of the thrown error.
         let decoder = if let elements { elements } else { try recipe.decoder() }
         let capture = try Capture(recipe.text(around: decoder), depth: 3)
         let element = capture.pipeline.element(named: DecoderRecipe.sourceName)
@@ -100,7 +102,8 @@ final class PipelineDecoder: VideoDecoder {
         pictures.close()
         control.sync {
             branch.discard()
-            // Whoever holds the picture that is being delivered keeps the pipeline up until then.
+            // If a callback still holds the picture being delivered, the pipeline stays up until it
+            // returns.
             _ = try? capture.pipeline.setStateAndWait(.null, deadline: Self.patience)
             ledger.loseRest()
         }
@@ -108,7 +111,9 @@ final class PipelineDecoder: VideoDecoder {
 
     // MARK: Errors
 
-    /// - Returns: False where no unit was taken before.
+    /// Stops accepting units.
+    ///
+    /// - Returns: False if no units were being accepted.
     private func close() -> Bool {
         state.withLock { state in
             guard state.phase == .open else { return false }
@@ -117,7 +122,7 @@ final class PipelineDecoder: VideoDecoder {
         }
     }
 
-    /// On the thread that posts the error.
+    /// Thread: the one that posts the error.
     private func failed(_ error: PipelineError) {
         pictures.ended()
         guard close() else { return }
@@ -132,7 +137,7 @@ final class PipelineDecoder: VideoDecoder {
         }
     }
 
-    /// On the control queue.
+    /// Thread: the control queue.
     private func restart() {
         guard state.withLock({ $0.phase }) != .stopped else { return }
         do throws(PipelineError) {
@@ -148,7 +153,7 @@ final class PipelineDecoder: VideoDecoder {
             return state.phase == .stopped
         }
         guard !isStopped else { return }
-        // Not here: whoever hears it may call stop, which waits for this queue.
+        // On a queue of its own: the consumer may call `stop`, which waits for the control queue.
         SerialQueue(label: "mediabridge.failure").async { [pictures] in
             pictures.consumer.sourceDidFail(error)
         }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Runs asynchronous work and blocks the calling control thread until it is done.
 ///
-/// For the synchronous calls of the engine's protocols alone: never from a task, never from the main
-/// actor, never from a streaming thread.
+/// Only for the synchronous calls of the engine's protocols. Never use it from a task, the main
+/// actor or a streaming thread.
 struct BlockingTask {
     private final class Outcome: Sendable {
         let error = Mutex<(any Error)?>(nil)
@@ -12,7 +12,7 @@ struct BlockingTask {
     private let outcome = Outcome()
     private let done = DispatchSemaphore(value: 0)
 
-    /// - Parameter body: Returns what went wrong.
+    /// - Parameter body: The work; returns its error, or `nil`.
     init(_ body: @escaping @Sendable () async -> (any Error)?) {
         let (done, outcome) = (self.done, self.outcome)
         ControlTask.start {
@@ -22,7 +22,7 @@ struct BlockingTask {
         }
     }
 
-    /// Blocks, and throws what went wrong.
+    /// Blocks until the work is done, and throws its error.
     func wait() throws {
         done.wait()
         if let error = outcome.error.withLock({ $0 }) { throw error }

@@ -1,7 +1,7 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// A door that opens once and lets every waiter through.
+/// Suspends callers until it is opened. Opening it resumes all of them; it stays open until reset.
 final class Latch: Sendable {
     private struct Waiter {
         let continuation: CheckedContinuation<Bool, Never>
@@ -14,7 +14,7 @@ final class Latch: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Any thread.
+    /// Opens the latch and resumes all waiters. Thread: any.
     func open() {
         let waiters = state.withLock { state in
             state.isOpen = true
@@ -29,9 +29,10 @@ final class Latch: Sendable {
 
     func reset() { state.withLock { $0.isOpen = false } }
 
-    /// Suspends until the door is open.
+    /// Suspends until the latch is open.
     ///
-    /// - Returns: False where it was not within `limit`; `nil`: no limit.
+    /// - Parameter limit: The longest wait; `nil` for no limit.
+    /// - Returns: False if the latch was not opened within `limit`.
     func wait(for limit: Duration? = nil) async -> Bool {
         await withCheckedContinuation { continuation in
             let id = state.withLock { state -> Int? in

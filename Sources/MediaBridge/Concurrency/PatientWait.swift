@@ -1,30 +1,31 @@
-/// Waits for the end of a pipeline, for as long as something moves in it.
+/// Waits for a pipeline to finish, as long as it makes progress.
 struct PatientWait {
-    /// How long it may take.
+    /// Limits of a wait.
     struct Patience {
-        /// Without anything that moves.
+        /// The longest time without progress.
         var standing: Duration
-        /// From the beginning; `nil`: without limit.
+        /// The longest time in total; `nil` for no limit.
         var inAll: Duration?
 
-        /// After an error what is still inside may yet be saved, but not for long. Also where nothing seems to
-        /// be inside.
+        /// Limits after an error: data still inside the pipeline may be saved, but the wait is
+        /// short. Also used if nothing seems to be left inside.
         static let afterError = Patience(
             standing: .seconds(1).asDefaultDeadline, inAll: .seconds(3).asDefaultDeadline)
     }
 
-    /// Opened when the work is likely to be done.
+    /// Opened when the work is probably done.
     let news: Latch
 
-    /// How often it is looked whether anything moves.
+    /// Interval between two checks for progress.
     private static let glance = Duration.milliseconds(50)
 
     /// Suspends until the work is done.
     ///
     /// - Parameters:
-    ///   - movement: Changes with everything that is done.
-    ///   - patience: Asked at every glance.
-    /// - Returns: False where the patience is at its end before.
+    ///   - isDone: Whether the work is done.
+    ///   - movement: A counter that changes with every step of progress.
+    ///   - patience: The limits; read at every check.
+    /// - Returns: False if a limit was reached first.
     func wait(
         until isDone: @Sendable () -> Bool, movement: @Sendable () -> Int,
         patience: @Sendable () -> Patience

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Wakes one waiting task; a signal that nobody waits for is kept for the next.
+/// Wakes one waiting task. A signal sent while no task waits is kept for the next wait.
 final class Signal: Sendable {
     private struct State {
         var isPending = false
@@ -8,7 +8,7 @@ final class Signal: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Any thread.
+    /// Wakes the waiting task, if there is one. Thread: any.
     func signal() {
         let waiter = state.withLock { state in
             defer { state.waiter = nil }

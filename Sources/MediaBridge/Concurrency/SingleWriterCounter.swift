@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A count that one thread at a time adds to, and any thread reads. Cheaper than an atomic addition,
-/// which would be for several at once.
+/// A counter that one thread at a time increments and any thread reads. It is cheaper than an
+/// atomic addition, which only several concurrent writers need.
 struct SingleWriterCounter: ~Copyable, Sendable {
     private let count = Atomic<Int>(0)
 

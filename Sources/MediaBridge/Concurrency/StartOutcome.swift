@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// How a start went: the first thing that is known of it counts.
+/// The result of a start. Only the first result noted counts.
 final class StartOutcome: Sendable {
     private enum Outcome {
         case unknown
@@ -10,8 +10,10 @@ final class StartOutcome: Sendable {
     private let outcome = Mutex(Outcome.unknown)
     private let isKnown = DispatchSemaphore(value: 0)
 
-    /// - Parameter error: `nil` where it went well.
-    /// - Returns: Whether it was known before.
+    /// Notes the result, unless one has been noted already.
+    ///
+    /// - Parameter error: `nil` if the start succeeded.
+    /// - Returns: Whether a result was noted before.
     @discardableResult
     func note(_ error: PipelineError?) -> Bool {
         let wasKnown = outcome.withLock { outcome in
@@ -23,7 +25,7 @@ final class StartOutcome: Sendable {
         return wasKnown
     }
 
-    /// Blocks until it is known.
+    /// Blocks until a result is noted, and returns its error; `nil` if the start succeeded.
     func wait() -> PipelineError? {
         isKnown.wait()
         return outcome.withLock { outcome in

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Signals that ask a process to end: Ctrl-C, and what `kill` and service managers send.
+/// Signals that ask a process to end: Ctrl-C, and the one that `kill` and service managers send.
 ///
 /// ```swift
 /// try await engine.startPreview()
@@ -10,8 +10,10 @@ internal import Synchronization
 /// await engine.shutDown()  // files are completed
 /// ```
 public struct StopSignals: OptionSet, Hashable, Sendable {
+    /// The set as a bit mask.
     public let rawValue: Int
 
+    /// Creates a set from its bit mask.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// SIGINT: Ctrl-C.
@@ -19,8 +21,8 @@ public struct StopSignals: OptionSet, Hashable, Sendable {
     /// SIGTERM.
     public static let terminate = StopSignals(rawValue: 2)
 
-    /// Returns at the first of these signals, or when the task is cancelled. From the call to the return a
-    /// signal does not end the process; a second one does.
+    /// Returns at the first of these signals, or when the task is cancelled. Between the call and
+    /// the return, the first signal does not end the process; a second one does.
     public func wait() async {
         let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
         let trap = SignalTrap(self) { continuation.finish() }
@@ -33,26 +35,26 @@ public struct StopSignals: OptionSet, Hashable, Sendable {
     }
 }
 
-/// Hears of signals once, in place of what they do otherwise. Thread: any.
+/// Catches the first of a set of signals and replaces its default action until then. Thread: any.
 final class SignalTrap: Sendable {
     private static let queue = DispatchQueue(label: "mediabridge.signals")
-    /// How many traps there are for each signal: what it did before comes back with the last.
+    /// Number of traps per signal. The default action is restored when the last trap is released.
     private static let traps = Mutex<[Int32: Int]>([:])
 
     private let numbers: [Int32]
-    /// Unchecked: Dispatch's sources are for any thread.
+    /// Unchecked: Dispatch sources may be used from any thread.
     private struct Source: @unchecked Sendable {
         let signal: any DispatchSourceSignal
     }
     private let sources = Mutex<[Source]>([])
 
-    /// - Parameter body: Called at the first signal, on a queue of the traps' own.
+    /// - Parameter body: Called at the first signal, on a queue that all traps share.
     init(_ signals: StopSignals, body: @escaping @Sendable () -> Void) {
         numbers = signals.numbers
         let sources = numbers.map { number in
             Self.traps.withLock { traps in
                 traps[number, default: 0] += 1
-                // Dispatch hears of a signal only where it does nothing by itself.
+                // Dispatch reports a signal only if its default action is disabled.
                 if traps[number] == 1 { signal(number, SIG_IGN) }
             }
             return Source(
@@ -61,7 +63,7 @@ final class SignalTrap: Sendable {
         self.sources.withLock { $0 = sources }
         for source in sources {
             source.signal.setEventHandler { [weak self] in
-                // The next one ends the process.
+                // From here on the next signal ends the process.
                 self?.release()
                 body()
             }
@@ -71,7 +73,7 @@ final class SignalTrap: Sendable {
 
     deinit { release() }
 
-    /// Signals do what they did before. A second call does nothing.
+    /// Restores the default action of the signals. A second call does nothing.
     func release() {
         let sources = self.sources.withLock { sources in
             defer { sources = [] }

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// GStreamer's own converters, set up for one kind of picture and one conversion.
+/// GStreamer's own converters, set up for one input format and one conversion.
 ///
 /// Thread: any, one frame at a time (others wait).
 final class ConverterChain: Sendable {
     private let chain: ElementChain
-    /// What the last caps that came out say.
+    /// The layout that the most recent output caps describe.
     private let layout = Mutex<FrameLayout?>(nil)
 
-    /// - Throws: ``PipelineError`` for a pixel format that GStreamer does not know, and where an element
-    ///   is missing.
+    /// - Throws: ``PipelineError`` for a pixel format that GStreamer does not know, and if an
+    ///   element is missing.
     init(for caps: Caps, _ format: VideoFormat, _ conversion: VideoConversion) throws {
         let elements = try conversion.elements(for: caps, format)
         chain = try ElementChain(
@@ -38,8 +38,9 @@ final class ConverterChain: Sendable {
 }
 
 extension VideoConversion {
-    /// What does it. No element more than is needed: two converters in a row cost ten milliseconds to
-    /// link, which is a hiccup where a receiver joins a running stream.
+    /// Returns the elements that carry out the conversion. It adds no more than are needed: two
+    /// converters in a row take ten milliseconds to link, which interrupts a running stream
+    /// noticeably when a receiver joins it.
     fileprivate func elements(
         for caps: Caps, _ format: VideoFormat
     ) throws(PipelineError) -> [String] {
@@ -59,7 +60,8 @@ extension VideoConversion {
         return elements + ["videoconvert"]
     }
 
-    /// What is too much on both sides of a picture that is to fill another shape; `nil` for nothing.
+    /// The margins to crop so that the picture fills a size of another aspect ratio; `nil` if no
+    /// cropping is needed.
     private func crop(of format: VideoFormat) -> VideoCrop? {
         guard let size, fillsSize, size.isValid else { return nil }
         let isLying = rotation == .rotation90 || rotation == .rotation270
@@ -76,7 +78,8 @@ extension VideoConversion {
             ? nil : VideoCrop(left: x / 2, top: y / 2, right: x - x / 2, bottom: y - y / 2)
     }
 
-    /// What `videoflip` calls a turn and the mirror after it; `nil` for neither.
+    /// The value of `videoflip`'s `video-direction` for the rotation followed by the mirror; `nil`
+    /// for neither.
     fileprivate var direction: String? {
         switch (rotation, isMirrored) {
         case (.none, false): nil
@@ -90,11 +93,11 @@ extension VideoConversion {
         }
     }
 
-    /// What comes out.
+    /// The caps of the output.
     fileprivate func caps(for format: VideoFormat) throws -> Caps {
         var wanted = pixelFormat ?? .any
         if wanted == .any { wanted = format.pixelFormat }
-        // The name becomes part of a text, so it must be one that GStreamer knows.
+        // The name becomes part of a caps string, so it must be a format that GStreamer knows.
         let name = try VideoInfo(format: wanted.rawValue, width: 16, height: 16).format
         guard let size else { return try Caps("video/x-raw, format=\(name)") }
         guard size.isValid else {

@@ -1,21 +1,21 @@
 internal import Synchronization
 
-/// Frames through GStreamer's own converters, on the caller's thread.
+/// Converts frames with GStreamer's own converters, on the caller's thread.
 ///
-/// A chain of them is kept for each of the last few kinds of picture and conversion, so that a stream of
-/// changing pictures, or several receivers, cost no new chain for every frame. Thread: any, one frame at
-/// a time for each chain (others wait).
+/// It keeps one chain for each of the last few pairs of caps and conversion, so that a stream that
+/// alternates between formats, or several receivers, need no new chain for every frame. Thread:
+/// any. Each chain converts one frame at a time; other callers wait.
 final class FrameConverter: VideoConverter {
     private struct Entry: Sendable {
-        /// Held, so that no other caps have its identity.
+        /// Kept alive, so that no other caps object can have the same identity (address).
         var caps: Caps
         let conversion: VideoConversion
         let chain: ConverterChain
     }
-    /// The one used last is the last.
+    /// In order of use, the most recently used last.
     private let entries = Mutex<[Entry]>([])
     private let wrapper = BufferWrapper()
-    /// Chains that are kept at most.
+    /// Maximum number of chains kept.
     static let capacity = 8
 
     func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame {
@@ -30,7 +30,8 @@ final class FrameConverter: VideoConverter {
 
     private func known(_ caps: Caps, _ conversion: VideoConversion) -> ConverterChain? {
         entries.withLock { entries in
-            // Identity is the cheap question; caps of two streams may say the same.
+            // Comparing identities is cheap, so it comes first; two streams may have equal but
+            // distinct caps.
             let place =
                 entries.lastIndex {
                     $0.caps.identity == caps.identity && $0.conversion == conversion
@@ -50,7 +51,7 @@ final class FrameConverter: VideoConverter {
         let entry = Entry(
             caps: caps, conversion: conversion,
             chain: try ConverterChain(for: caps, format, conversion))
-        // What gives way is let go of outside of the lock.
+        // The evicted chain is released outside of the lock.
         _ = entries.withLock { entries in
             entries.append(entry)
             return entries.count > Self.capacity ? entries.removeFirst() : nil

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Sound through GStreamer's own `audioconvert` and `audioresample`, on the caller's thread.
+/// Converts audio with GStreamer's own `audioconvert` and `audioresample`, on the caller's thread.
 ///
-/// Of one stream: the chain remembers the end of what it resamples. A stream that changes gets a new chain.
-/// Thread: any, one frame at a time (others wait).
+/// One converter is for one stream: the resampler keeps state from buffer to buffer. If the
+/// stream's format changes, a new chain is made. Thread: any, one frame at a time (others wait).
 final class SoundConverter: AudioConverter {
     private struct Chain: Sendable {
         let from: AudioFormat
@@ -20,7 +20,8 @@ final class SoundConverter: AudioConverter {
         let wrapped = try wrapper.wrap(frame)
         let caps = wrapped.caps
         var buffer = wrapped.buffer.retained().withOwnHeader()
-        // Where the first frame is due is where the converted ones begin.
+        // The frame's running time becomes the buffer's time, so that the output gets running times
+        // too.
         buffer.presentationTime = frame.runningTime.flatMap { ClockTime($0) }
         buffer.duration = nil
         let chain = try self.chain(from: frame.format, to: wanted)
@@ -42,7 +43,7 @@ final class SoundConverter: AudioConverter {
             from: from, to: to,
             elements: try ElementChain("audioconvert ! audioresample", to: layout.caps),
             layout: layout)
-        // What it replaces is let go of outside of the lock.
+        // The replaced chain is released outside of the lock.
         _ = chain.withLock { chain in
             defer { chain = fresh }
             return chain

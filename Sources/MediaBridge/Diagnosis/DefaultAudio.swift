@@ -1,22 +1,25 @@
-/// The microphone and the speakers of the machine, as gst-launch strings.
+/// gst-launch strings for the machine's default microphone and speakers.
 public enum DefaultAudio {
-    /// A string for the microphone. Looks at the machine: may take a second; call it in the control zone.
+    /// Returns a string for the microphone. Queries the machine's devices, which may take a second;
+    /// call it in the control zone.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` where there is no sound card.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
     public static func microphone() throws(PipelineError) -> String {
         try require("Audio/Source", "microphone", "audiotestsrc gives a tone instead")
         return "autoaudiosrc ! audioconvert ! audioresample"
     }
 
-    /// A string for the speakers. Looks at the machine: may take a second; call it in the control zone.
+    /// Returns a string for the speakers. Queries the machine's devices, which may take a second;
+    /// call it in the control zone.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` where there is no sound card.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
     public static func speakers() throws(PipelineError) -> String {
         try require("Audio/Sink", "loudspeaker", "a file, or enableExternalAudioSink, instead")
         return "audioconvert ! audioresample ! autoaudiosink"
     }
 
-    /// GStreamer's `auto…` elements take something silent instead, and tell nobody.
+    /// Throws if no such device exists: GStreamer's `auto…` elements would silently use a fake
+    /// device.
     private static func require(
         _ klass: String, _ name: String, _ instead: String
     ) throws(PipelineError) {

@@ -1,15 +1,16 @@
 internal import Glibc
 
-/// What there is to capture when nobody says what: the camera, else the screen, else a test picture.
+/// The source to capture if none is named: the camera, else the screen, else a test picture.
 public struct DefaultCapture: Hashable, Sendable {
-    /// `camera`, `screen` or `test picture`, with what it is.
+    /// The kind of source (`camera`, `screen` or `test picture`) and its name.
     public let about: String
-    /// A gst-launch string.
+    /// The source as a gst-launch string.
     public let text: String
 
-    /// Looks at the machine. May take a second; call it in the control zone.
+    /// Finds the source. Queries the machine's devices, which may take a second; call it in the
+    /// control zone.
     ///
-    /// - Throws: ``PipelineError`` where GStreamer cannot start.
+    /// - Throws: ``PipelineError`` if GStreamer cannot be initialised.
     public static func find() throws(PipelineError) -> DefaultCapture {
         let cameras = try Device.list(klass: "Video/Source").filter { $0.path != nil }
         if let camera = cameras.first, let path = camera.path {
@@ -31,7 +32,7 @@ public struct DefaultCapture: Hashable, Sendable {
                 + "! videoconvert ! video/x-raw,format=I420")
     }
 
-    /// The X display, if there is one to be reached.
+    /// The value of `DISPLAY`, the name of the X display; `nil` if it is not set.
     public static var display: String? {
         guard let value = getenv("DISPLAY"), value.pointee != 0 else { return nil }
         return String(cString: value)

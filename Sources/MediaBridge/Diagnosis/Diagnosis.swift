@@ -1,23 +1,30 @@
-/// What a machine has and lacks for bridging: the answer of `gst-bridge doctor`.
+/// A check of what a machine has and lacks for bridging, as printed by `gst-bridge doctor`.
 public struct Diagnosis: Sendable {
-    /// One thing that was looked for.
+    /// The result of one check.
     public struct Finding: Hashable, Sendable {
-        /// `missing` breaks nothing until a pipeline asks for it.
+        /// The outcome. `missing` causes no error until a pipeline needs the thing.
         public enum Verdict: String, Hashable, Sendable { case ok, missing, broken }
+        /// What was checked.
         public var name: String
+        /// The outcome of the check.
         public var verdict: Verdict
+        /// A version, a name or the cause of a failure.
         public var detail: String
-        /// What to do, where something is to be done.
+        /// What to do about it; `nil` if nothing needs to be done.
         public var advice: String?
     }
 
+    /// The results, in the order of the checks.
     public private(set) var findings: [Finding] = []
 
-    /// Whether nothing is broken. Something that is missing (a camera, an encoder) breaks nothing until
-    /// a pipeline asks for it.
+    /// Whether nothing is broken. A missing thing, such as a camera or an encoder, causes no error
+    /// until a pipeline needs it.
     public var isHealthy: Bool { !findings.contains { $0.verdict == .broken } }
 
-    /// Looks at the machine, and at pipeline files. May take a second; call it in the control zone.
+    /// Checks the machine and the given pipeline files. May take a second; call it in the control
+    /// zone.
+    ///
+    /// - Parameter files: Paths of pipeline files.
     public init(files: [String] = []) {
         do throws(PipelineError) {
             try GStreamer.initialize()
@@ -43,7 +50,7 @@ public struct Diagnosis: Sendable {
         for file in files { check(file) }
     }
 
-    /// What pipelines ask for most, and what for.
+    /// The elements that pipelines need most often, each with its purpose.
     private static let elements = [
         ("frames into Swift", "appsink"), ("frames out of Swift", "appsrc"),
         ("test picture", "videotestsrc"), ("any file", "decodebin"),
@@ -70,7 +77,7 @@ public struct Diagnosis: Sendable {
             let file = try PipelineFile(path: path)
             var values: [String: String] = [:]
             for variable in file.variables where variable.defaultValue == nil {
-                values[variable.name] = "1"  // any value does to see whether the strings are sound
+                values[variable.name] = "1"  // any value does to check the strings
             }
             let plan = try file.plan(setting: values)
             if plan.captures.isEmpty {

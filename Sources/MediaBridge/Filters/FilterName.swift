@@ -1,15 +1,15 @@
-/// Filters by the names that `--filter` and pipeline files use.
+/// The names of filters, as `--filter` and pipeline files use them.
 public enum FilterName {
-    /// Every name, with what it does.
+    /// Every name, with a description of the filter.
     public static let all: [(name: String, meaning: String)] = [
         ("grayscale", "black and white; luma of YUV is not touched"),
         ("mirror", "left becomes right"),
         ("rotate=90|180|270", "clockwise, by degrees"),
     ]
 
-    /// The filter that `text` names: `grayscale`, `mirror`, `rotate=90`.
+    /// Returns the filter with the name `text`: `grayscale`, `mirror`, `rotate=90`.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for any other.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for an unknown name.
     public static func filter(
         _ text: String
     ) throws(PipelineError) -> any VideoProcessor & Sendable {

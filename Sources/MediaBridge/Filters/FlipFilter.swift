@@ -1,17 +1,20 @@
-/// Turns or mirrors the picture, with GStreamer's `videoflip`; the pixel format stays.
+/// Rotates or mirrors the picture with GStreamer's `videoflip`. The pixel format does not change.
 public final class FlipFilter: VideoProcessor, Sendable {
-    /// What to do with the picture.
+    /// How the picture is changed. Rotations are clockwise, in degrees.
     public enum Method: String, Sendable, CaseIterable {
-        /// Left becomes right.
+        /// Swaps left and right.
         case mirror = "horiz"
-        /// Clockwise, by degrees.
+        /// Rotates by 90°.
         case rotate90 = "90r"
+        /// Rotates by 180°.
         case rotate180 = "180"
+        /// Rotates by 270°.
         case rotate270 = "90l"
     }
     private let converter = FrameConverter()
     private let conversion: VideoConversion
 
+    /// Creates a filter for one rotation, or for the mirror.
     public init(_ method: Method) {
         switch method {
         case .mirror: conversion = VideoConversion(isMirrored: true)
@@ -21,6 +24,9 @@ public final class FlipFilter: VideoProcessor, Sendable {
         }
     }
 
+    /// Returns the rotated or mirrored frame. Thread: any.
+    ///
+    /// - Throws: If the pixel format is unknown or cannot be converted.
     public func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
         try converter.convert(frame, to: conversion)
     }

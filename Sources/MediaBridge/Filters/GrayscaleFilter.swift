@@ -1,13 +1,17 @@
-/// Black and white: the picture without its colours.
+/// Removes the colours of the picture.
 ///
-/// Luma of YUV is not touched, to the byte; chroma becomes neutral. Of RGB every channel becomes the
-/// luminance (BT.601 weights). Formats whose samples are packed across bytes go through 16-bit YUV and
-/// back.
+/// In YUV formats the luma bytes stay unchanged and chroma becomes neutral. In RGB formats every
+/// channel becomes the luminance (BT.601 weights). Formats whose samples are packed across bytes
+/// are converted to 16-bit YUV and back.
 public final class GrayscaleFilter: VideoProcessor, Sendable {
     private let converter = FrameConverter()
 
+    /// Creates the filter. It has no settings.
     public init() {}
 
+    /// Returns the frame without its colours. Thread: any.
+    ///
+    /// - Throws: If the pixel format is unknown or cannot be converted.
     public func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
         var result = frame
         let info = try VideoInfo(result.format)
@@ -17,7 +21,7 @@ public final class GrayscaleFilter: VideoProcessor, Sendable {
         return result
     }
 
-    /// To a format that the recipes know, and back.
+    /// Converts the frame to a format that a recipe exists for, filters it, and converts it back.
     private func convert(_ frame: VideoFrame, _ info: VideoInfo) throws -> VideoFrame? {
         let back = VideoConversion(pixelFormat: VideoPixelFormat(rawValue: info.format))
         let plain = try converter.convert(frame, to: Self.detour)
@@ -26,12 +30,12 @@ public final class GrayscaleFilter: VideoProcessor, Sendable {
 
     private static let detour = VideoConversion(pixelFormat: "Y444_16LE")
 
-    /// What to do with the components of a format.
+    /// How the components of a format are changed.
     private enum Recipe {
         case neutralChroma([VideoInfo.Component], littleEndian: Bool)
         case luminance([VideoInfo.Component])
 
-        /// `nil` for formats whose samples do not stand in bytes or 16-bit words of their own.
+        /// `nil` for formats whose samples do not occupy whole bytes or 16-bit words.
         init?(_ info: VideoInfo) {
             let components = Array(info.components.prefix(3))
             guard components.count == 3, !info.isComplex else { return nil }
@@ -82,7 +86,8 @@ public final class GrayscaleFilter: VideoProcessor, Sendable {
             }
         }
 
-        /// Once for each row, in builds of every kind: a pointer's subscript checks in debug builds alone.
+        /// Checks the bounds once per row, in release builds too: a pointer's subscript is checked
+        /// in debug builds only.
         private func require(
             _ count: Int, _ row: Int, _ width: Int, _ channel: VideoInfo.Component
         ) {

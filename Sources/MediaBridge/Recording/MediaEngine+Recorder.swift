@@ -1,12 +1,12 @@
 extension MediaEngine {
-    /// A recorder in an engine.
+    /// Identifies a recorder that was added to an engine.
     public struct RecordingID: Hashable, Sendable {
         fileprivate let pictures: RendererID?
         fileprivate let sound: AudioSinkID?
     }
 
-    /// Gives a recorder the pictures and the sound of a stream, as far as it takes them: the engine's own,
-    /// or a user's.
+    /// Adds a recorder that receives the video and the audio of a stream, as far as its
+    /// configuration includes them. The stream is the engine's own or a remote user's.
     ///
     /// ```swift
     /// let recorder = try Recorder("call.mkv", configuration: configuration)
@@ -14,10 +14,14 @@ extension MediaEngine {
     /// try recorder.start()
     /// ```
     ///
-    /// What is recorded is neither mirrored nor scaled. The engine neither starts nor stops the recorder:
-    /// preview, channel and source may come and go meanwhile, and a source that is swapped for one of
-    /// another size begins a new file.
+    /// The recorded video is neither mirrored nor scaled. The engine neither starts nor stops the
+    /// recorder: preview, channel and source may start and stop meanwhile, and replacing the source
+    /// by one of another size begins a new file.
     ///
+    /// - Parameters:
+    ///   - recorder: The recorder; the caller starts and stops it.
+    ///   - stream: The stream to record. Default: the engine's own.
+    /// - Returns: The identifier for ``removeRecorder(_:)``.
     /// - Throws: ``EngineError``.
     @discardableResult
     public func addRecorder(
@@ -45,9 +49,10 @@ extension MediaEngine {
         }
     }
 
-    /// Gives a recorder nothing more: what is under way is recorded. Stop it afterwards.
+    /// Stops the delivery to a recorder. Frames already delivered are still recorded. Stop the
+    /// recorder afterwards.
     ///
-    /// - Throws: ``EngineError`` where it was removed before.
+    /// - Throws: ``EngineError`` if it was removed before.
     public func removeRecorder(_ id: RecordingID) async throws(EngineError) {
         if let sound = id.sound { try await removeAudioSink(sound) }
         if let pictures = id.pictures { try await removeVideoRenderer(pictures) }

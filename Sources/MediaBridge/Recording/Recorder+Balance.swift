@@ -1,6 +1,6 @@
 extension RecorderReport.Track {
-    /// What became of the frames that were handed over. Of sound, whose encoder makes units of other lengths,
-    /// delivered is what was not dropped.
+    /// The balance of the frames handed over. For audio, whose encoder makes units of other
+    /// lengths, `delivered` counts the frames that were not dropped.
     public var balance: FrameBalance {
         guard corrections == nil else {
             return FrameBalance(
@@ -11,7 +11,8 @@ extension RecorderReport.Track {
 }
 
 extension Recorder: FrameBalanceReporting {
-    /// For the engine that feeds it: without what ``render(_:)`` throws for.
+    /// Returns the counts for the engine that feeds this recorder. Frames for which ``render(_:)``
+    /// throws are not included.
     public func takenFrames(_ kind: MediaKind) -> FrameBalance {
         let report = self.report
         guard let track = kind == .video ? report.video : report.audio else {

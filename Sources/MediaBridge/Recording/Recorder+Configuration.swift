@@ -1,31 +1,33 @@
 internal import MediaBasics
 
 extension Recorder {
-    /// How a recording is made; the defaults suit one film of pictures without sound.
+    /// The settings of a recorder; the defaults suit a single file of video without audio.
     public struct Configuration: Sendable {
-        /// `nil`: no pictures are recorded.
+        /// How video is encoded; `nil`: no video is recorded.
         public var video: VideoEncoding? = VideoEncoding()
-        /// `nil`: no sound is recorded. A file waits with its beginning for the first sound, two seconds
-        /// at most where the streams are live.
+        /// How audio is encoded; `nil`: no audio is recorded. The beginning of a file is delayed
+        /// until the first audio arrives, for live streams by two seconds at most.
         public var audio: AudioEncoding?
-        /// Keeps so much in memory, encoded, from the first frame on, and begins the file with it. A minimum:
-        /// a file begins with a key frame, so that up to ``VideoEncoding/keyFrameInterval`` more comes with
-        /// it; less only where less was handed over. `nil`: the file begins with the first frame after
-        /// ``Recorder/start()``.
+        /// The duration of encoded data that is kept in memory from the first frame on, and that
+        /// the file begins with. It is a minimum: a file begins with a key frame, so up to
+        /// ``VideoEncoding/keyFrameInterval`` more may be included; less is included only if less
+        /// was handed over. `nil`: the file begins with the first frame after ``Recorder/start()``.
         public var preRoll: Duration?
-        /// `nil`: one file, and a new one only where the pictures' size or format changes.
+        /// How to divide the recording; `nil`: one file, and a new one only if the size or the
+        /// format of the pictures changes.
         public var segments: RecordingSegments?
-        /// What a writer meets when the encoder, or the disk behind it, is slow. Default
-        /// ``PipelineVideoSink/WhenFull/automatic``: the oldest frame of a live capture gives way, and
-        /// counts; any other writer waits.
+        /// What happens to a frame if the encoder, or the disk, is slow. Default
+        /// ``PipelineVideoSink/WhenFull/automatic``: for a live capture the oldest queued frame is
+        /// evicted and counted; any other caller waits.
         public var whenFull = PipelineVideoSink.WhenFull.automatic
-        /// How long ``Recorder/stop()`` waits without anything being written before it says that the disk
-        /// is stuck. Default 10 s.
+        /// How long ``Recorder/stop()`` waits while nothing is written before it reports that the
+        /// disk is stuck. Default 10 s.
         public var patience = Duration.seconds(10).asDefaultDeadline
-        /// Ends the recording when the disk has fewer bytes than this left, and what the file's index
-        /// needs; 0: never. Default 4 MB.
+        /// Ends the recording if the disk has fewer than this many bytes free, in addition to those
+        /// that the file's index needs; 0: never. Default 4 MB.
         public var reserve = 4_000_000
 
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 }

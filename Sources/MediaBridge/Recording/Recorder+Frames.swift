@@ -1,34 +1,36 @@
 extension Recorder {
-    /// Hands a picture over; blocks while the encoder is slow, unless the oldest gives way.
+    /// Records a video frame. Blocks while the encoder is slow, unless the oldest frame is evicted.
+    /// Thread: any.
     @discardableResult
     public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         guard let pictures else { return .notEnabled }
         return pictures.consume(frame) { sound?.reach($0) }
     }
 
-    /// Hands sound over; blocks while the encoder is slow, unless the oldest gives way. A gap of up to 10 s
-    /// is filled with silence, an overlap cut off.
+    /// Records an audio frame. Blocks while the encoder is slow, unless the oldest frame is
+    /// evicted. Gaps of up to 10 s are filled with silence, overlaps are cut off. Thread: any.
     @discardableResult
     public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
         guard let sound else { return .notEnabled }
         return sound.consume(frame) { pictures?.reach($0) }
     }
 
-    /// Hands a picture over; suspends, and blocks no thread, while the encoder is slow.
+    /// Records a video frame. Suspends, without blocking a thread, while the encoder is slow.
     ///
-    /// - Throws: ``PipelineError``: what made the recording fail, or why it does not take this frame. A
-    ///   frame that comes while the recording is paused, or before it starts, is let pass.
+    /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
+    ///   does not take this frame. Frames handed over during a pause, or before the start, are
+    ///   ignored.
     public func write(_ frame: VideoFrame) async throws {
         guard let pictures else { return try check(.notEnabled, "\(frame)") }
         let disposition = try await pictures.write(frame) { sound?.reach($0) }
         try check(disposition, "\(frame)")
     }
 
-    /// What a source of pictures delivers to. Told of the source's end, that stream of the recording ends,
-    /// and with the last the recording; told of its failure, the files are completed.
+    /// The consumer for a video source. When the source ends, the video stream of the recording
+    /// ends, and with its last stream the recording. If the source fails, the files are completed.
     public var videoInput: any VideoFrameConsumer { RecordingVideoInput(self) }
 
-    /// What a source of sound delivers to; as ``videoInput``.
+    /// The consumer for an audio source; behaves as ``videoInput``.
     public var audioInput: any AudioFrameConsumer { RecordingAudioInput(self) }
 
     private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
@@ -49,18 +51,24 @@ extension Recorder {
     }
 }
 
-/// For an engine's control thread. Start and stop are the program's.
+/// Called on an engine's control thread. The program starts and stops the recorder.
 extension Recorder: VideoSink, AudioSink {
+    /// Returns the kind of buffer that the recorder takes: pixel buffers.
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
-    /// Hands a frame over as ``consume(_:)`` does, and throws where it is not taken. Before
-    /// ``start()`` and after ``stop()`` frames are let pass.
+    /// Records a frame as ``consume(_:)`` does, and throws if it is not taken. Before ``start()``
+    /// and after ``stop()`` frames are ignored.
     public func render(_ frame: VideoFrame) throws { try check(consume(frame), "\(frame)") }
 
+    /// Records an audio frame as ``consume(_:)`` does, and throws if it is not taken.
     public func render(_ frame: AudioFrame) throws { try check(consume(frame), "\(frame)") }
 
+    /// Does nothing: the program initialises the recorder.
     public func shouldInitialize() throws -> Bool { true }
+    /// Does nothing: the program starts the recorder.
     public func shouldStart() throws {}
+    /// Does nothing: the program stops the recorder.
     public func shouldStop() throws {}
+    /// Does nothing: the program releases the recorder.
     public func shouldDispose() throws {}
 }

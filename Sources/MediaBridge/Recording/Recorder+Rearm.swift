@@ -1,15 +1,18 @@
 extension Recorder {
-    /// Ends this recording, and arms the recorder again: for events, of which each gets a file.
+    /// Ends this recording and prepares the recorder for the next one: for events that get a file
+    /// each.
     ///
-    /// Every frame that was handed over before is in the file, which is complete when this returns. Frames
-    /// go on to be handed over: where a pre-roll is kept, the very next one is the first of it, so that
-    /// nothing lies between two files, and nothing is in both. ``start()`` begins the next file, which bears
-    /// a number: `out.mkv`, `out-00001.mkv` …. ``events`` go on; ``stop()`` is the end.
+    /// When this returns, the file is complete and contains every frame handed over before the
+    /// call. Frames may continue to be handed over: with a pre-roll, the very next frame is its
+    /// first, so that no frame is missing between two files and none is in both. ``start()`` begins
+    /// the next file, whose name has a number: `out.mkv`, `out-00001.mkv` …. ``events`` continue;
+    /// ``stop()`` ends the recorder.
     ///
     /// - Returns: The counts of all recordings so far.
-    /// - Throws: ``PipelineError``: what made the recording fail, which ends the recorder, too;
-    ///   ``PipelineError/Code/invalidState`` where it is not recording; ``PipelineError/Code/noFrames``
-    ///   where nothing was recorded, though it is armed again.
+    /// - Throws: ``PipelineError``: the error that made the recording fail, which ends the recorder
+    ///   as well; ``PipelineError/Code/invalidState`` if it is not recording;
+    ///   ``PipelineError/Code/noFrames`` if nothing was recorded, although the recorder is prepared
+    ///   again.
     @discardableResult
     public func stopAndRearm() async throws(PipelineError) -> RecorderReport {
         let isRecording = phase.withLock { phase in
@@ -43,7 +46,7 @@ extension Recorder {
         return report
     }
 
-    /// Waits for the file; a stream that stands still holds it up for a moment only.
+    /// Waits for the file to be complete. A stream that makes no progress delays it by at most 1 s.
     private func complete(_ cut: RecordingCut) async {
         let moment = min(configuration.patience, .seconds(1))
         if await cut.done.wait(for: moment) { return }

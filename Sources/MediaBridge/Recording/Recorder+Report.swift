@@ -1,24 +1,25 @@
 extension Recorder {
-    /// What happens, from now on. Each caller has a stream of its own, which ends with
-    /// ``RecorderEvent/finished(_:)``; a reader that falls more than 256 events behind loses the oldest.
+    /// The events from now on. Each caller gets a stream of its own, which ends with
+    /// ``RecorderEvent/finished(_:)``. If a reader falls more than 256 events behind, the oldest
+    /// are dropped.
     public var events: AsyncStream<RecorderEvent> { listeners.stream() }
 
-    /// Calls `body` for every event, on the thread that tells it: it must return at once.
+    /// Calls `body` for every event, on the thread that reports it. `body` must return at once.
     func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) { listeners.onEvent(body) }
 
-    /// How a recording is doing.
+    /// The current progress of a recording.
     public struct Progress: Hashable, Sendable {
-        /// Of all files.
+        /// Bytes of all files.
         public var bytes: Int
-        /// Of all files: media time, without pauses.
+        /// Media time of all files, without pauses.
         public var duration: Duration
-        /// Bytes a second over the last two seconds.
+        /// Bytes per second over the last two seconds.
         public var bytesPerSecond: Double
-        /// What the disk may still take; `nil` where nobody can tell.
+        /// Bytes free on the disk; `nil` if unknown.
         public var freeBytes: Int?
     }
 
-    /// How it is doing now; asks the disk. Any thread but a streaming thread.
+    /// The current progress. Queries the disk. Thread: any but a streaming thread.
     public var progress: Progress {
         let report = self.report
         return Progress(
@@ -26,7 +27,7 @@ extension Recorder {
             freeBytes: DiskSpace.free(around: path))
     }
 
-    /// The counts so far, and all of them after ``stop()``. Any thread.
+    /// The counts so far; final after ``stop()``. Thread: any.
     public var report: RecorderReport {
         let isOver = phase.withLock { $0 } == .stopping
         let state = progressState.update { $0 }
@@ -53,7 +54,7 @@ extension Recorder {
         var drops = track.drops + state.drops[kind, default: DropCounts()]
         drops[.unwritten] += inbox.lost(kind)
         let offered = track.offered
-        // What was inside of a file or an encoder that failed.
+        // Frames that were inside of a file or an encoder when it failed.
         let repeated = kind == .video ? pictures?.repeated ?? 0 : 0
         if isOver, kind == .video {
             drops[.unwritten] += max(0, offered + repeated - written - drops.total)

@@ -1,7 +1,9 @@
 extension Recorder {
-    /// Writes what a stream says of itself into the file, and into those that follow: title, artist, cover ….
+    /// Writes the tags of a stream (title, artist, cover …) into the current file and those that
+    /// follow.
     func note(_ tags: Tags, of kind: RecordingKind) {
-        // Of the encoding it came in, and of pictures that are turned upright here.
+        // Drops tags of the source's encoding, and the orientation, because pictures are rotated
+        // upright here.
         guard tracks[kind] != nil, let kept = tags.removing(Self.tagsOfEncoding) else { return }
         inbox.note(kept, of: kind)
     }

@@ -1,7 +1,7 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Records frames into files that can be played whatever happens.
+/// Records frames into files that remain playable after a crash or a full disk.
 ///
 /// ```swift
 /// let recorder = try Recorder("out.mkv")
@@ -10,18 +10,19 @@ internal import Synchronization
 /// let report = try await recorder.stop()
 /// ```
 ///
-/// A recorder has pipelines of its own: what fails in it fails nowhere else. It is a ``VideoSink`` and an
-/// ``AudioSink``, so an engine may have it as a renderer; start, pause and stop stay with the program and
-/// may come while everything runs. Sources deliver to ``videoInput`` and ``audioInput``, which end the
-/// recording where they end.
+/// A recorder has pipelines of its own: an error in it affects no other pipeline. It is a
+/// ``VideoSink`` and an ``AudioSink``, so an engine can use it as a renderer; the program starts,
+/// pauses and stops it at any time. Sources deliver to ``videoInput`` and ``audioInput``; when all
+/// sources have ended, so does the recording.
 ///
-/// Killed, a process loses one frame of an mkv and 0.6 s of an mp4 at most: what the encoder gave is with the
-/// kernel at once. ``RecordingRepair`` gives such a file its duration and index back.
+/// If the process is killed, an mkv loses one frame and an mp4 0.6 s at most: the encoder's output
+/// is passed to the kernel at once. ``RecordingRepair`` restores the duration and the index of such
+/// a file.
 ///
-/// One recording for each recorder, or several one after the other (``stopAndRearm()``). Thread: any but a streaming thread, except for the two ``consume(_:)``,
-/// which any thread may call.
+/// A recorder makes one recording, or several in succession (``stopAndRearm()``). Thread: any but a
+/// streaming thread, except for the two ``consume(_:)``, which any thread may call.
 public final class Recorder: Sendable {
-    /// The file, or what the names of several are made from.
+    /// The file's path, or the pattern for the names of several files.
     public let path: String
     let configuration: Configuration
     let recipes: [RecordingKind: EncoderRecipe]
@@ -39,12 +40,13 @@ public final class Recorder: Sendable {
     let phase = Mutex(Phase.idle)
     private let result = Latch()
 
-    /// Chooses the encoders; opens nothing yet. Where a pre-roll is asked for, frames are kept from here
-    /// on.
+    /// Chooses the encoders; opens no file yet. With a pre-roll, frames are kept from here on.
     ///
-    /// - Parameter path: Ends in .mkv, .mp4, .webm or .ts. A file of that name is overwritten.
-    /// - Throws: ``PipelineError``: an ending nobody knows, a codec that the container does not hold, an
-    ///   encoder that is not installed, a directory that is not there.
+    /// - Parameters:
+    ///   - path: Ends in .mkv, .mp4, .webm or .ts. An existing file of that name is overwritten.
+    ///   - configuration: The settings.
+    /// - Throws: ``PipelineError``: an unknown extension, a codec that the container does not
+    ///   support, an encoder that is not installed, a directory that does not exist.
     public init(
         _ path: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
@@ -101,14 +103,14 @@ public final class Recorder: Sendable {
         self.listeners = listeners
         watch = RecordingWatch(progress: progress, inbox: inbox) { listeners.tell(.stalled($0)) }
         if configuration.preRoll != nil { tracks.values.forEach { $0.open() } }
-        // What ends by itself is completed by itself, and says so.
+        // If the recording ends by itself, it is completed here, and the end is reported.
         ending.onBegin { [weak self] in
             guard let self else { return }
             ControlTask.start { await self.complete() }
         }
     }
 
-    /// A recording that nobody stops is completed nevertheless, in the background.
+    /// Completes a recording that was not stopped, in the background.
     deinit {
         let (tracks, inbox, writer) = (self.tracks, self.inbox, self.writer)
         let patience = configuration.patience
@@ -123,9 +125,10 @@ public final class Recorder: Sendable {
 
     // MARK: Course
 
-    /// Begins the file: with what the pre-roll kept, otherwise with the next frame.
+    /// Begins the file: with the pre-roll if there is one, otherwise with the next frame.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/invalidState`` where it was started before.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/invalidState`` if it was started
+    ///   before.
     public func start() throws(PipelineError) {
         let isFirst = phase.withLock { phase in
             guard phase == .idle else { return false }
@@ -144,23 +147,26 @@ public final class Recorder: Sendable {
         watch.begin()
     }
 
-    /// Records nothing from the next frame on. The file's time stands still.
+    /// Pauses the recording from the next frame on. The time in the file does not advance during a
+    /// pause.
     public func pause() {
         timeline.pause()
         listeners.tell(.paused)
     }
 
-    /// Goes on with the next frame, as if no time had passed.
+    /// Resumes the recording with the next frame, without a gap in the file's time.
     public func resume() {
         timeline.resume()
         listeners.tell(.resumed)
     }
 
-    /// Ends the recording: everything that was taken is written, the files are complete. A second call
+    /// Ends the recording: every frame taken is written, and the files are completed. A second call
     /// gives the same result.
     ///
-    /// - Throws: ``PipelineError``: what made it fail, now or before, although the files may be whole up
-    ///   to there; ``PipelineError/Code/deadlineExceeded`` where the disk is stuck.
+    /// - Returns: The final counts.
+    /// - Throws: ``PipelineError``: the error that made it fail, now or before, although the files
+    ///   may be intact up to that point; ``PipelineError/Code/deadlineExceeded`` if the disk is
+    ///   stuck.
     @discardableResult
     public func stop() async throws(PipelineError) -> RecorderReport {
         progressState.end(.stop)
@@ -170,10 +176,10 @@ public final class Recorder: Sendable {
         return report
     }
 
-    /// Whether a stream of the kind is recorded.
+    /// Returns whether streams of this kind are recorded.
     func takes(_ kind: RecordingKind) -> Bool { tracks[kind] != nil }
 
-    /// Says that one stream has ended; with the last one, the recording has. Returns at once.
+    /// Ends one stream; when the last one ends, so does the recording. Returns at once.
     func end(_ kind: RecordingKind) {
         if kind == .video { pictures?.end() }
         guard tracks[kind]?.close() == true, tracks.values.allSatisfy(\.isClosed) else { return }
@@ -181,7 +187,8 @@ public final class Recorder: Sendable {
         ControlTask.start { [self] in await complete() }
     }
 
-    /// A source failed: what was taken is written, and the files are complete. Returns at once.
+    /// Handles the failure of a source: frames taken so far are written, and the files are
+    /// completed. Returns at once.
     func fail(_ error: any Error) {
         let failure =
             error as? PipelineError ?? PipelineError(.streamFailed, message: "\(error)")
@@ -224,7 +231,7 @@ public final class Recorder: Sendable {
         result.open()
     }
 
-    /// An end without a file is no success.
+    /// Reports an error if the recording ended without a file.
     private func noteNothing() {
         guard progressState.update({ $0.failure == nil && $0.hasNoFile }) else { return }
         let report = self.report
@@ -234,7 +241,7 @@ public final class Recorder: Sendable {
         if progressState.fail(failure) { listeners.tell(.failed(failure)) }
     }
 
-    /// - Parameter patience: How long it may take without anything being written.
+    /// - Parameter patience: The longest time without anything being written.
     private func untilDone(patience: Duration) async -> Bool {
         var seen = progressState.written
         while await !writer.untilDone(within: patience) {
@@ -245,7 +252,7 @@ public final class Recorder: Sendable {
         return true
     }
 
-    /// The disk does not answer: whoever waits for it is let go of.
+    /// Called if the disk does not respond: reports the error and unblocks all waiting threads.
     func giveUp() {
         let error = PipelineError(
             .deadlineExceeded,

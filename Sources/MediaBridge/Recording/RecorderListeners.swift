@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Who hears of a recording's events.
+/// Distributes a recording's events to streams and callbacks.
 final class RecorderListeners: Sendable {
     private struct State {
-        /// Called at once, on the thread that tells.
+        /// Called synchronously, on the thread that reports the event.
         var callbacks: [@Sendable (RecorderEvent) -> Void] = []
         var listeners: [Int: AsyncStream<RecorderEvent>.Continuation] = [:]
         var next = 0

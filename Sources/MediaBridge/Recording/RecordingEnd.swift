@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// What happens when a recording ends by itself: its streams take no more, and it is completed.
+/// Handles a recording that ends by itself: closes its streams and has it completed.
 ///
-/// Made before the recorder that it ends. Thread: any; waits for nothing.
+/// Created before the recorder that it ends. Thread: any; never blocks.
 final class RecordingEnd: Sendable {
-    /// A structure of its own: a mutex of a bare closure makes it slower to call at every look.
+    /// A struct, because a `Mutex` of a bare closure makes the closure slower to call at every
+    /// access.
     private struct Completion { var body: (@Sendable () -> Void)? }
 
     private let tracks: [RecordingKind: RecordingTrack]
@@ -23,7 +24,7 @@ final class RecordingEnd: Sendable {
 }
 
 extension PipelineError {
-    /// A recording that ended because the disk would have been full.
+    /// The error of a recording that was ended because the disk is nearly full.
     static func nearlyFull(_ free: Int) -> PipelineError {
         PipelineError(
             .noSpaceLeft,
@@ -31,7 +32,7 @@ extension PipelineError {
             advice: "free some space, or record with a ring of segments")
     }
 
-    /// A recording that did not begin because the disk would have been full.
+    /// The error of a recording that did not begin because the disk is too full.
     static func tooFull(_ free: Int, _ path: String) -> PipelineError {
         PipelineError(
             .noSpaceLeft,
@@ -40,7 +41,7 @@ extension PipelineError {
             advice: "free some space, or keep less of it in reserve")
     }
 
-    /// A recording that ended without a file.
+    /// The error of a recording that ended without a file.
     static func nothingRecorded(
         _ path: String, offered: Int, dropped: DropCounts?
     ) -> PipelineError {

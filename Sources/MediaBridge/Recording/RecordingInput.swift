@@ -1,4 +1,4 @@
-/// What a source of pictures delivers to, where they are recorded.
+/// The consumer that passes a source's video to a recorder.
 final class RecordingVideoInput: VideoFrameConsumer {
     private let recorder: Recorder
 
@@ -9,7 +9,7 @@ final class RecordingVideoInput: VideoFrameConsumer {
     func sourceDidFail(_ error: any Error) { recorder.fail(error) }
 }
 
-/// What a source of sound delivers to, where it is recorded.
+/// The consumer that passes a source's audio to a recorder.
 final class RecordingAudioInput: AudioFrameConsumer {
     private let recorder: Recorder
 

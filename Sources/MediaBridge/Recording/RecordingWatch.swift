@@ -1,18 +1,19 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Looks twice a second how fast a recording is written, and tells when something waits and nothing is.
+/// Measures twice a second how fast a recording is written, and reports a stall: data is queued,
+/// but nothing is written.
 final class RecordingWatch: Sendable {
     private struct State {
         var heartbeat: Heartbeat?
         var moved = Moved()
         var since = ContinuousClock.now
         var isTold = false
-        /// Bytes at the last looks, for the rate.
+        /// Byte counts at the last checks, for the rate.
         var sizes: [(bytes: Int, time: ContinuousClock.Instant)] = []
     }
-    /// Stands still where nothing is written. A file's queue takes units for a while after its disk took
-    /// the last.
+    /// Does not change while nothing is written. The units that a file's queue accepts do not
+    /// count: it accepts some for a while after the disk has stopped.
     private struct Moved: Equatable {
         var file = -1
         var units = -1
@@ -24,7 +25,7 @@ final class RecordingWatch: Sendable {
     private static let queue = SerialQueue(label: "mediabridge.stalls")
     private static let limit = Duration.seconds(2)
     private static let looks = 5
-    /// Units that may wait in a file's queue for those of another stream.
+    /// Number of units that may normally wait in a file's queue for another stream's units.
     private static let usual = 8
 
     init(
@@ -45,7 +46,7 @@ final class RecordingWatch: Sendable {
 
     func end() { state.withLock { $0.heartbeat = nil } }
 
-    /// Bytes a second, over the last two seconds or so.
+    /// Bytes per second, over approximately the last two seconds.
     var rate: Double {
         state.withLock { state in
             guard let first = state.sizes.first, let last = state.sizes.last else { return 0 }

@@ -1,15 +1,16 @@
 internal import Glibc
 
-/// The name of numbered files, `frames/img%05d.png`. Elements hand it to printf: whatever else a `%` asks
-/// for there is taken from memory that nobody meant, `%n` writes, and `%1$c` is a character that no check of
-/// the path has seen.
+/// The pattern for the names of numbered files, such as `frames/img%05d.png`. Elements pass it to
+/// printf: any other conversion reads arguments that were not passed, `%n` writes to memory, and
+/// `%1$c` produces a character that no check of the path has seen.
 struct NumberedPath {
     let directory: String
-    /// Before and behind the number.
+    /// The parts of the name before and after the number.
     let prefix: String
     let suffix: String
 
-    /// `nil` for what is not exactly one plain `%d`, `%5d` or `%05d`, in the file's name.
+    /// `nil` unless the file's name contains exactly one plain `%d`, `%5d` or `%05d`, and no other
+    /// `%`.
     init?(_ path: String) {
         let slash = path.lastIndex(of: "/")
         directory = slash.map { String(path[...$0]) } ?? "./"
@@ -23,10 +24,10 @@ struct NumberedPath {
         suffix = String(behind.dropFirst())
     }
 
-    /// One of the files, for a question about the path.
+    /// The path of one of the files, for checking the path.
     var example: String { directory + prefix + "0" + suffix }
 
-    /// A symbolic link that has the name of one of the files; `nil` where there is none.
+    /// The path of a symbolic link that has the name of one of the files; `nil` if there is none.
     var link: String? {
         guard let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }
@@ -44,7 +45,7 @@ struct NumberedPath {
         return nil
     }
 
-    /// Whether a number can make this name.
+    /// Returns whether the pattern can produce this name.
     private func covers(_ name: String) -> Bool {
         guard name.utf8.count > prefix.utf8.count + suffix.utf8.count, name.hasPrefix(prefix),
             name.hasSuffix(suffix)

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Where a path leads: every symbolic link followed, as the kernel would, also where the last part of it
-/// is not there yet.
+/// A path with every symbolic link resolved as the kernel would, even if its last component does
+/// not exist yet.
 struct ResolvedPath {
-    /// `nil` where links run in a circle.
+    /// `nil` if the links form a loop.
     let path: String?
 
     init(_ path: String) { self.path = Self.resolve(path) }
@@ -43,12 +43,12 @@ struct ResolvedPath {
         return "/" + done.joined(separator: "/")
     }
 
-    /// The first comes last.
+    /// Returns the components of a path in reverse order.
     private static func parts(of path: String) -> [Substring] {
         path.split(separator: "/").filter { $0 != "." }.reversed()
     }
 
-    /// `nil` for what is no link, or is not there.
+    /// Returns the target of a symbolic link; `nil` if `path` is not a link or does not exist.
     private static func target(of path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)

@@ -1,11 +1,13 @@
 extension UntrustedPolicy {
-    /// Elements that may be used, and why.
+    /// Elements that are allowed, and the reason.
     public struct Permit: Hashable, Sendable {
+        /// The plugin's name.
         public var plugin: String
-        /// `nil`: all that the plugin brings.
+        /// The names of the allowed elements; `nil` for all elements of the plugin.
         public var factories: Set<String>?
-        /// `nil`: whatever they are called.
+        /// The prefix that an element's name must have; `nil` for no restriction.
         public var prefix: String?
+        /// Why the elements are allowed.
         public var reason: String
 
         func covers(factory: String, plugin: String) -> Bool {
@@ -14,9 +16,9 @@ extension UntrustedPolicy {
         }
     }
 
-    /// The whole list. What is not on it is refused: whatever reaches the network, a device, a display or
-    /// another process; whatever makes elements of its own choice from a URI; and whatever nobody has
-    /// looked at.
+    /// The complete list. Anything else is refused: elements that reach the network, a device, a
+    /// display or another process; elements that create others of their own choice from a URI; and
+    /// elements that have not been reviewed.
     public static let permits: [Permit] =
         inner + all(["filesrc", "filesink"], of: "coreelements", "files in the directory")
         + all(
@@ -33,7 +35,7 @@ extension UntrustedPolicy {
         _ factories: Set<String>, of plugin: String, _ reason: String
     ) -> [Permit] { [Permit(plugin: plugin, factories: factories, reason: reason)] }
 
-    /// Plugins of which a part may be used.
+    /// Plugins of which only some elements are allowed.
     private static let inner: [Permit] =
         all(
             [
@@ -41,7 +43,8 @@ extension UntrustedPolicy {
                 "fakesrc", "funnel", "identity", "input-selector", "multiqueue", "output-selector",
                 "queue", "queue2", "streamiddemux", "tee", "typefind", "valve",
             ], of: "coreelements", "pass data on inside of the pipeline")
-        // Not by name: what stands in a pipeline without a factory's name was made by its bin.
+        // An element without a factory name is a plain bin that its parent bin created; `judge(_:)`
+        // accepts these by type, not by name.
         + all(["bin", "pipeline"], of: "staticelements", "brackets of a string")
         + all(
             ["breakmydata", "capssetter", "progressreport", "rndbuffersize", "taginject"],
@@ -55,7 +58,7 @@ extension UntrustedPolicy {
         + all(["streamsynchronizer"], of: "playback", "passes data on")
         + all(["jpegparse", "jifmux"], of: "jpegformat", "picture headers")
 
-    /// Those of FFmpeg's encoders that do not load other libraries.
+    /// FFmpeg encoders that load no other libraries.
     private static let libavEncoders: Set<String> = [
         "avenc_aac", "avenc_ac3", "avenc_alac", "avenc_dnxhd", "avenc_ffv1", "avenc_ffvhuff",
         "avenc_flv", "avenc_h263", "avenc_h263p", "avenc_huffyuv", "avenc_jpegls", "avenc_mjpeg",

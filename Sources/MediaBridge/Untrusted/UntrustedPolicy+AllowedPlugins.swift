@@ -1,11 +1,11 @@
 extension UntrustedPolicy {
-    /// A plugin of which all elements may be used.
+    /// A plugin all of whose elements are allowed.
     struct Computing {
         let plugin: String
         let reason: String
     }
 
-    /// Plugins whose elements turn buffers into buffers, and open nothing.
+    /// Plugins whose elements turn buffers into buffers, and open no files, devices or connections.
     static let computing: [Computing] = reasons.flatMap { reason, plugins in
         plugins.split(separator: " ").map { Computing(plugin: String($0), reason: reason) }
     }

@@ -1,6 +1,6 @@
-/// Properties that are strings: each is known to be harmless, or is the path of a file, or is refused.
+/// Checks of string properties: each is known to be harmless, or is a file path, or is refused.
 extension UntrustedPolicy {
-    /// Words and numbers, that no element takes for a file, a host or a command.
+    /// Text and numbers that no element uses as a file, a host or a command.
     static let harmless: Set<String> = [
         "text", "font-desc", "subtitle-font-desc", "subtitle-encoding", "datetime-format",
         "time-format", "pattern", "format", "tags", "writing-app", "metadatacreator", "encoder",
@@ -8,7 +8,7 @@ extension UntrustedPolicy {
         "layer-rates", "vendor", "rc-eq",
     ]
 
-    /// Files that are read or written.
+    /// Paths of files that are read or written.
     static let paths: Set<String> = [
         "location", "temp-template", "faststart-file", "moov-recovery-file", "multipass-cache-file",
     ]
@@ -19,7 +19,7 @@ extension UntrustedPolicy {
         let isSet =
             property.text != nil && property.text != "" && property.text != property.defaultText
         if Self.paths.contains(property.name) {
-            // What is put right below needs no judgement where nobody set it.
+            // Properties that `confine` sets need no check unless the string set them.
             if !isSet, Self.confined.contains(property.name) { return }
             guard let path = property.text, !path.isEmpty else { return }
             try judge(path: path, property, of: element)
@@ -52,26 +52,27 @@ extension UntrustedPolicy {
             }
             asked = numbered.example
         }
-        // Bytes that are no text came here as this character, and would be another path.
+        // Bytes that are not valid UTF-8 were decoded to this character, so the real path is
+        // another one.
         guard !asked.unicodeScalars.contains("\u{fffd}"), ResolvedPath(asked).isInside(directory)
         else { throw outside(path, of: element) }
     }
 
-    /// Elements that put a number into their location.
+    /// Elements that insert a number into their location.
     private static let numbering: Set<String> = [
         "multifilesrc", "multifilesink", "imagesequencesrc",
     ]
 
-    /// What elements would name themselves, in the working directory or among the system's temporary
-    /// files.
+    /// Files that elements would otherwise name themselves, in the working directory or among the
+    /// system's temporary files.
     private static let confined: Set<String> = ["multipass-cache-file", "faststart-file"]
 
-    /// Gives such files names in the directory.
+    /// Sets these properties to names in the directory.
     func confine(_ element: Element) throws(PipelineError) {
         for property in element.textProperties where Self.confined.contains(property.name) {
             let isOwn = property.text == nil || property.text == property.defaultText
             guard isOwn || property.text == "" else { continue }
-            // An element may have any name, a path's too.
+            // An element may have any name, including one with the characters of a path.
             let name = String(element.name.map { $0.isLetter || $0.isNumber ? $0 : "-" })
             element.set(literally: property.name, "\(directory)/.\(name)-\(property.name)")
         }

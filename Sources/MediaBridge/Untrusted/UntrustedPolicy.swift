@@ -1,4 +1,5 @@
-/// What strings may do that somebody else wrote: compute, and read and write files in one directory.
+/// Restricts strings written by others to computing, and to reading and writing files in one
+/// directory.
 ///
 /// ```swift
 /// var plan = BridgePlan(capture: theirCapture, outputs: [theirOutput])
@@ -6,31 +7,33 @@
 /// let report = try await Bridge(plan).run()
 /// ```
 ///
-/// A string passes where every element in it, at any depth, is on a list of elements that only compute
-/// (``permits``), and every property that can name a file names one in the directory. It is asked three
-/// times: of the words, before anything is made of them; of the elements that GStreamer made of them, still
-/// in NULL; and of every element that appears later. Anything else is an error with the code
-/// ``PipelineError/Code/refused``.
+/// A string passes if every element in it, at any depth, is on a list of elements that only compute
+/// (``permits``), and every property that can name a file names one in the directory. The check is
+/// made three times: on the tokens of the string, before any element is created; on the elements
+/// that GStreamer creates, still in NULL; and on every element that is added later. Anything else
+/// is an error with the code ``PipelineError/Code/refused``.
 ///
-/// The policy says what a string *asks* for. What a damaged file makes a decoder do it cannot know: a
-/// program that takes files from strangers as well enters a ``Sandbox`` besides, as
+/// The policy checks what a string *asks* for. It cannot know what a damaged file makes a decoder
+/// do: a program that also accepts files from strangers should enter a ``Sandbox`` as well, as
 /// `gst-bridge run --untrusted` does.
 ///
-/// Relative paths are those of the process, so that they are inside only where its working directory is.
-/// Thread: any.
+/// Relative paths are resolved against the working directory of the process, so they are inside
+/// only if that directory is. Thread: any.
 public struct UntrustedPolicy: Sendable, ElementJudge {
-    /// The one directory, without symbolic links in its path.
+    /// The allowed directory, with all symbolic links in its path resolved.
     public let directory: String
 
-    /// - Throws: ``PipelineError`` where there is no such directory, or it is the root.
+    /// Creates a policy for one directory.
+    ///
+    /// - Throws: ``PipelineError`` if the directory does not exist or is the root.
     public init(directory: String) throws(PipelineError) {
         self.directory = try Sandbox(directory: directory).directory
     }
 
-    /// Asks about a file that the program itself writes for others.
+    /// Checks a file that the program itself writes for others.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/refused`` where it is not in the directory,
-    ///   every link followed.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/refused`` if it is not in the
+    ///   directory after all symbolic links are resolved.
     public func check(path: String) throws(PipelineError) {
         guard ResolvedPath(path).isInside(directory) else { throw outside(path) }
     }
@@ -44,10 +47,15 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
 
     // MARK: ElementJudge
 
+    /// Returns whether the list of ``permits`` contains the element.
     public func allows(factory: String, plugin: String) -> Bool {
         Self.permits.contains { $0.covers(factory: factory, plugin: plugin) }
     }
 
+    /// Checks an element: its factory, its text properties and the elements that its properties
+    /// hold. Sets the file names that it would otherwise choose itself outside of the directory.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/refused``.
     public func judge(_ element: Element) throws(PipelineError) {
         let factory = element.factoryName
         guard allows(factory: factory, plugin: element.pluginName) || element.isPlainBin else {
@@ -60,13 +68,13 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
 
     // MARK: Strings
 
-    /// Asks about the words of a string, before anything is made of them: some elements act when they are
-    /// made, or when a property is set. The words are those of GStreamer's own lexer.
+    /// Checks the tokens of a string before any element is created: some elements act when they are
+    /// created, or when a property is set. The tokens are those of GStreamer's own lexer.
     func judge(text: String) throws(PipelineError) {
         for token in PipelineText(text).tokens {
             switch token {
             case .identifier(let name), .bin(let name):
-                // What there is none of is told by the parser.
+                // An unknown element is reported by the parser.
                 guard let factory = try ElementFactory.find(name) else { continue }
                 guard allows(factory: factory.name, plugin: factory.plugin) else {
                     throw Self.refusal(of: factory.name)
@@ -84,7 +92,8 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
         }
     }
 
-    /// Asks about every element of a parsed pipeline, which must be in NULL, and about those to come.
+    /// Checks every element of a parsed pipeline, which must be in NULL, and every element added
+    /// later.
     func judge(_ pipeline: Pipeline) throws(PipelineError) {
         for element in pipeline.elements { try judge(element) }
         pipeline.watchElements(self)

@@ -1,29 +1,34 @@
-/// What became of the frames that came to one place: each was delivered, was dropped for a cause, or waits.
+/// Counts the frames that arrived at one place and their outcome: delivered, dropped by cause, or
+/// waiting.
 ///
-/// ``offered`` is the sum of the three, at every moment. Counts only grow, apart from ``waiting``, and stay
-/// when the object they are about is gone.
+/// ``offered`` is the sum of the three at every moment. All counts except ``waiting`` only grow,
+/// and they
+/// remain readable after the object they describe has ended.
 public struct FrameBalance: Hashable, Sendable {
-    /// Frames that came.
+    /// Frames that arrived.
     public var offered: Int
-    /// Frames that went on, or were shown or written.
+    /// Frames that were passed on, shown or written.
     public var delivered: Int
-    /// Frames lost, by cause.
+    /// Frames that were dropped, by cause.
     public var dropped: DropCounts
 
+    /// Creates a balance from counts of frames; all are zero by default.
     public init(offered: Int = 0, delivered: Int = 0, dropped: DropCounts = DropCounts()) {
         self.offered = offered
         self.delivered = delivered
         self.dropped = dropped
     }
 
-    /// Frames whose fate is open: in a queue, or in somebody's hand. Zero once everything has stopped.
+    /// Frames that are neither delivered nor dropped yet: in a queue, or being processed. Zero once
+    /// everything has stopped.
     public var waiting: Int { offered - delivered - dropped.total }
 
-    /// Whether no frame was counted twice. False is a defect of whoever counted.
+    /// Whether no frame was counted twice. `false` indicates a defect in the code that counted.
     public var isBalanced: Bool {
         waiting >= 0 && delivered >= 0 && DropCause.allCases.allSatisfy { dropped[$0] >= 0 }
     }
 
+    /// Adds the counts of two balances.
     public static func + (a: FrameBalance, b: FrameBalance) -> FrameBalance {
         FrameBalance(
             offered: a.offered + b.offered, delivered: a.delivered + b.delivered,
@@ -41,18 +46,22 @@ extension FrameBalance: CustomStringConvertible {
     }
 }
 
-/// A sink that has a queue of its own, and knows what became of the frames in it.
+/// A sink that has its own queue and reports what became of the frames in it.
 ///
-/// A ``VideoSink`` or ``AudioSink`` that conforms is asked by the engine that feeds it, so that a frame that
-/// the sink took and lost is not counted as rendered.
+/// If a ``VideoSink`` or ``AudioSink`` conforms, the engine that feeds it calls
+/// ``takenFrames(_:)``, so that a frame that the sink accepted and lost is not counted as rendered.
 public protocol FrameBalanceReporting: Sendable {
-    /// What became of the frames that `render` took, without those it threw for: of the run that began with
-    /// `shouldStart()`, or of all runs since the object was made. Thread: any; returns at once.
+    /// Returns what became of the frames that `render` accepted, without those for which it threw.
+    ///
+    /// The counts cover either the run that began with `shouldStart()`, or all runs since the
+    /// object was created. Thread: any; returns at once.
     func takenFrames(_ kind: MediaKind) -> FrameBalance
 }
 
-/// Pictures or sound.
+/// The kind of media: video or audio.
 public enum MediaKind: String, Hashable, Sendable {
+    /// Pictures.
     case video
+    /// Sound.
     case audio
 }

@@ -1,84 +1,96 @@
-/// What became of a frame that was handed over.
+/// The result of handing a frame over.
 public enum FrameDisposition: Hashable, Sendable {
-    /// Taken. It may still be evicted by a newer frame where an output is slow.
+    /// The frame was accepted. A newer frame may still evict it if an output is slow.
     case accepted
-    /// Not taken, and counted under its cause.
+    /// The frame was not accepted, and is counted under this cause.
     case dropped(DropCause)
 
+    /// Whether the frame was accepted.
     public var isAccepted: Bool { self == .accepted }
 }
 
-// The answers that code for RTC SDKs looks for, by their short names.
+// Short names for the results that code written for RTC SDKs checks for.
 extension FrameDisposition {
+    /// Dropped for ``DropCause/notStarted``.
     public static let notStarted = dropped(.notStarted)
+    /// Dropped for ``DropCause/wrongBufferType``.
     public static let wrongBufferType = dropped(.wrongBufferType)
+    /// Dropped for ``DropCause/badStride``.
     public static let badStride = dropped(.badStride)
+    /// Dropped for ``DropCause/badSize``.
     public static let badSize = dropped(.badSize)
+    /// Dropped for ``DropCause/badFormat``.
     public static let badFormat = dropped(.badFormat)
+    /// Dropped for ``DropCause/late``.
     public static let late = dropped(.late)
+    /// Dropped for ``DropCause/queueFull``.
     public static let queueFull = dropped(.queueFull)
+    /// Dropped for ``DropCause/notEnabled``.
     public static let notEnabled = dropped(.notEnabled)
 }
 
 /// Why a frame was not delivered.
 public enum DropCause: String, Hashable, Sendable, CaseIterable {
-    /// An old frame gave way to a newer one, because the receiver of a live stream was slow.
+    /// Evicted by a newer frame, because the receiver of a live stream was slow.
     case evicted
     /// Refused because the receiver's queue was full.
     case queueFull
-    /// Delivered outside of start and stop.
+    /// Delivered before the start or after the stop.
     case notStarted
     /// Pushed while push mode, or this kind of frame, is not enabled.
     case notEnabled
-    /// Bytes from a source that declared pixel buffers, or the other way round.
+    /// Bytes from a source that declared pixel buffers, or pixel buffers from one that declared
+    /// bytes.
     case wrongBufferType
-    /// Rows do not fit their stride.
+    /// The rows do not fit their stride.
     case badStride
-    /// A size that no picture has, bytes that are too few, or a crop that leaves nothing.
+    /// The size is out of range, the bytes are too few, or the crop leaves nothing.
     case badSize
     /// An encoded frame that could not be decoded.
     case undecodable
-    /// An encoded frame that builds on one that was refused or is missing: send a key frame.
+    /// An encoded frame that refers to one that was refused or is missing. Send a key frame.
     case needsKeyFrame
     /// The frame carries no running time.
     case noTime
-    /// Its time is negative.
+    /// The frame's running time is negative.
     case badTime
-    /// Its running time lies before that of the frame before it.
+    /// The frame's running time is before that of the previous frame.
     case backwards
-    /// It was captured before the receiver's own time began.
+    /// Captured before the receiver's running time zero, or before a recording's first picture.
     case early
-    /// It came, or reached the display, too long after its time.
+    /// Arrived, or reached the display, too long after its running time.
     case late
-    /// Its format, size or layout is not one the receiver takes.
+    /// The receiver does not accept the frame's format, size or layout.
     case badFormat
-    /// A processor returned nothing, or failed.
+    /// A processor returned `nil` or threw.
     case processor
-    /// The receiver had ended or failed before.
+    /// The receiver had already ended or failed.
     case closed
-    /// The receiver threw.
+    /// The receiver threw an error.
     case failed
-    /// It came while the recording was paused.
+    /// Arrived while the recording was paused.
     case paused
-    /// Taken, and lost inside of an output that failed.
+    /// Accepted, then lost inside an output that failed.
     case unwritten
 }
 
-/// Frames that were not delivered, by cause.
+/// Counts the frames that were not delivered, by cause.
 public struct DropCounts: Hashable, Sendable {
     private var counts: [DropCause: Int] = [:]
 
+    /// Creates counts that are all zero.
     public init() {}
 
-    /// Frames lost to one cause.
+    /// The number of frames dropped for one cause.
     public subscript(cause: DropCause) -> Int {
         get { counts[cause, default: 0] }
         set { counts[cause] = newValue == 0 ? nil : newValue }
     }
 
-    /// Of all causes.
+    /// The number of frames dropped for all causes together.
     public var total: Int { counts.values.reduce(0, +) }
 
+    /// Adds the counts of each cause.
     public static func + (a: DropCounts, b: DropCounts) -> DropCounts {
         var sum = a
         for (cause, count) in b.counts { sum[cause] += count }

@@ -1,15 +1,16 @@
-/// What a receiver wants of sound; what it leaves open stays as it comes.
+/// The audio format that a receiver asks for; a property that is `nil` keeps the frame's value.
 public struct AudioConversion: Hashable, Sendable {
-    /// `nil` to keep the frame's.
+    /// The sample format; `nil` to keep the frame's.
     public var sampleFormat: AudioSampleFormat?
-    /// Hz; `nil` to keep the frame's.
+    /// The sample rate in Hz; `nil` to keep the frame's.
     public var sampleRate: Int?
-    /// `nil` to keep the frame's, and where they are heard. Sound of more channels is mixed down, of fewer
-    /// spread.
+    /// The number of channels; `nil` to keep the frame's channels and their positions. More
+    /// channels are mixed down to fewer, and fewer are spread to more.
     public var channels: Int?
-    /// `nil` to keep the frame's.
+    /// The memory layout; `nil` to keep the frame's.
     public var layout: AudioLayout?
 
+    /// Creates a request; a parameter that is `nil` keeps the frame's value.
     public init(
         sampleFormat: AudioSampleFormat? = nil, sampleRate: Int? = nil, channels: Int? = nil,
         layout: AudioLayout? = nil
@@ -20,14 +21,14 @@ public struct AudioConversion: Hashable, Sendable {
         self.layout = layout
     }
 
-    /// Wants one format exactly.
+    /// Creates a request for exactly the sample format, rate, channel count and layout of `format`.
     public init(to format: AudioFormat) {
         self.init(
             sampleFormat: format.sampleFormat, sampleRate: format.sampleRate,
             channels: format.channels, layout: format.layout)
     }
 
-    /// What sound of a format becomes.
+    /// Returns the format that audio of `format` has after the conversion.
     public func applied(to format: AudioFormat) -> AudioFormat {
         AudioFormat(
             sampleFormat ?? format.sampleFormat, sampleRate: sampleRate ?? format.sampleRate,
@@ -36,20 +37,22 @@ public struct AudioConversion: Hashable, Sendable {
                 ? format.channelMask : nil)
     }
 
-    /// Whether anything is to be done to sound of a format.
+    /// Returns whether audio of `format` must be converted.
     public func changes(_ format: AudioFormat) -> Bool { applied(to: format) != format }
 }
 
-/// Turns sound into what a receiver asked for. Thread: any, one caller at a time (others wait).
+/// Converts audio to the format that a receiver asked for. Thread: any; concurrent calls wait for
+/// each other.
 ///
-/// One converter serves one stream: what it resamples it remembers the end of.
+/// Use one converter for each stream: a resampler keeps the end of the previous frame.
 public protocol AudioConverter: Sendable {
-    /// The frame with other samples, and untouched where there is nothing to do.
+    /// Returns the frame with converted samples, or the frame itself if there is nothing to
+    /// convert.
     ///
-    /// A resampler holds back a few samples, so that a frame may give fewer or more than its rate says;
-    /// the running time says when they are due.
+    /// A resampler holds back a few samples, so a frame may yield fewer or more samples than the
+    /// ratio of the rates; the running time of the result says when its samples are due.
     ///
-    /// - Returns: `nil` where nothing came out yet.
-    /// - Throws: Where the sound cannot be converted; the next frame may be.
+    /// - Returns: `nil` if no samples are available yet.
+    /// - Throws: If this frame cannot be converted; a later one may succeed.
     func convert(_ frame: AudioFrame, to target: AudioConversion) throws -> AudioFrame?
 }

@@ -1,28 +1,34 @@
-/// How the samples of several channels lie in memory.
+/// The arrangement of several channels in memory.
 public enum AudioLayout: Hashable, Sendable {
-    /// The samples of one moment side by side, channel after channel: one plane.
+    /// One plane, in which the samples of all channels for one moment lie next to each other.
     case interleaved
-    /// A plane for each channel. GStreamer calls it `non-interleaved`.
+    /// One plane for each channel. GStreamer calls this `non-interleaved`.
     case planar
 }
 
-/// What a piece of sound is: its samples, their rate, its channels and where those are heard.
+/// The format of an audio frame: sample format, sample rate, channels, layout and channel
+/// positions.
 ///
-/// It belongs to one frame and may change from frame to frame.
+/// Each frame has its own format, and it may change from frame to frame.
 public struct AudioFormat: Hashable, Sendable {
+    /// How one sample is stored.
     public var sampleFormat: AudioSampleFormat
-    /// Samples of each channel in a second (Hz).
+    /// Samples per second of each channel, in Hz.
     public var sampleRate: Int
+    /// The number of channels.
     public var channels: Int
+    /// Whether the channels share one plane or have one each.
     public var layout: AudioLayout
-    /// Where the channels are heard: GStreamer's `channel-mask`, a bit for each position in the order of
-    /// the channels (front left, front right, front centre, low frequencies, rear left …). Zero for mono
-    /// and for channels without a place.
+    /// The positions of the channels: GStreamer's `channel-mask`, one bit for each position in the
+    /// order of the channels (front left, front right, front centre, low frequencies, rear left …).
+    /// Zero for mono and for channels without a position.
     public var channelMask: UInt64
 
+    /// Creates a format.
+    ///
     /// - Parameters:
-    ///   - sampleRate: Hz.
-    ///   - channelMask: `nil` for where so many channels are usually heard (``usualMask(channels:)``).
+    ///   - sampleRate: Samples per second of each channel, in Hz.
+    ///   - channelMask: The channel positions; `nil` for the usual ones (``usualMask(channels:)``).
     public init(
         _ sampleFormat: AudioSampleFormat = .s16le, sampleRate: Int, channels: Int,
         layout: AudioLayout = .interleaved, channelMask: UInt64? = nil
@@ -34,22 +40,22 @@ public struct AudioFormat: Hashable, Sendable {
         self.channelMask = channelMask ?? Self.usualMask(channels: channels)
     }
 
-    /// The most channels that a format may have, as GStreamer has it.
+    /// The largest number of channels that a format may have, as in GStreamer.
     public static let mostChannels = 64
 
-    /// The highest rate that a format may have, in Hz.
+    /// The highest sample rate that a format may have, in Hz.
     public static let highestRate = 768_000
 
-    /// Whether rate and channels are within bounds, and as many places are named as there are channels,
-    /// or none.
+    /// Whether the rate and the number of channels are within bounds, and the mask names either as
+    /// many positions as there are channels or none.
     public var isValid: Bool {
         (1...Self.highestRate).contains(sampleRate)
             && (1...Self.mostChannels).contains(channels)
             && (channelMask == 0 || channelMask.nonzeroBitCount == channels)
     }
 
-    /// Where so many channels are heard unless somebody says otherwise: stereo, quadraphonic, 5.1, 7.1
-    /// and the like up to eight channels; zero for mono and for more.
+    /// Returns the usual positions for a number of channels: stereo, quadraphonic, 5.1, 7.1 and the
+    /// like for two to eight channels; zero for mono and for more than eight.
     public static func usualMask(channels: Int) -> UInt64 {
         switch channels {
         case 2: 0x3  // front left and right
@@ -63,24 +69,26 @@ public struct AudioFormat: Hashable, Sendable {
         }
     }
 
-    /// Planes in memory: one, or one for each channel.
+    /// The number of planes in memory: one if interleaved, otherwise one for each channel.
     public var planes: Int { layout == .interleaved ? 1 : channels }
 
-    /// Bytes in a plane from one moment's sample to the next's.
+    /// Bytes in a plane from the sample of one moment to that of the next.
     public var sampleStride: Int {
         sampleFormat.bytesPerSample * (layout == .interleaved ? channels : 1)
     }
 
-    /// Bytes of `samples` of every channel.
+    /// Returns the number of bytes that `samples` samples of every channel take, over all planes.
     public func byteCount(samples: Int) -> Int { samples * sampleStride * planes }
 
-    /// How long so many samples of a channel last.
+    /// Returns how long `samples` samples of one channel last; zero if the sample rate is not
+    /// positive.
     public func duration(samples: Int) -> MediaTime {
         guard sampleRate > 0 else { return .zero }
         return MediaTime(value: Int64(samples), timescale: Int32(clamping: sampleRate))
     }
 
-    /// How many samples of a channel a time has, rounded to the nearest; negative for a negative time.
+    /// Returns the number of samples of one channel in `time`, rounded to the nearest; negative for
+    /// a negative time.
     public func samples(in time: MediaTime) -> Int {
         let (seconds, rest) = time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let half: Int64 = rest < 0 ? -500_000_000 : 500_000_000

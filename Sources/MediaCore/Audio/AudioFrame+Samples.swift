@@ -1,9 +1,9 @@
 extension AudioFrame {
     /// Maps the bytes for reading while `body` runs.
     ///
-    /// - Parameter plane: Zero where the samples are interleaved; the channel where they are planar.
-    /// - Throws: ``FrameError`` where the memory cannot be mapped or there is no such plane, and whatever
-    ///   `body` throws.
+    /// - Parameter plane: Zero for interleaved samples; the channel for planar ones.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped or there is no such plane, and any
+    ///   error that `body` throws.
     public func withBytes<R>(
         plane: Int = 0, _ body: (RawSpan) throws -> R
     ) throws -> R {
@@ -12,11 +12,11 @@ extension AudioFrame {
         }
     }
 
-    /// Maps the samples for reading while `body` runs: interleaved, those of all channels in turn.
+    /// Maps the samples for reading while `body` runs. If interleaved, the channels alternate.
     ///
-    /// - Parameter plane: Zero where the samples are interleaved; the channel where they are planar.
-    /// - Throws: ``FrameError`` with ``FrameError/Code/badFormat`` where the samples are no `Value`s;
-    ///   otherwise as ``withBytes(plane:_:)``.
+    /// - Parameter plane: Zero for interleaved samples; the channel for planar ones.
+    /// - Throws: ``FrameError`` with ``FrameError/Code/badFormat`` if the samples are not stored as
+    ///   `Value`; otherwise as ``withBytes(plane:_:)``.
     public func withSamples<Value: AudioSampleValue, R>(
         as type: Value.Type = Value.self, plane: Int = 0, _ body: (Span<Value>) throws -> R
     ) throws -> R {
@@ -29,11 +29,12 @@ extension AudioFrame {
         }
     }
 
-    /// Maps the bytes for writing while `body` runs. Copies them first if another frame, or a pipeline,
-    /// still sees them.
+    /// Maps the bytes for writing while `body` runs. Copies them first if another frame, or a
+    /// pipeline, still holds them.
     ///
-    /// - Parameter plane: Zero where the samples are interleaved; the channel where they are planar.
-    /// - Throws: ``FrameError`` where the memory cannot be mapped or copied, and whatever `body` throws.
+    /// - Parameter plane: Zero for interleaved samples; the channel for planar ones.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped or copied, and any error that `body`
+    ///   throws.
     public mutating func withMutableBytes<R>(
         plane: Int = 0, _ body: (inout MutableRawSpan) throws -> R
     ) throws -> R {
@@ -45,7 +46,8 @@ extension AudioFrame {
 
     /// Maps the samples for writing while `body` runs; otherwise as ``withMutableBytes(plane:_:)``.
     ///
-    /// - Throws: Also ``FrameError`` with ``FrameError/Code/badFormat`` where the samples are no `Value`s.
+    /// - Throws: Also ``FrameError`` with ``FrameError/Code/badFormat`` if the samples are not
+    ///   stored as `Value`.
     public mutating func withMutableSamples<Value: AudioSampleValue, R>(
         as type: Value.Type = Value.self, plane: Int = 0,
         _ body: (inout MutableSpan<Value>) throws -> R
@@ -63,9 +65,10 @@ extension AudioFrame {
         }
     }
 
-    /// The samples of one channel, however they lie.
+    /// Returns a copy of the samples of one channel, for either layout.
     ///
-    /// - Throws: As ``withSamples(as:plane:_:)``.
+    /// - Throws: ``FrameError`` if there is no such channel; otherwise as
+    ///   ``withSamples(as:plane:_:)``.
     public func channel<Value: AudioSampleValue>(
         _ channel: Int, as type: Value.Type = Value.self
     ) throws -> [Value] {
@@ -87,7 +90,8 @@ extension AudioFrame {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Memory that a program or a demuxer cuts may begin anywhere.
+    /// Whether the memory is aligned for `type`. Memory from a program or a demuxer may begin at
+    /// any address.
     fileprivate func isAligned<Value>(for type: Value.Type) -> Bool {
         UInt(bitPattern: baseAddress).isMultiple(of: UInt(MemoryLayout<Value>.alignment))
     }

@@ -1,31 +1,39 @@
-/// A piece of sound: a small, copyable handle on samples that are counted and never copied on the way.
+/// A piece of audio: a small, copyable, reference-counted handle on samples.
 ///
-/// Passing a frame on, holding it, cutting it and giving it to any number of outputs costs no copy.
-/// Samples are seen only inside of a scope (``withSamples(as:plane:_:)``); writing copies them only if
-/// someone else still holds them. A frame outlives the pipeline it came from. May be used on any thread.
+/// Passing a frame on, keeping it, cutting it and sending it to any number of outputs copies no
+/// samples. Samples are accessible only inside a closure (``withSamples(as:plane:_:)``); writing
+/// copies them only if another frame or a pipeline still holds them. A frame outlives the pipeline
+/// that produced it. Thread: any.
 public struct AudioFrame: Sendable {
-    /// When the first sample is due, in the running time of what made it; `nil` where nobody said.
+    /// The running time of the first sample, in the time of the object that produced the frame;
+    /// `nil` if unknown.
     public var runningTime: MediaTime?
 
-    /// Present on frames of a live capture: how running time relates to the shared clock.
+    /// How running time relates to the shared clock; set on frames of a live capture, otherwise
+    /// `nil`.
     public var liveTiming: LiveTiming?
 
-    /// The program's own notes, carried along inside the process; empty unless somebody wrote some.
+    /// Values that the program attaches to the frame, carried along inside the process; empty by
+    /// default.
     public var metadata: [String: String] {
         get { notes ?? [:] }
         set { notes = newValue.isEmpty ? nil : newValue }
     }
     private var notes: [String: String]?
 
-    /// Where the samples are. A frame that was cut shows a part of it: ``samples``.
+    /// The memory that holds the samples. A frame that was cut uses only a part of it: ``samples``.
     public private(set) var storage: any AudioFrameStorage
 
-    /// The samples of ``storage`` that this frame consists of.
+    /// The range of samples of ``storage`` that this frame consists of.
     public private(set) var samples: Range<Int>
 
     private var statedDuration: MediaTime?
 
-    /// - Parameter duration: `nil` for what the samples last at their rate.
+    /// Creates a frame of all samples of a storage.
+    ///
+    /// - Parameters:
+    ///   - runningTime: When the first sample is due; `nil` if unknown.
+    ///   - duration: `nil` to compute it from the number of samples and their rate.
     public init(
         _ storage: any AudioFrameStorage, runningTime: MediaTime?, duration: MediaTime? = nil,
         liveTiming: LiveTiming? = nil
@@ -37,9 +45,11 @@ public struct AudioFrame: Sendable {
         statedDuration = duration
     }
 
-    /// A copy of interleaved samples.
+    /// Creates a frame from a copy of interleaved samples.
     ///
-    /// - Throws: ``FrameError`` where they are no whole number of samples of every channel, or none.
+    /// - Parameter sampleRate: Samples per second of each channel, in Hz.
+    /// - Throws: ``FrameError`` if `samples` is empty or does not have the same number of samples
+    ///   for every channel.
     public init<Value: AudioSampleValue>(
         copying samples: [Value], sampleRate: Int, channels: Int, runningTime: MediaTime?
     ) throws(FrameError) {
@@ -51,10 +61,10 @@ public struct AudioFrame: Sendable {
         self.init(try made.get(), runningTime: runningTime)
     }
 
-    /// Silence.
+    /// Creates a frame of silence.
     ///
     /// - Parameter sampleCount: Samples of each channel.
-    /// - Throws: ``FrameError``: a format out of range, no memory.
+    /// - Throws: ``FrameError`` if the format is out of range or there is no memory.
     public init(
         silence format: AudioFormat, sampleCount: Int, runningTime: MediaTime?
     ) throws(FrameError) {
@@ -63,33 +73,37 @@ public struct AudioFrame: Sendable {
             runningTime: runningTime)
     }
 
-    /// What this frame is; the next may be another.
+    /// The format of this frame; that of the next may differ.
     public var format: AudioFormat { storage.format }
-    /// Samples of each channel.
+    /// The number of samples of each channel.
     public var sampleCount: Int { samples.count }
-    /// Samples of each channel in a second (Hz).
+    /// Samples per second of each channel, in Hz.
     public var sampleRate: Int { format.sampleRate }
+    /// The number of channels.
     public var channels: Int { format.channels }
 
-    /// How long it lasts: what was said of it, or what its samples last at their rate.
+    /// The duration: the value that was set, otherwise computed from the number of samples and
+    /// their rate.
     public var duration: MediaTime {
         get { statedDuration ?? format.duration(samples: sampleCount) }
         set { statedDuration = newValue }
     }
 
-    /// When the sample after the last one is due.
+    /// The running time at which the frame ends; `nil` if ``runningTime`` is.
     public var endTime: MediaTime? { runningTime.map { $0 + duration } }
 
     // MARK: Parts
 
-    /// The frame without its first samples, due that much later. Copies nothing.
+    /// Returns the frame without its first samples; its running time is later by their duration.
+    /// Copies no samples.
     ///
-    /// - Parameter count: Samples of each channel; more than there are leave an empty frame.
+    /// - Parameter count: Samples of each channel; if it is at least ``sampleCount``, the result is
+    ///   empty.
     public func dropFirst(_ count: Int) -> AudioFrame {
         part(samples.lowerBound + min(max(0, count), sampleCount)..<samples.upperBound)
     }
 
-    /// The first samples of the frame, or all where there are fewer. Copies nothing.
+    /// Returns the first `count` samples of the frame, or all if it has fewer. Copies no samples.
     public func prefix(_ count: Int) -> AudioFrame {
         part(samples.lowerBound..<samples.lowerBound + min(max(0, count), sampleCount))
     }
@@ -104,7 +118,7 @@ public struct AudioFrame: Sendable {
         return frame
     }
 
-    /// The same frame with other samples: what a converter returns.
+    /// Returns the frame with its samples replaced, as a converter does.
     public func replacingSamples(_ storage: any AudioFrameStorage) -> AudioFrame {
         var frame = self
         frame.storage = storage
@@ -115,7 +129,7 @@ public struct AudioFrame: Sendable {
 
     // MARK: Samples
 
-    /// The frame's part of a storage's planes.
+    /// Returns the part of a mapped plane that belongs to this frame.
     private func memory(
         _ planes: borrowing AudioPlanes, _ plane: Int
     ) throws(FrameError) -> UnsafeMutableRawBufferPointer {
@@ -143,7 +157,8 @@ public struct AudioFrame: Sendable {
         return try result!.get()  // a storage calls the body once, or throws
     }
 
-    /// Maps a plane for writing while `body` runs; copies first what somebody else holds.
+    /// Maps a plane for writing while `body` runs; copies the samples first if anything else holds
+    /// them.
     mutating func write<R>(
         plane: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> R
     ) throws -> R {
@@ -160,7 +175,8 @@ public struct AudioFrame: Sendable {
         return try result!.get()  // a storage calls the body once, or throws
     }
 
-    /// Whether this frame alone holds the storage; `PixelBuffer` says why it is asked so.
+    /// Whether this frame holds the only reference to the storage. `PixelBuffer` has the reason for
+    /// this form.
     private static func isUnique(_ storage: inout any AudioFrameStorage) -> Bool {
         let ask: (inout AnyObject) -> Bool = isKnownUniquelyReferenced
         return unsafe withUnsafeMutablePointer(to: &storage) { pointer in

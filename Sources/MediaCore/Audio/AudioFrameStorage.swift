@@ -1,34 +1,42 @@
-/// The memory behind an ``AudioFrame``: a GStreamer buffer, or memory of the program's own.
+/// The memory behind an ``AudioFrame``: a GStreamer buffer, or memory of the program.
 ///
-/// Conforming types are counted handles on samples that do not change while more than one holds them.
-/// All members may be called on any thread.
+/// Conforming types are reference-counted handles on samples that do not change while more than one
+/// reference exists.
+/// Thread: any, for all members.
 public protocol AudioFrameStorage: AnyObject, Sendable {
+    /// The format of the samples.
     var format: AudioFormat { get }
 
-    /// Samples of each channel.
+    /// The number of samples of each channel.
     var sampleCount: Int { get }
 
-    /// Whether nobody outside this object can see the samples, so that they may be written in place.
+    /// Whether nothing outside this object can access the samples, so that they may be written in
+    /// place.
     var isWritable: Bool { get }
 
     /// Maps the samples, calls `body` once and unmaps them.
     func read(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError)
 
-    /// Maps the samples for writing. Called only where ``isWritable`` is true and one frame holds this.
+    /// Maps the samples for writing, calls `body` once and unmaps them. Called only if
+    /// ``isWritable`` is true and only one frame holds this storage.
     func write(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError)
 
-    /// The samples of a range in memory of their own.
+    /// Returns a copy of a range of the samples, in new memory.
     func copy(_ samples: Range<Int>) throws(FrameError) -> any AudioFrameStorage
 }
 
-/// Sound mapped by its storage: its planes, valid only in the scope that was given them.
+/// Audio mapped by its storage: the planes, valid only inside the closure that receives them.
 ///
-/// Storages make it; users meet spans, in ``AudioFrame/withBytes(plane:_:)`` and its kin.
+/// Storages create this value; programs get spans from ``AudioFrame/withBytes(plane:_:)`` and
+/// similar methods.
 public struct AudioPlanes: ~Copyable {
-    /// Each begins with the first sample; at least as long as the samples take.
+    /// The memory of each plane. It begins with the first sample and holds at least all samples.
     let planes: [UnsafeMutableRawBufferPointer]
 
-    /// - Parameter planes: Memory that stays valid while the value lives: of ``AudioFormat/planes``
-    ///   planes, each as long as its samples take. Written to only where it was mapped for that.
+    /// Creates the value from mapped memory.
+    ///
+    /// - Parameter planes: As many as ``AudioFormat/planes``, each at least as long as its samples.
+    ///   The memory must stay valid while this value exists. It is written to only if it was mapped
+    ///   for writing.
     public init(unsafe planes: [UnsafeMutableRawBufferPointer]) { self.planes = planes }
 }

@@ -1,27 +1,29 @@
-/// How one sample of sound is stored, by GStreamer's name: `S16LE`, `F32LE`, `S24_32BE` ….
+/// How one audio sample is stored, by GStreamer's name: `S16LE`, `F32LE`, `S24_32BE` ….
 ///
-/// Every format that GStreamer's raw audio has can be named; the names in use have constants.
+/// Any raw audio format of GStreamer can be created from its name; the common ones have constants.
 public struct AudioSampleFormat: RawRepresentable, Hashable, Sendable {
     /// What the bits of a sample mean.
     public enum Kind: Hashable, Sendable {
+        /// Signed integers.
         case signed
-        /// Silence is in the middle of the range, not at zero.
+        /// Unsigned integers. Silence is the middle of the range, not zero.
         case unsigned
-        /// From -1 to 1.
+        /// Floating point, from -1 to 1.
         case float
     }
 
-    /// GStreamer's name: `S16LE`.
+    /// GStreamer's name, such as `S16LE`.
     public let rawValue: String
+    /// What the bits of a sample mean.
     public let kind: Kind
-    /// Bits of a sample that carry sound.
+    /// The number of significant bits in a sample.
     public let depth: Int
-    /// Bits that a sample takes in memory; a multiple of eight.
+    /// The number of bits that a sample takes in memory; a multiple of eight.
     public let width: Int
-    /// Whether the low byte comes first; true for samples of one byte.
+    /// Whether the least significant byte comes first; true for samples of one byte.
     public let isLittleEndian: Bool
 
-    /// `nil` for a name that no format of raw audio has.
+    /// Creates a format from GStreamer's name; `nil` if no raw audio format has that name.
     public init?(rawValue: String) {
         var rest = rawValue[...]
         let kind: Kind
@@ -47,7 +49,7 @@ public struct AudioSampleFormat: RawRepresentable, Hashable, Sendable {
         isLittleEndian = !isBigEndian
     }
 
-    /// For the constants, whose names are right.
+    /// Creates a constant; the name is not checked.
     private init(_ name: String, _ kind: Kind, _ bits: Int) {
         rawValue = name
         self.kind = kind
@@ -56,17 +58,22 @@ public struct AudioSampleFormat: RawRepresentable, Hashable, Sendable {
         isLittleEndian = true
     }
 
-    /// Bytes of one sample of one channel.
+    /// The number of bytes of one sample of one channel.
     public var bytesPerSample: Int { width / 8 }
 
-    /// Signed 16-bit, low byte first: what RTC SDKs speak.
+    /// Signed 16-bit, little-endian; the format of RTC SDKs.
     public static let s16le = AudioSampleFormat("S16LE", .signed, 16)
-    /// Signed 24-bit in three bytes.
+    /// Signed 24-bit in three bytes, little-endian.
     public static let s24le = AudioSampleFormat("S24LE", .signed, 24)
+    /// Signed 32-bit, little-endian.
     public static let s32le = AudioSampleFormat("S32LE", .signed, 32)
+    /// 32-bit floating point, little-endian.
     public static let f32le = AudioSampleFormat("F32LE", .float, 32)
+    /// 64-bit floating point, little-endian.
     public static let f64le = AudioSampleFormat("F64LE", .float, 64)
+    /// Unsigned 8-bit.
     public static let u8 = AudioSampleFormat("U8", .unsigned, 8)
+    /// Signed 8-bit.
     public static let s8 = AudioSampleFormat("S8", .signed, 8)
 }
 
@@ -75,13 +82,13 @@ extension AudioSampleFormat: CustomStringConvertible {
 }
 
 extension AudioSampleFormat {
-    /// Writes silence, which for unsigned samples is not zero.
+    /// Fills the memory with silence, which is not zero for unsigned samples.
     func silence(_ memory: UnsafeMutableRawBufferPointer) {
         guard kind == .unsigned else {
             memory.initializeMemory(as: UInt8.self, repeating: 0)
             return
         }
-        // The middle of the range has its top bit set, and that alone.
+        // In the middle of the range only the top bit is set.
         let size = bytesPerSample
         let top = (depth - 1) / 8
         let place = isLittleEndian ? top : size - 1 - top
@@ -92,13 +99,13 @@ extension AudioSampleFormat {
     }
 }
 
-/// A number type that samples of one format can be read as.
+/// A numeric type as which samples of one format can be read.
 public protocol AudioSampleValue: BitwiseCopyable, Sendable {
-    /// The one format whose samples are this type's values in memory.
+    /// The format whose samples have the memory representation of this type.
     static var sampleFormat: AudioSampleFormat { get }
 }
 
-// Linux runs Swift on processors that put the low byte first, and on no others.
+// Swift on Linux runs only on little-endian processors.
 extension Int16: AudioSampleValue { public static let sampleFormat = AudioSampleFormat.s16le }
 extension Int32: AudioSampleValue { public static let sampleFormat = AudioSampleFormat.s32le }
 extension Float: AudioSampleValue { public static let sampleFormat = AudioSampleFormat.f32le }

@@ -1,33 +1,41 @@
 internal import Glibc
 
-/// Samples in memory that the program brings: wrapped, never copied, and let go of when the last frame,
-/// and the last pipeline that was given it, is done.
+/// Audio samples in memory that the program provides, wrapped without a copy. The memory is
+/// released after the last frame and the last pipeline that use it have released it.
 public final class MemoryAudioStorage: AudioFrameStorage {
+    /// The format of the samples.
     public let format: AudioFormat
+    /// The number of samples of each channel.
     public let sampleCount: Int
     /// Bytes from the start of the memory to each plane.
     public let planeOffsets: [Int]
     private let memory: Memory
     private let release: @Sendable () -> Void
-    /// Whether the memory is the program's, and its end runs the program's code.
+    /// Whether the program provided the memory, so that releasing it runs the program's code.
     package let isOfProgram: Bool
 
-    /// Plain numbers, so that the class is Sendable without an unchecked promise.
+    /// Stores the address as an integer, so that the class is Sendable without an unchecked
+    /// conformance.
     private struct Memory: Sendable {
         let address: UInt
         let count: Int
         let writable: Bool
     }
 
-    /// Wraps `memory`.
+    /// Wraps `memory` without copying it.
     ///
     /// - Parameters:
-    ///   - memory: Must stay valid until `release` is called, and unchanged unless `writable`.
+    ///   - memory: Must stay valid until `release` is called, and unchanged unless `writable` is
+    ///     true.
     ///   - sampleCount: Samples of each channel.
-    ///   - planeOffsets: Where each plane begins, in bytes; `nil` for one right after the other.
-    ///   - writable: Whether ``AudioFrame/withMutableBytes(plane:_:)`` may write here, rather than copy.
+    ///   - planeOffsets: Bytes from the start of the memory to each plane; `nil` if the planes
+    ///     follow each other without gaps.
+    ///   - writable: Whether ``AudioFrame/withMutableBytes(plane:_:)`` may write in place instead
+    ///     of copying.
     ///   - release: Called once, on any thread, when nothing reads the memory any more. Not called
-    ///     where this throws: the memory is the caller's still.
+    ///     if this initializer throws: the caller then keeps the memory.
+    /// - Throws: ``FrameError`` if the format is out of range or the planes do not fit into the
+    ///   memory.
     public convenience init(
         unsafeNoCopy memory: UnsafeMutableRawBufferPointer, format: AudioFormat, sampleCount: Int,
         planeOffsets: [Int]? = nil, writable: Bool = false,
@@ -61,19 +69,21 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         self.isOfProgram = isOfProgram
     }
 
-    /// Silence, in memory of its own.
+    /// Creates silence in newly allocated memory.
     ///
     /// - Parameter sampleCount: Samples of each channel.
+    /// - Throws: ``FrameError`` if the format is out of range or there is no memory.
     public convenience init(format: AudioFormat, sampleCount: Int) throws(FrameError) {
         try self.init(format: format, sampleCount: sampleCount) { planes in
             planes.forEach { format.sampleFormat.silence($0) }
         }
     }
 
-    /// A copy of samples that lie in memory as `format` says, planes one right after the other.
+    /// Creates a copy of samples that lie in memory as `format` says, with the planes one after the
+    /// other.
     ///
-    /// - Throws: ``FrameError`` with ``FrameError/Code/badLayout`` where the bytes are no whole number of
-    ///   samples of every channel, or none.
+    /// - Throws: ``FrameError`` with ``FrameError/Code/badLayout`` if `bytes` is empty or does not
+    ///   have the same number of samples for every channel.
     public convenience init(
         copying bytes: UnsafeRawBufferPointer, format: AudioFormat
     ) throws(FrameError) {
@@ -91,9 +101,9 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         }
     }
 
-    /// A copy of a part of another storage.
+    /// Creates a copy of a part of another storage.
     ///
-    /// - Parameter samples: Of each channel; within the storage.
+    /// - Parameter samples: The range of samples of each channel; must lie within the storage.
     public convenience init(
         copying storage: any AudioFrameStorage, samples: Range<Int>
     ) throws(FrameError) {
@@ -123,7 +133,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         if let refusal { throw refusal }
     }
 
-    /// Memory of its own, which `fill` initialises: it is given the planes.
+    /// Allocates memory and calls `fill` with its planes to initialise it.
     public convenience init(
         format: AudioFormat, sampleCount: Int, fill: ([UnsafeMutableRawBufferPointer]) -> Void
     ) throws(FrameError) {
@@ -150,7 +160,10 @@ public final class MemoryAudioStorage: AudioFrameStorage {
 
     deinit { release() }
 
-    /// Bytes of a plane, where there can be one.
+    /// Returns the number of bytes of one plane.
+    ///
+    /// - Throws: ``FrameError`` if the format is out of range or the number of samples is negative
+    ///   or too large.
     private static func planeSize(
         _ format: AudioFormat, _ sampleCount: Int
     ) throws(FrameError) -> Int {
@@ -169,7 +182,8 @@ public final class MemoryAudioStorage: AudioFrameStorage {
 
     public var isWritable: Bool { memory.writable }
 
-    /// The wrapped memory. Valid while this object is held; written to by nobody but ``write(_:)``.
+    /// The wrapped memory. Valid while this object is referenced; only ``write(_:)`` may write to
+    /// it.
     public var bytes: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(
             start: UnsafeMutableRawPointer(bitPattern: memory.address), count: memory.count)

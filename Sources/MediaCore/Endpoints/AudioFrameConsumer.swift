@@ -1,26 +1,27 @@
-/// What a source of sound delivers to. The engine makes one for each source; a class may be one too, to
-/// receive what a source delivers without an engine.
+/// Receives the frames of an audio source. The engine creates one for each source; a class may also
+/// conform to receive frames without an engine.
 ///
-/// Thread: any, but one at a time; a call returns at once where the stream is live, and where it is a
-/// file it may block for as long as the slowest receiver needs.
+/// Thread: any, but one call at a time. A call returns at once for a live stream; for a file it may
+/// block for as long as the slowest receiver needs.
 public protocol AudioFrameConsumer: AnyObject, Sendable {
-    /// Takes a frame, or says why not.
+    /// Accepts a frame, or returns the reason for dropping it.
     @discardableResult
     func consume(_ frame: consuming AudioFrame) -> FrameDisposition
 
-    /// The source has nothing more to deliver: the end of a file.
+    /// Called when the source has no more frames, as at the end of a file.
     func sourceDidEnd()
 
-    /// The source cannot go on.
+    /// Called when the source has failed and delivers no more frames.
     func sourceDidFail(_ error: any Error)
 }
 
 extension AudioFrameConsumer {
-    /// Copies interleaved samples that lie in memory, or says why not.
+    /// Copies samples from memory and delivers them, or returns the reason for dropping them.
     ///
     /// - Parameters:
-    ///   - samples: Samples of each channel; `rawData` must reach over all of them.
-    ///   - time: When the first was taken; running time is best.
+    ///   - rawData: Samples that are laid out as `format` says, with planes one after the other.
+    ///   - samples: The number of samples of each channel; `rawData` must contain all of them.
+    ///   - time: When the first sample was captured, preferably in running time.
     @discardableResult
     public func consumeRawData(
         _ rawData: UnsafeRawPointer, samples: Int, withTimestamp time: MediaTime,

@@ -1,9 +1,12 @@
-/// A step between a source of sound and its receivers: reads a frame, changes it in place, or replaces it.
+/// Processes audio between a source and its receivers: reads a frame, changes it in place, or
+/// replaces it.
 ///
-/// Called one frame at a time, in the order of the frames; it need not be Sendable. The twin of
-/// ``VideoProcessor``.
+/// Called for one frame at a time, in the order of the frames, so it need not be Sendable. The
+/// counterpart of ``VideoProcessor``.
 public protocol AudioProcessor {
-    /// - Returns: The frame to pass on; `nil` drops it, which is counted.
-    /// - Throws: Drops the frame, and is told.
+    /// Processes one frame.
+    ///
+    /// - Returns: The frame to pass on; `nil` drops the frame, which is counted.
+    /// - Throws: Any error; the frame is dropped, and the error is reported.
     func process(_ frame: consuming AudioFrame) throws -> AudioFrame?
 }

@@ -1,28 +1,32 @@
-/// Where sound goes: speakers, a file, an encoder, or a class of yours.
+/// A receiver of audio: speakers, a file, an encoder, or a class of the program.
 ///
-/// The order of calls is query (``audioFormat()``), initialise, start, render …, stop, dispose; start and
-/// stop, and initialise and dispose, may repeat. One caller makes all the calls, never two at once and
-/// never on the main thread, so a conforming class need not be Sendable. All but ``render(_:)`` has
-/// defaults.
+/// The order of calls is query (``audioFormat()``), initialise, start, render …, stop, dispose.
+/// Start and stop may repeat, and so may initialise and dispose. All calls come from one caller,
+/// never overlap and are never made on the main thread, so a conforming class need not be Sendable.
+/// All methods except ``render(_:)`` have default implementations.
 ///
-/// The twin of ``VideoSink``.
+/// The counterpart of ``VideoSink``.
 public protocol AudioSink: AnyObject {
-    /// What this sink wants its frames to be; asked once, first. The default takes them as they come.
+    /// Returns the format that this sink asks for. Called once, before the other methods. Default:
+    /// frames are delivered unconverted.
     func audioFormat() -> AudioConversion
 
-    /// Opens what the sink needs. `false` or a thrown reason stops here.
+    /// Allocates the resources of the sink. If it returns `false` or throws, the sink is not
+    /// started.
     func shouldInitialize() throws -> Bool
 
-    /// From here on frames come. A thrown reason stops this sink and nothing else.
+    /// Called before the first frame of a run. If it throws, only this sink does not start.
     func shouldStart() throws
 
-    /// One piece of sound, with its format and time. Holding it is fine; it stays valid.
+    /// Renders one frame, which has its own format and time. The frame may be kept; it stays valid.
     func render(_ frame: AudioFrame) throws
 
-    /// No frame comes after this. A thrown reason is told, and nothing else.
+    /// Called after the last frame of a run. An error that it throws is reported and has no other
+    /// effect.
     func shouldStop() throws
 
-    /// Gives back what ``shouldInitialize()`` took. A thrown reason is told, and nothing else.
+    /// Releases the resources that ``shouldInitialize()`` allocated. An error that it throws is
+    /// reported and has no other effect.
     func shouldDispose() throws
 }
 

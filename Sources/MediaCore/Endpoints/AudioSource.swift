@@ -1,35 +1,41 @@
-/// Where sound comes from: a microphone, a file, a test tone, or a class of yours.
+/// A source of audio: a microphone, a file, a test tone, or a class of the program.
 ///
-/// The order of calls is query (``audioFormat()``, ``pacing()``), initialise, start, stop, dispose; start
-/// and stop, and initialise and dispose, may repeat. One caller makes all the calls, never two at once
-/// and never on the main thread, so a conforming class need not be Sendable.
+/// The order of calls is query (``audioFormat()``, ``pacing()``), initialise, start, stop, dispose.
+/// Start and stop may repeat, and so may initialise and dispose. All calls come from one caller,
+/// never overlap and are never made on the main thread, so a conforming class need not be Sendable.
 ///
-/// The twin of ``VideoSource``.
+/// The counterpart of ``VideoSource``.
 public protocol AudioSource: AnyObject {
-    /// Where to deliver. Set before ``shouldInitialize()`` is called; `nil` after ``shouldDispose()``.
+    /// The consumer to which frames are delivered. Set before ``shouldInitialize()`` is called;
+    /// `nil` after ``shouldDispose()``.
     var consumer: (any AudioFrameConsumer)? { get set }
 
-    /// What this source delivers, where it knows; asked once, first. Default `nil`: each frame says what
-    /// it is.
+    /// Returns the format that this source delivers, if known in advance. Called once, before the
+    /// other methods. Default `nil`: each frame has its own format.
     func audioFormat() -> AudioFormat?
 
-    /// Who keeps the time; asked once. Default ``MediaPacing/source``.
+    /// Returns whether the source or the engine paces the frames. Called once. Default
+    /// ``MediaPacing/source``.
     func pacing() -> MediaPacing
 
-    /// The time that this sound has in common with somebody's pictures; asked once. Default `nil`.
+    /// Returns the time base that this audio shares with a video source. Called once. Default
+    /// `nil`: none.
     func timeBase() -> MediaTimeBase?
 
-    /// Opens what the source needs. `false` or a thrown reason stops here.
+    /// Allocates the resources of the source. If it returns `false` or throws, the source is not
+    /// started. Default `true`.
     func shouldInitialize() throws -> Bool
 
-    /// From here on the source delivers to its consumer. A thrown reason stops here.
+    /// Starts delivery to the consumer. If it throws, the source is not started.
     func shouldStart() throws
 
-    /// After this, frames delivered are discarded and counted. A thrown reason is told, and nothing else.
+    /// Stops delivery. Frames delivered later are discarded and counted. An error that it throws is
+    /// reported and has no other effect.
     func shouldStop() throws
 
-    /// Gives back what ``shouldInitialize()`` took. The consumer must not be used any more. A thrown
-    /// reason is told, and nothing else. The default does nothing.
+    /// Releases the resources that ``shouldInitialize()`` allocated. The consumer must not be used
+    /// any more. An error that it throws is reported and has no other effect. The default does
+    /// nothing.
     func shouldDispose() throws
 }
 

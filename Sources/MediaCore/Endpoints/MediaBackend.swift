@@ -1,27 +1,28 @@
-/// What an engine asks of the media library underneath: its clock, its converters, its decoders and a
-/// source for when nobody sets one.
+/// The media library that an engine uses: its clock, converters, decoders and default sources.
 public protocol MediaBackend: Sendable {
-    /// The clock that ``LiveTiming/clockOrigin`` of its captures refers to. Cheap. Thread: any.
+    /// Returns the time of the clock to which ``LiveTiming/clockOrigin`` of its captures refers.
+    /// Inexpensive. Thread: any.
     func clockTime() -> MediaTime
 
-    /// The source in use while the program sets none. Called in the control zone; may take a second.
+    /// Creates the video source to use if the program sets none. Called on a queue where it may
+    /// block; may take a second.
     func makeDefaultSource() throws -> sending any VideoSource
 
-    /// Converters for one stream.
+    /// Creates a video converter for one stream.
     func makeConverter() -> any VideoConverter
 
-    /// The microphone, while the program sets no source of sound. Called in the control zone; may take a
-    /// second.
+    /// Creates the microphone source to use if the program sets no audio source. Called on a queue
+    /// where it may block; may take a second.
     ///
-    /// - Throws: Where there is none; the default always does.
+    /// - Throws: If there is no microphone; the default implementation always throws.
     func makeDefaultAudioSource() throws -> sending any AudioSource
 
-    /// A converter for one stream of sound. Default: ``PlainAudioConverter``.
+    /// Creates an audio converter for one stream. Default: ``PlainAudioConverter``.
     func makeAudioConverter() -> any AudioConverter
 
-    /// A decoder for one encoded stream. Called in the control zone.
+    /// Creates a decoder for one encoded stream. Called on a queue where it may block.
     ///
-    /// - Parameter consumer: Gets the pictures, each with the time of its access unit.
+    /// - Parameter consumer: Receives the pictures, each with the time of its access unit.
     func makeDecoder(
         _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder
@@ -35,38 +36,44 @@ extension MediaBackend {
     public func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
 }
 
-/// Turns frames into what a receiver asked for. Thread: any, one caller at a time (others wait).
+/// Converts video frames to the format that a receiver asked for. Thread: any; concurrent calls
+/// wait for each other.
 public protocol VideoConverter: Sendable {
-    /// The frame with other pixels, and untouched where there is nothing to do. Everything else of it
-    /// stays, its ``VideoFrame/rotation`` too: whoever had it turned upright says so on the result.
+    /// Returns the frame with converted pixels, or the frame itself if there is nothing to convert.
+    /// All other properties are kept, including ``VideoFrame/rotation``: a caller that requests an
+    /// upright picture sets the rotation of the result.
     ///
-    /// - Throws: Where the picture cannot be converted; the next may be.
+    /// - Throws: If this picture cannot be converted; a later one may succeed.
     func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame
 }
 
-/// Turns access units into frames.
+/// Decodes access units into frames.
 ///
-/// A damaged unit costs its own picture, and those that build on it; the decoder goes on with the next
-/// that it understands. Its consumer's ``VideoFrameConsumer/sourceDidFail(_:)`` is called where nothing
-/// helps any more, and then ``decode(_:)`` says ``DropCause/closed``.
+/// A damaged unit loses its own picture and those that refer to it; decoding continues with the
+/// next unit that can be decoded. If the decoder fails permanently, it calls
+/// ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``decode(_:)`` then returns
+/// ``DropCause/closed``.
 public protocol VideoDecoder: Sendable {
-    /// Takes one access unit; its picture comes to the consumer later, or at once. Thread: any, one
-    /// caller at a time. Does not block.
+    /// Accepts one access unit. Its picture is delivered to the consumer at once or later. Thread:
+    /// any; calls must not overlap. Does not block.
     ///
-    /// - Returns: ``DropCause/queueFull`` where too many wait, and the unit is lost with all that build on
-    ///   it; ``DropCause/undecodable`` for bytes that are no unit of the codec;
-    ///   ``DropCause/wrongBufferType`` for a unit of another codec; ``DropCause/closed`` after ``stop()``.
+    /// - Returns: ``DropCause/queueFull`` if too many units are queued; the unit is then lost, with
+    ///   all units that refer to it. ``DropCause/undecodable`` for bytes that are not a unit of the
+    ///   codec; ``DropCause/wrongBufferType`` for a unit of another codec; ``DropCause/closed``
+    ///   after ``stop()``.
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition
 
-    /// Units that were taken and that no picture came of, as far as is known by now: damaged ones, and
-    /// those that build on a unit that is not there.
+    /// The number of accepted units that are known to have produced no picture: damaged ones, and
+    /// those that refer to a missing unit.
     var lostUnits: Int { get }
 
-    /// Delivers the pictures that are held back for the sake of their order. The next unit must be one
-    /// that builds on none. Called in the control zone; blocks until the pictures were delivered.
+    /// Delivers the pictures that are held back for reordering. The next unit must not refer to
+    /// earlier ones. Called on a queue where it may block; returns when the pictures have been
+    /// delivered.
     func drain()
 
-    /// Gives everything back; no picture comes after it. Called in the control zone; may block.
+    /// Releases all resources; no picture is delivered afterwards. Called on a queue where it may
+    /// block.
     func stop()
 }
 
@@ -75,23 +82,24 @@ extension VideoDecoder {
     public func drain() {}
 }
 
-/// What a receiver wants of a picture: applied in the order rotation, mirror, size, pixel format.
+/// The picture that a receiver asks for. Applied in the order rotation, mirror, size, pixel format.
 ///
-/// A picture that is brought to a ``size`` of another shape gets borders, and is never distorted: what
-/// comes out then has square pixels.
+/// A picture that is scaled to a ``size`` with another aspect ratio gets borders and is not
+/// distorted; the result has square pixels.
 public struct VideoConversion: Hashable, Sendable {
-    /// `nil` to keep the frame's.
+    /// The pixel format; `nil` to keep the frame's.
     public var pixelFormat: VideoPixelFormat?
-    /// `nil` to keep the frame's.
+    /// The size; `nil` to keep the frame's.
     public var size: VideoSize?
-    /// Whether a picture of another shape is cropped to the size, instead of getting borders. Default
-    /// false.
+    /// Whether a picture with another aspect ratio is cropped to the size, instead of getting
+    /// borders. Default `false`.
     public var fillsSize: Bool
-    /// How far to turn the picture clockwise.
+    /// The clockwise rotation to apply.
     public var rotation: VideoRotation
-    /// Left becomes right, after the turn.
+    /// Whether the picture is mirrored left to right, after the rotation.
     public var isMirrored: Bool
 
+    /// Creates a request that changes nothing by default.
     public init(
         pixelFormat: VideoPixelFormat? = nil, size: VideoSize? = nil, fillsSize: Bool = false,
         rotation: VideoRotation = .none, isMirrored: Bool = false
@@ -102,7 +110,7 @@ public struct VideoConversion: Hashable, Sendable {
         self.rotation = rotation
         self.isMirrored = isMirrored
     }
-    /// Whether anything is to be done to pictures of a format.
+    /// Returns whether pictures of a format must be converted.
     public func changes(_ format: VideoFormat) -> Bool {
         if rotation != .none || isMirrored { return true }
         if let pixelFormat, pixelFormat != .any, pixelFormat != format.pixelFormat { return true }

@@ -1,45 +1,47 @@
-/// What a source delivers to. The engine makes one for each source; a class may be one too, to receive
-/// what a source delivers without an engine.
+/// Receives the frames of a video source. The engine creates one for each source; a class may also
+/// conform to receive frames without an engine.
 ///
-/// Thread: any, but one at a time; a call returns at once where the stream is live, and where it is a
-/// file it may block for as long as the slowest receiver needs.
+/// Thread: any, but one call at a time. A call returns at once for a live stream; for a file it may
+/// block for as long as the slowest receiver needs.
 ///
 /// Source: Agora's `AgoraVideoFrameConsumer`, OpenTok's `OTVideoCaptureConsumer`.
 public protocol VideoFrameConsumer: AnyObject, Sendable {
-    /// Takes a frame, or says why not.
+    /// Accepts a frame, or returns the reason for dropping it.
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition
 
-    /// Takes a picture that is counted, without a copy, or says why not.
+    /// Accepts a reference-counted picture without a copy, or returns the reason for dropping it.
     ///
     /// - Parameters:
-    ///   - time: When it was taken, in any one clock that goes forward; running time is best.
-    ///   - rotation: How far it must be turned clockwise to stand upright.
+    ///   - time: The capture time, by any clock that only advances; preferably running time.
+    ///   - rotation: How far the picture must be turned clockwise to stand upright.
     @discardableResult
     func consumePixelBuffer(
         _ pixelBuffer: PixelBuffer, withTimestamp time: MediaTime, rotation: VideoRotation
     ) -> FrameDisposition
 
-    /// Copies a picture that lies in memory as ``VideoPixelFormat/packedPlanes(_:strideInPixels:)`` says,
-    /// or says why not.
+    /// Copies a picture that is laid out as in ``VideoPixelFormat/packedPlanes(_:strideInPixels:)``
+    /// and accepts it, or returns the reason for dropping it.
     ///
-    /// - Parameter rawData: Must reach over the whole picture; ``RawPicture`` is the form that is checked.
+    /// - Parameter rawData: Must contain the whole picture, which is not checked; with
+    ///   ``RawPicture`` the size is checked.
     @discardableResult
     func consumeRawData(
         _ rawData: UnsafeRawPointer, withTimestamp time: MediaTime, format: VideoPixelFormat,
         size: VideoSize, rotation: VideoRotation
     ) -> FrameDisposition
 
-    /// Copies a picture of known extent and stride, or says why not.
+    /// Copies a picture of known length and stride and accepts it, or returns the reason for
+    /// dropping it.
     @discardableResult
     func consume(
         _ picture: RawPicture, withTimestamp time: MediaTime, rotation: VideoRotation
     ) -> FrameDisposition
 
-    /// The source has nothing more to deliver: the end of a file.
+    /// Called when the source has no more frames, as at the end of a file.
     func sourceDidEnd()
 
-    /// The source cannot go on.
+    /// Called when the source has failed and delivers no more frames.
     func sourceDidFail(_ error: any Error)
 }
 

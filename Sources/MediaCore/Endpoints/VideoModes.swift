@@ -1,35 +1,41 @@
-// Choices of the RTC SDKs for one video, with the numbers that they use.
+// Video modes of the RTC SDKs, with the numbers that those use.
 
-/// What a source captures. Decides whether the local view is a mirror by default.
+/// What a source captures. Determines whether the local view is mirrored by default.
 public enum VideoCaptureType: Int, Sendable {
+    /// Not specified.
     case unknown = 0
+    /// A camera: the local view is mirrored by default.
     case camera = 1
+    /// A screen.
     case screen = 2
 }
 
-/// What matters in a source's pictures.
+/// The property of a source's pictures that is most important.
 public enum VideoContentHint: Int, Sendable {
+    /// Not specified.
     case none = 0
-    /// Smoothness before sharpness.
+    /// Smooth motion is more important than sharpness.
     case motion = 1
-    /// Sharpness before smoothness.
+    /// Sharpness is more important than smooth motion.
     case details = 2
-    /// Sharpness of text.
+    /// Text must be sharp.
     case text = 3
 }
 
-/// Whether a picture is mirrored left to right at one place.
+/// Whether a picture is mirrored left to right in one view or stream.
 public enum VideoMirrorMode: Int, Sendable {
-    /// On for the local view of a camera, off everywhere else.
+    /// Mirrored in the local view of a camera, and nowhere else.
     case automatic = 0
+    /// Always mirrored.
     case enabled = 1
+    /// Never mirrored.
     case disabled = 2
 }
 
-/// How a picture fills a space of another shape.
+/// How a picture fills an area with another aspect ratio.
 public enum VideoRenderMode: Int, Sendable {
-    /// Fills it, and is cropped.
+    /// Fills the area; the picture is cropped.
     case hidden = 1
-    /// Fits into it, with borders.
+    /// Fits into the area, with borders.
     case fit = 2
 }

@@ -1,13 +1,17 @@
-/// A step between capture and outputs: reads a frame, changes it in place, or replaces it.
+/// Processes video between capture and outputs: reads a frame, changes it in place, or replaces it.
 ///
-/// Called on one thread at a time, in the order of the frames. May take as long as a frame lasts; what
-/// takes longer makes a live capture drop its oldest frames, and a file wait. It need not be Sendable for an
-/// engine, which alone calls it; a ``BridgePlan``, whose streams share its processors, takes those that are.
+/// Called on one thread at a time, in the order of the frames. A call may take as long as the
+/// frame's duration; if it takes longer, a live capture drops its oldest frames and a file waits.
+/// For an engine a processor need not be Sendable, because only the engine calls it; a
+/// ``BridgePlan``, whose streams share its processors, accepts only processors that are.
 ///
-/// `consuming` may be left out where a type conforms. With it the frame is the processor's alone, and writing
-/// to its picture copies nothing.
+/// A conforming type may omit `consuming`. With it the processor holds the only reference to the
+/// frame, and writing to its picture copies nothing.
 public protocol VideoProcessor {
-    /// - Returns: The frame to pass on; `nil` drops it, which is counted.
-    /// - Throws: Ends the bridge with this error; what was recorded is finished first.
+    /// Processes one frame.
+    ///
+    /// - Returns: The frame to pass on; `nil` drops the frame, which is counted.
+    /// - Throws: In a bridge, ends the bridge with this error after completing the recordings. In
+    ///   an engine, drops the frame and reports the error.
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame?
 }

@@ -1,44 +1,52 @@
-/// Where frames go: a display, a file, an encoder, or a class of yours.
+/// A receiver of video frames: a display, a file, an encoder, or a class of the program.
 ///
-/// The order of calls is query (``bufferType()``, ``pixelFormat()``), initialise, start, render …, stop,
-/// dispose; start and stop, and initialise and dispose, may repeat. One caller makes all the calls,
-/// never two at once and never on the main thread, so a conforming class need not be Sendable. A sink
-/// implements one of the three render methods; the rest has defaults.
+/// The order of calls is query (``bufferType()``, ``pixelFormat()``), initialise, start, render …,
+/// stop, dispose. Start and stop may repeat, and so may initialise and dispose. All calls come from
+/// one caller, never overlap and are never made on the main thread, so a conforming class need not
+/// be Sendable. A sink implements one of the three render methods; all other methods have default
+/// implementations.
 ///
 /// Source: Agora's `AgoraVideoSinkProtocol`, OpenTok's `OTVideoRender`.
 public protocol VideoSink: AnyObject {
-    /// The kind of buffer this sink takes; asked first, and never to change.
+    /// Returns the kind of buffer this sink takes. Called first; the result must not change.
+    /// Default ``VideoBufferType/pixelBuffer``.
     func bufferType() -> VideoBufferType
 
-    /// The pixel format this sink wants; ``VideoPixelFormat/any`` takes frames as they come. Asked once.
+    /// Returns the pixel format this sink asks for. Called once. Default ``VideoPixelFormat/any``:
+    /// frames are delivered unconverted.
     func pixelFormat() -> VideoPixelFormat
 
-    /// Opens what the sink needs. `false` or a thrown reason stops here.
+    /// Allocates the resources of the sink. If it returns `false` or throws, the sink is not
+    /// started. Default `true`.
     func shouldInitialize() throws -> Bool
 
-    /// From here on frames come. A thrown reason stops this sink and nothing else.
+    /// Called before the first frame of a run. If it throws, only this sink does not start.
     func shouldStart() throws
 
-    /// One frame, with its format, strides, time and rotation. Holding it is fine; it stays valid.
+    /// Renders one frame, which has its own format, strides, time and rotation. The frame may be
+    /// kept; it stays valid.
     ///
-    /// The default hands it to ``renderPixelBuffer(_:rotation:)`` or ``renderRawData(_:size:rotation:)``,
-    /// as ``bufferType()`` says.
+    /// The default implementation calls ``renderPixelBuffer(_:rotation:)`` or
+    /// ``renderRawData(_:size:rotation:)``, as ``bufferType()`` says.
     func render(_ frame: VideoFrame) throws
 
-    /// One picture. Holding it is fine; it stays valid.
+    /// Renders one picture, which may be kept; it stays valid.
     func renderPixelBuffer(_ pixelBuffer: PixelBuffer, rotation: VideoRotation) throws
 
-    /// One picture as bytes, laid out without padding (``VideoPixelFormat/packedPlanes(_:strideInPixels:)``),
-    /// so that rows are found by the width. The pointer is valid, and the bytes the sink's own to change,
-    /// until the call returns.
+    /// Renders one picture as bytes without row padding
+    /// (``VideoPixelFormat/packedPlanes(_:strideInPixels:)``), so that the position of a row
+    /// follows from the width. Until the call returns, the pointer is valid and the sink may change
+    /// the bytes.
     func renderRawData(
         _ rawData: UnsafeMutableRawPointer, size: VideoSize, rotation: VideoRotation
     ) throws
 
-    /// No frame comes after this. A thrown reason is told, and nothing else.
+    /// Called after the last frame of a run. An error that it throws is reported and has no other
+    /// effect.
     func shouldStop() throws
 
-    /// Gives back what ``shouldInitialize()`` took. A thrown reason is told, and nothing else.
+    /// Releases the resources that ``shouldInitialize()`` allocated. An error that it throws is
+    /// reported and has no other effect.
     func shouldDispose() throws
 }
 
@@ -56,7 +64,7 @@ extension VideoSink {
         case .rawData:
             let size = VideoSize(width: frame.width, height: frame.height)
             let storage = try MemoryFrameStorage(packing: frame.storage)
-            // Memory of this one call's own, so the sink may write to it.
+            // This memory is used for this call only, so the sink may write to it.
             try renderRawData(storage.bytes.baseAddress!, size: size, rotation: frame.rotation)
         }
     }

@@ -1,41 +1,48 @@
-/// Where frames come from: a camera, a file, a screen, or a class of yours.
+/// A source of video frames: a camera, a file, a screen, or a class of the program.
 ///
-/// The order of calls is query (``bufferType()``, ``captureType()``, ``contentHint()``, ``pacing()``),
-/// initialise, start, stop, dispose; start and stop, and initialise and dispose, may repeat. One caller
-/// makes all the calls, never two at once and never on the main thread, so a conforming class need not
-/// be Sendable.
+/// The order of calls is query (``bufferType()``, ``captureType()``, ``contentHint()``,
+/// ``pacing()``), initialise, start, stop, dispose. Start and stop may repeat, and so may
+/// initialise and dispose. All calls come from one caller, never overlap and are never made on the
+/// main thread, so a conforming class need not be Sendable.
 ///
 /// Source: Agora's `AgoraVideoSourceProtocol`, OpenTok's `OTVideoCapture`.
 public protocol VideoSource: AnyObject {
-    /// Where to deliver. Set before ``shouldInitialize()`` is called; `nil` after ``shouldDispose()``.
+    /// The consumer to which frames are delivered. Set before ``shouldInitialize()`` is called;
+    /// `nil` after ``shouldDispose()``.
     var consumer: (any VideoFrameConsumer)? { get set }
 
-    /// The kind of buffer this source delivers; asked once, first.
+    /// Returns the kind of buffer this source delivers. Called once, before the other methods.
     func bufferType() -> VideoBufferType
 
-    /// What this source captures; asked once. Default ``VideoCaptureType/unknown``.
+    /// Returns what this source captures. Called once. Default ``VideoCaptureType/unknown``.
     func captureType() -> VideoCaptureType
 
-    /// What matters in its pictures; asked once. Default ``VideoContentHint/none``.
+    /// Returns which property of the pictures is most important. Called once. Default
+    /// ``VideoContentHint/none``.
     func contentHint() -> VideoContentHint
 
-    /// Who keeps the time; asked once. Default ``MediaPacing/source``.
+    /// Returns whether the source or the engine paces the frames. Called once. Default
+    /// ``MediaPacing/source``.
     func pacing() -> MediaPacing
 
-    /// The time that these pictures have in common with somebody's sound; asked once. Default `nil`.
+    /// Returns the time base that this video shares with an audio source. Called once. Default
+    /// `nil`: none.
     func timeBase() -> MediaTimeBase?
 
-    /// Opens what the source needs. `false` or a thrown reason stops here. Default `true`.
+    /// Allocates the resources of the source. If it returns `false` or throws, the source is not
+    /// started. Default `true`.
     func shouldInitialize() throws -> Bool
 
-    /// From here on the source delivers to its consumer. A thrown reason stops here.
+    /// Starts delivery to the consumer. If it throws, the source is not started.
     func shouldStart() throws
 
-    /// After this, frames delivered are discarded and counted. A thrown reason is told, and nothing else.
+    /// Stops delivery. Frames delivered later are discarded and counted. An error that it throws is
+    /// reported and has no other effect.
     func shouldStop() throws
 
-    /// Gives back what ``shouldInitialize()`` took. The consumer must not be used any more. A thrown
-    /// reason is told, and nothing else. The default does nothing.
+    /// Releases the resources that ``shouldInitialize()`` allocated. The consumer must not be used
+    /// any more. An error that it throws is reported and has no other effect. The default does
+    /// nothing.
     func shouldDispose() throws
 }
 
@@ -48,22 +55,22 @@ extension VideoSource {
     public func shouldDispose() throws {}
 }
 
-/// How a source or sink holds its pixels.
+/// The form in which a source or sink handles pixels.
 public enum VideoBufferType: Int, Sendable {
-    /// A counted handle, passed on without a copy.
+    /// A reference-counted handle, passed on without a copy.
     case pixelBuffer = 1
-    /// Bytes.
+    /// Plain bytes.
     case rawData = 2
 }
 
-/// Who makes sure that a source's frames come at their time.
+/// Whether the source or the engine ensures that frames are delivered at the right time.
 public enum MediaPacing: Sendable {
-    /// The source: it delivers when things happen, as a camera does.
+    /// The source delivers frames as they occur, as a camera does.
     case source
-    /// The engine: the source delivers as fast as it is let, as a file does, and each frame without
-    /// ``LiveTiming`` is held until it is due.
+    /// The source delivers as fast as its consumer allows, as a file does, and the engine holds
+    /// each frame without ``LiveTiming`` until it is due.
     case engine
 }
 
-/// ``MediaPacing`` by its name from before there was sound.
+/// The former name of ``MediaPacing``, from before audio was supported.
 public typealias VideoPacing = MediaPacing

@@ -1,15 +1,17 @@
-/// How a live capture's running time relates to the clock that all pipelines share.
+/// The relation between a live capture's running time and the clock that all pipelines share.
 ///
-/// Frames of a live capture carry it, frames of a file do not: a file has no moment at which it
-/// happens. An output uses it to stay in step with the capture whenever the output was started.
+/// Frames of a live capture have it. Frames of a file do not, because a file has no capture time.
+/// An output uses it to stay in sync with the capture, whenever the output was started.
 public struct LiveTiming: Hashable, Sendable {
-    /// The shared clock's time at the capture's running time zero.
+    /// The time of the shared clock at running time zero of the capture.
     public var clockOrigin: MediaTime
 
-    /// How long after its running time a frame reaches the program at the latest, as the capture's
-    /// elements declare it (a camera: one frame interval). A display waits this long.
+    /// The longest time after its running time at which a frame reaches the program, as the
+    /// capture's elements declare it (a camera: one frame interval). A display delays frames by
+    /// this much.
     public var latency: MediaTime
 
+    /// Creates the relation from the clock time of running time zero and the latency.
     public init(clockOrigin: MediaTime, latency: MediaTime) {
         self.clockOrigin = clockOrigin
         self.latency = latency

@@ -1,34 +1,39 @@
 /// A point or a span of media time, in whole nanoseconds.
 ///
 /// Positions are *running time* unless a name says otherwise: zero when the capture (or the engine)
-/// began to play, never rewound by a seek, comparable between everything that shares a clock.
+/// began to play, not reset by a seek, and comparable between all objects that share a clock.
 public struct MediaTime: Hashable, Comparable, Sendable {
-    /// Nanoseconds. Negative only as a difference.
+    /// The number of nanoseconds. Negative only for a difference.
     public var nanoseconds: Int64
 
+    /// Zero nanoseconds.
     public static let zero = MediaTime(nanoseconds: 0)
 
+    /// Creates a time from nanoseconds.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// `value / timescale` seconds, truncated to the nanosecond; the C-Media way of writing a time.
+    /// Creates a time of `value / timescale` seconds, truncated to the nanosecond, as in C media
+    /// APIs.
     ///
-    /// - Parameter timescale: Units in a second; must not be zero. A result that does not fit
-    ///   (292 years) is clamped.
+    /// - Parameter timescale: Units per second; must not be zero. A result that does not fit (292
+    ///   years) is clamped.
     public init(value: Int64, timescale: Int32) {
         precondition(timescale != 0, "a time scale of zero has no meaning")
         let scale = Int64(timescale)
         let (whole, tooFar) = value.dividedReportingOverflow(by: scale)
         let (scaled, overflow) = whole.multipliedReportingOverflow(by: 1_000_000_000)
-        // The rest is below the scale, so its nanoseconds fit; it has the sign of the whole.
+        // The remainder is smaller than the scale, so its nanoseconds fit. It has the sign of the
+        // quotient.
         let rest = tooFar ? 0 : value % scale * 1_000_000_000 / scale
         let (sum, beyond) = scaled.addingReportingOverflow(rest)
         let clamped: Int64 = (value < 0) == (timescale < 0) ? .max : .min
         self.nanoseconds = tooFar || overflow || beyond ? clamped : sum
     }
 
-    /// Seconds, rounded to the nanosecond. A value that is not finite or does not fit is clamped.
+    /// Creates a time from seconds, rounded to the nanosecond. A value that does not fit is
+    /// clamped; NaN becomes zero.
     public init(seconds: Double) {
         let scaled = (seconds * 1e9).rounded()
         if let exact = Int64(exactly: scaled) {
@@ -38,6 +43,8 @@ public struct MediaTime: Hashable, Comparable, Sendable {
         }
     }
 
+    /// Creates a time from a duration, truncated to the nanosecond. A value that does not fit is
+    /// clamped.
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -45,20 +52,23 @@ public struct MediaTime: Hashable, Comparable, Sendable {
         self.nanoseconds = overflow || beyond ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// Seconds, as near as a Double comes.
+    /// The time in seconds, as precisely as a `Double` can represent it.
     public var seconds: Double { Double(nanoseconds) / 1e9 }
 
+    /// The time as a `Duration`.
     public var duration: Duration { .nanoseconds(nanoseconds) }
 
+    /// Compares the nanoseconds.
     public static func < (a: MediaTime, b: MediaTime) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// Saturates instead of overflowing: a time read from a broken file must not trap.
+    /// Adds two times. Saturates instead of overflowing, because a time from a damaged file must
+    /// not trap.
     public static func + (a: MediaTime, b: MediaTime) -> MediaTime {
         let (sum, overflow) = a.nanoseconds.addingReportingOverflow(b.nanoseconds)
         return MediaTime(nanoseconds: overflow ? (a.nanoseconds < 0 ? .min : .max) : sum)
     }
 
-    /// Saturates instead of overflowing.
+    /// Subtracts two times. Saturates instead of overflowing.
     public static func - (a: MediaTime, b: MediaTime) -> MediaTime {
         let (difference, overflow) = a.nanoseconds.subtractingReportingOverflow(b.nanoseconds)
         return MediaTime(nanoseconds: overflow ? (a.nanoseconds < 0 ? .min : .max) : difference)
@@ -66,7 +76,7 @@ public struct MediaTime: Hashable, Comparable, Sendable {
 }
 
 extension MediaTime: CustomStringConvertible {
-    /// `0:00:01.040000000`, the way GStreamer prints a time.
+    /// The time in GStreamer's format: `0:00:01.040000000`.
     public var description: String {
         func padded(_ number: UInt64, _ width: Int) -> String {
             let digits = String(number)

@@ -1,21 +1,23 @@
 internal import Synchronization
 
-/// The time that the pictures and the sound of one source have in common.
+/// The common time base of the video and audio of one source.
 ///
-/// Two sources that say the same base (``VideoSource/timeBase()``, ``AudioSource/timeBase()``) are brought
-/// into an engine's time by one and the same shift, so that what belongs together stays together. Whoever
-/// makes them keeps the base and begins it anew with each run. Thread: any.
+/// If two sources return the same base (``VideoSource/timeBase()``, ``AudioSource/timeBase()``),
+/// the engine adds the same offset to the times of both, so that they stay in sync. The object that
+/// creates the two sources keeps the base, and calls ``begin()`` for each run. Thread: any.
 public final class MediaTimeBase: Sendable {
     private let shift = Mutex<MediaTime?>(nil)
 
+    /// Creates a base without an offset; the first frame of a run determines it.
     public init() {}
 
-    /// A run begins: times count from their beginning again.
+    /// Starts a new run: discards the offset, so that the next frame determines a new one.
     public func begin() { shift.withLock { $0 = nil } }
 
-    /// What to add to a time of the source, as the first of them found out.
+    /// Returns the offset to add to the times of the source, as determined by the first frame of
+    /// the run.
     ///
-    /// - Parameter proposal: What it is where nobody knows yet.
+    /// - Parameter proposal: The offset to use if there is none yet.
     package func shift(proposing proposal: MediaTime) -> MediaTime {
         shift.withLock { shift in
             if let shift { return shift }
@@ -24,6 +26,6 @@ public final class MediaTimeBase: Sendable {
         }
     }
 
-    /// The source's clock was set again.
+    /// Replaces the offset after the source's clock was set again.
     package func set(_ value: MediaTime) { shift.withLock { $0 = value } }
 }

@@ -1,21 +1,21 @@
-/// What a unit's bytes say of the units before it.
+/// Which other units an encoded unit refers to, according to its bytes.
 package enum EncodedVideoFrameReferences: Sendable {
-    /// It builds on none: decoding may begin here.
+    /// None: decoding may begin with this unit.
     case none
-    /// No picture, but what others need: parameter sets alone.
+    /// The unit contains no picture, only parameter sets that others need.
     case noPicture
-    /// It builds on the units before it, or that is not to be seen.
+    /// Earlier units, or the bytes do not say.
     case unitsBefore
 }
 
 extension EncodedVideoFrame {
-    /// Whether decoding may begin with this unit: a key frame.
+    /// Whether decoding may begin with this unit, as with a key frame.
     ///
-    /// Of H.264 that is an IDR picture, one that brings its parameter sets along, or one that is marked as
-    /// a recovery point; every JPEG picture is.
+    /// For H.264 this is an IDR picture, a picture that comes with its parameter sets, or one
+    /// marked as a recovery point. Every JPEG picture is a key frame.
     public var isKeyFrame: Bool { references == .none }
 
-    /// Reads the unit's headers alone.
+    /// Which units this one refers to. Only its headers are parsed.
     package var references: EncodedVideoFrameReferences {
         bytes.withUnsafeBytes { bytes in
             switch codec {
@@ -44,9 +44,9 @@ extension EncodedVideoFrame {
             switch bytes[at + 1] & 0x1f {
             case 5: return .none
             case 7: hasParameters = true
-            // Supplemental information whose first message is of type 6.
+            // An SEI unit whose first message is a recovery point (type 6).
             case 6 where at + 2 < bytes.count && bytes[at + 2] == 6: isRecoveryPoint = true
-            // Behind the first slice come others of the same picture.
+            // After the first slice only other slices of the same picture follow.
             case 1, 2:
                 hasSlice = true
                 at = bytes.count

@@ -1,19 +1,25 @@
-/// One access unit of an encoded stream: what push mode takes besides raw pictures.
+/// One access unit of an encoded stream, which push mode accepts besides raw pictures.
 public struct EncodedVideoFrame: Sendable {
-    /// How the bytes are encoded.
+    /// The codec of the bytes.
     public enum Codec: String, Sendable, CaseIterable {
-        /// H.264 in the byte-stream format (start codes), one access unit, parameter sets with the first.
+        /// H.264 in byte-stream format (start codes): one access unit. The first one includes the
+        /// parameter sets.
         case h264
+        /// VP8: one frame.
         case vp8
         /// One JPEG picture.
         case mjpeg
     }
+    /// The codec of ``bytes``.
     public var codec: Codec
+    /// The encoded access unit.
     public var bytes: [UInt8]
-    /// When the picture was taken, in any one clock that goes forward; `nil` for the moment of the push.
+    /// The capture time, by any clock that only advances; `nil` to use the time of the push.
     public var time: MediaTime?
+    /// How far the picture must be turned clockwise to stand upright.
     public var rotation: VideoRotation
 
+    /// Creates an access unit. Its bytes are not checked here.
     public init(
         _ codec: Codec, bytes: [UInt8], time: MediaTime?, rotation: VideoRotation = .none
     ) {

@@ -1,47 +1,56 @@
-/// A frame for push mode, filled in field by field.
+/// A frame for push mode, whose fields are set one by one.
 ///
-/// A class, because that is how code for RTC SDKs writes it: `let frame = ExternalVideoFrame()`, then
-/// `frame.format = 12`. It is read while the push runs and not kept.
+/// It is a class because code for RTC SDKs is written that way: `let frame = ExternalVideoFrame()`,
+/// then `frame.format = 12`. The push reads it and does not keep a reference.
 ///
 /// Source: Agora's `AgoraVideoFrame`.
 public final class ExternalVideoFrame {
-    /// What is in ``dataBuf``, or ``PushFormat/pixelBuffer``. Default ``PushFormat/i420``.
+    /// The format of ``dataBuf``, or ``PushFormat/pixelBuffer``. Default ``PushFormat/i420``.
     public var format: PushFormat = .i420
-    /// When it was taken, in any one clock that goes forward; `nil` for the moment of the push.
+    /// The capture time, by any clock that only advances; `nil` to use the time of the push.
     public var time: MediaTime?
-    /// Pixels, not bytes, from row to row. The picture is this wide, less what is cropped on both sides.
+    /// The stride in pixels, not bytes. The picture has this width, minus what is cropped on the
+    /// left and right.
     public var strideInPixels = 0
-    /// Rows, before the crop.
+    /// The number of rows before cropping.
     public var height = 0
-    /// The picture, where ``format`` is ``PushFormat/pixelBuffer``. Passed on without a copy, unless
-    /// something is to be cropped.
+    /// The picture if ``format`` is ``PushFormat/pixelBuffer``. Passed on without a copy, unless it
+    /// is cropped.
     public var textureBuf: PixelBuffer?
-    /// The picture's bytes, where ``format`` is any other. They are copied.
+    /// The picture's bytes for any other ``format``. They are copied.
     public var dataBuf: [UInt8]?
+    /// Pixels to cut off on the left.
     public var cropLeft = 0
+    /// Rows to cut off at the top.
     public var cropTop = 0
+    /// Pixels to cut off on the right.
     public var cropRight = 0
+    /// Rows to cut off at the bottom.
     public var cropBottom = 0
-    /// Degrees clockwise: 0, 90, 180 or 270.
+    /// How far the picture must be turned clockwise to stand upright, in degrees: 0, 90, 180 or
+    /// 270.
     public var rotation = 0
-    /// The program's own notes, carried along inside the process.
+    /// Values that the program attaches to the frame, carried along inside the process.
     public var metadata: [String: String] = [:]
 
+    /// Creates an empty I420 frame.
     public init() {}
 
-    /// What is to be cut off.
+    /// The four crop properties as one value.
     public var crop: VideoCrop {
         VideoCrop(left: cropLeft, top: cropTop, right: cropRight, bottom: cropBottom)
     }
 
-    /// The frame, or why there is none.
+    /// Returns the frame, or the reason why it cannot be made.
     ///
-    /// ``DropCause/badFormat``: a format or rotation of no meaning. ``DropCause/wrongBufferType``: a
-    /// format without the bytes, or the pixel buffer, that it promises. ``DropCause/badStride``: a stride
-    /// of no picture. ``DropCause/badSize``: a height of none, a crop that is negative or leaves nothing,
-    /// bytes that are too few.
+    /// - ``DropCause/badFormat``: the format or rotation is not defined.
+    /// - ``DropCause/wrongBufferType``: the bytes or the pixel buffer that the format requires are
+    ///   missing.
+    /// - ``DropCause/badStride``: the stride is out of range.
+    /// - ``DropCause/badSize``: the height is out of range, the crop is negative or leaves nothing,
+    ///   or there are too few bytes.
     ///
-    /// - Parameter now: Its time, where it has none.
+    /// - Parameter now: The running time to use if ``time`` is `nil`.
     public func made(now: MediaTime) -> Result<VideoFrame, RawPicture.Refusal> {
         guard let rotation = VideoRotation(rawValue: rotation) else {
             return refuse(.badFormat, "a rotation of \(self.rotation) degrees")
@@ -78,7 +87,7 @@ public final class ExternalVideoFrame {
             return refuse(
                 .badSize, "\(crop) leaves nothing of \(strideInPixels)×\(height)")
         }
-        // What is cut off on the right may be padding, or pixels: it is all the same.
+        // Whether padding or pixels are cut off on the right makes no difference.
         var rest = crop
         rest.right = 0
         let size = VideoSize(width: strideInPixels - cropRight, height: height)
@@ -113,7 +122,7 @@ public final class ExternalVideoFrame {
         }
     }
 
-    /// V in the left half of each chroma row, U in the right.
+    /// Returns the planes of IMC2: each chroma row has V in its left half and U in its right half.
     private static func imc2Planes(_ size: VideoSize, stride: Int) -> [VideoPlaneLayout] {
         let (rows, half) = ((size.height + 1) / 2, (size.width + 1) / 2)
         let chroma = stride * size.height

@@ -1,31 +1,38 @@
 internal import Glibc
 
-/// Pixels in memory that the program brings: wrapped, never copied, and let go of when the last
-/// frame, and the last pipeline that was given it, is done.
+/// Pixels in memory that the program provides, wrapped without a copy. The memory is released after
+/// the last frame and the last pipeline that use it have released it.
 public final class MemoryFrameStorage: VideoFrameStorage {
+    /// The format of the picture.
     public let format: VideoFormat
+    /// Where each plane lies in the memory.
     public let planes: [VideoPlaneLayout]
     private let memory: Memory
     private let release: @Sendable () -> Void
-    /// Whether the memory is the program's, and its end runs the program's code.
+    /// Whether the program provided the memory, so that releasing it runs the program's code.
     package let isOfProgram: Bool
 
-    /// Plain numbers, so that the class is Sendable without an unchecked promise.
+    /// Stores the address as an integer, so that the class is Sendable without an unchecked
+    /// conformance.
     private struct Memory: Sendable {
         let address: UInt
         let count: Int
         let writable: Bool
     }
 
-    /// Wraps `memory`.
+    /// Wraps `memory` without copying it.
     ///
     /// - Parameters:
-    ///   - memory: Must stay valid until `release` is called, and unchanged unless `writable`.
-    ///   - planes: Where each plane lies; checked against the memory's size here, and against the format
-    ///     where they reach a pipeline.
-    ///   - writable: Whether ``VideoFrame/withMutablePlanes(_:)`` may write here, rather than copy.
+    ///   - memory: Must stay valid until `release` is called, and unchanged unless `writable` is
+    ///     true.
+    ///   - planes: Where each plane lies. Checked against the size of the memory here, and against
+    ///     the format when the frame reaches a pipeline.
+    ///   - writable: Whether ``VideoFrame/withMutablePlanes(_:)`` may write in place instead of
+    ///     copying.
     ///   - release: Called once, on any thread, when nothing reads the memory any more. Not called
-    ///     where this throws: the memory is the caller's still.
+    ///     if this initializer throws: the caller then keeps the memory.
+    /// - Throws: ``FrameError`` with ``FrameError/Code/badLayout`` if the planes do not fit into
+    ///   the memory.
     public convenience init(
         unsafeNoCopy memory: UnsafeMutableRawBufferPointer,
         format: VideoFormat,
@@ -50,7 +57,9 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         self.isOfProgram = isOfProgram
     }
 
-    /// Zeroed memory of its own.
+    /// Allocates zeroed memory for the planes.
+    ///
+    /// - Throws: ``FrameError`` if the planes are not valid or there is no memory.
     public convenience init(format: VideoFormat, planes: [VideoPlaneLayout]) throws(FrameError) {
         guard planes.allSatisfy({ Self.end(of: $0) != nil }) else {
             throw FrameError(.badLayout, "planes that end beyond any memory")
@@ -62,7 +71,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         try self.init(owning: memory, format: format, planes: planes)
     }
 
-    /// Takes over memory that ``allocate(_:)`` made.
+    /// Takes ownership of memory that ``allocate(_:)`` returned.
     private convenience init(
         owning memory: UnsafeMutableRawBufferPointer, format: VideoFormat,
         planes: [VideoPlaneLayout]
@@ -73,10 +82,11 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         }
     }
 
-    /// A copy of what lies in `bytes` as `source` says, laid out as `target` says.
+    /// Creates a copy of the planes that `source` describes in `bytes`, laid out as `target` says.
     ///
     /// - Parameters:
-    ///   - source: Inside of `bytes`; as many planes as `target`, with rows at least as long.
+    ///   - source: Must lie within `bytes`, and have as many planes as `target`, with rows at least
+    ///     as long.
     convenience init(
         copying bytes: UnsafeRawBufferPointer, from source: [VideoPlaneLayout],
         to target: [VideoPlaneLayout], format: VideoFormat
@@ -88,7 +98,8 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         try self.init(owning: memory, format: format, planes: target)
     }
 
-    /// The picture of another storage, or the part of it that `crop` leaves, without padding.
+    /// Creates a copy of another storage's picture, or of the part that `crop` leaves, without
+    /// padding.
     convenience init(
         packing storage: any VideoFrameStorage, crop: VideoCrop = VideoCrop()
     ) throws(FrameError) {
@@ -133,7 +144,9 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         try self.init(owning: memory, format: format, planes: target)
     }
 
-    /// - Parameter from: Checked against `bytes`, and at least as large as `to`.
+    /// Copies the rows of one plane.
+    ///
+    /// - Parameter from: Must have been checked against `bytes`, and be at least as large as `to`.
     private static func copyRows(
         _ bytes: UnsafeRawBufferPointer, _ from: VideoPlaneLayout,
         _ memory: UnsafeMutableRawBufferPointer, _ to: VideoPlaneLayout
@@ -146,7 +159,8 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         }
     }
 
-    /// Where a plane ends, the padding of its last row included; `nil` where that does not fit.
+    /// Returns the offset at which a plane ends, including the padding of its last row; `nil` if it
+    /// overflows.
     private static func end(of plane: VideoPlaneLayout) -> Int? {
         let (body, tooLong) = plane.stride.multipliedReportingOverflow(by: plane.rows)
         let (end, tooFar) = body.addingReportingOverflow(plane.offset)
@@ -157,7 +171,8 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         planes.map { end(of: $0) ?? .max }.max() ?? 0
     }
 
-    /// Uninitialised; Swift's own allocation would end the process where there is no memory.
+    /// Allocates uninitialised memory. Swift's own allocation would end the process if there is no
+    /// memory.
     private static func allocate(
         _ size: Int
     ) throws(FrameError) -> UnsafeMutableRawBufferPointer {
@@ -198,7 +213,8 @@ public final class MemoryFrameStorage: VideoFrameStorage {
 
     public var isWritable: Bool { memory.writable }
 
-    /// The wrapped memory. Valid while this object is held; written to by nobody but ``write(_:)``.
+    /// The wrapped memory. Valid while this object is referenced; only ``write(_:)`` may write to
+    /// it.
     public var bytes: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(
             start: UnsafeMutableRawPointer(bitPattern: memory.address), count: memory.count)

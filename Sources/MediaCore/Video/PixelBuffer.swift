@@ -1,21 +1,26 @@
-/// A picture without a time: a small, copyable handle on pixels that are counted, and copied only where
-/// they are written while someone else holds them. What RTC SDKs on other systems call `CVPixelBuffer`.
+/// A picture without a time: a small, copyable, reference-counted handle on pixels. They are copied
+/// only when they are written while another reference exists. RTC SDKs on other systems use
+/// `CVPixelBuffer` for this.
 ///
-/// May be used on any thread.
+/// Thread: any.
 public struct PixelBuffer: Sendable {
-    /// Where the pixels are.
+    /// The memory that holds the pixels.
     @inlinable public var storage: any VideoFrameStorage { pixels }
     @usableFromInline internal var pixels: any VideoFrameStorage
 
+    /// Creates a handle on a storage.
     @inlinable
     public init(_ storage: any VideoFrameStorage) { pixels = storage }
 
-    /// A black picture with memory of its own.
+    /// Creates a black picture in newly allocated memory.
     ///
     /// - Parameters:
-    ///   - pixelFormat: One of the formats that ``VideoPixelFormat/packedPlanes(_:strideInPixels:)``
-    ///     knows; frames of any other are made where GStreamer is at hand.
-    /// - Throws: ``FrameError``: a format not known here, a size out of range, no memory.
+    ///   - pixelFormat: One of the formats that
+    ///     ``VideoPixelFormat/packedPlanes(_:strideInPixels:)`` supports; GStreamer is needed to
+    ///     create frames of any other.
+    ///   - size: The size in pixels.
+    /// - Throws: ``FrameError`` if the format is not supported here, the size is out of range, or
+    ///   there is no memory.
     public init(_ pixelFormat: VideoPixelFormat, size: VideoSize) throws(FrameError) {
         let planes = try pixelFormat.packedPlanes(size)
         let format = VideoFormat(pixelFormat, width: size.width, height: size.height)
@@ -35,16 +40,16 @@ public struct PixelBuffer: Sendable {
         }
     }
 
-    /// What this picture is.
+    /// The format of the picture.
     public var format: VideoFormat { storage.format }
-    /// Pixels in a row.
+    /// The width in pixels.
     public var width: Int { format.width }
-    /// Rows.
+    /// The height in rows.
     public var height: Int { format.height }
 
     /// Maps the pixels for reading while `body` runs.
     ///
-    /// - Throws: ``FrameError`` where the memory cannot be mapped, and whatever `body` throws.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped, and any error that `body` throws.
     public func withPlanes<R>(_ body: (borrowing VideoPlanes) throws -> R) throws -> R {
         var result: Result<R, any Error>?
         try storage.read { planes in
@@ -54,9 +59,10 @@ public struct PixelBuffer: Sendable {
     }
 
     /// Maps the pixels for writing while `body` runs. Copies them first if another frame, or a
-    /// pipeline, still sees them.
+    /// pipeline, still holds them.
     ///
-    /// - Throws: ``FrameError`` where the memory cannot be mapped or copied, and whatever `body` throws.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped or copied, and any error that `body`
+    ///   throws.
     public mutating func withMutablePlanes<R>(
         _ body: (inout MutableVideoPlanes) throws -> R
     ) throws -> R {
@@ -68,11 +74,11 @@ public struct PixelBuffer: Sendable {
         return try result!.get()  // a storage calls the body once, or throws
     }
 
-    /// Whether this handle alone holds the storage.
+    /// Whether this handle holds the only reference to the storage.
     ///
-    /// Handed to a generic function, an existential is opened into a second reference, and the answer
-    /// would always be no. So the reference, the first word of a class existential, is asked where it
-    /// lies, through a function of one type.
+    /// Passing an existential to a generic function opens it into a second reference, so the result
+    /// would always be `false`. Therefore the reference, which is the first word of a class
+    /// existential, is checked in place, through a function of a concrete type.
     private static func isUnique(_ storage: inout any VideoFrameStorage) -> Bool {
         let ask: (inout AnyObject) -> Bool = isKnownUniquelyReferenced
         return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
@@ -84,7 +90,8 @@ public struct PixelBuffer: Sendable {
 }
 
 extension MutableVideoPlanes {
-    /// Makes a picture of four zeroed bytes a pixel opaque: a black that nobody sees is none.
+    /// Sets the alpha of a zeroed picture of four bytes per pixel to opaque; transparent black
+    /// would not be visible.
     fileprivate mutating func blacken(alphaAt offset: Int) {
         var plane = self.plane(0)
         plane.withUnsafeMutableBytes { bytes in

@@ -1,21 +1,25 @@
-/// A picture that lies in memory of the program's, with its stride and what to cut off: how bytes are
-/// handed over.
+/// A raw picture in memory of the program, with its stride and crop, as it is handed over as bytes.
 ///
-/// Valid only as long as the memory is; ``copied()`` takes the picture out.
+/// Valid only as long as the memory is; ``copied()`` copies the picture.
 public struct RawPicture {
-    /// All of the memory.
+    /// The whole memory that contains the picture.
     public var bytes: UnsafeRawBufferPointer
+    /// The pixel format.
     public var format: VideoPixelFormat
-    /// Of the picture in memory, before anything is cut off.
+    /// The size of the picture in memory, before cropping.
     public var size: VideoSize
-    /// Pixels from one row of the first plane to the next; `nil` for the width.
+    /// The stride of the first plane in pixels; `nil` for the width.
     public var strideInPixels: Int?
-    /// What to cut off.
+    /// The pixels to cut off on each side.
     public var crop: VideoCrop
-    /// Where planes lie, where it is not the usual place.
+    /// The planes, if they differ from the usual layout.
     var planes: [VideoPlaneLayout]?
 
-    /// - Parameter bytes: Must stay valid and unchanged while the value is in use.
+    /// Describes a picture in memory. Nothing is checked before ``copied()``.
+    ///
+    /// - Parameters:
+    ///   - bytes: Must stay valid and unchanged while this value is in use.
+    ///   - strideInPixels: The stride of the first plane in pixels; `nil` for the width.
     public init(
         unsafe bytes: UnsafeRawBufferPointer, format: VideoPixelFormat, size: VideoSize,
         strideInPixels: Int? = nil, crop: VideoCrop = VideoCrop()
@@ -27,13 +31,14 @@ public struct RawPicture {
         self.crop = crop
     }
 
-    /// Why a picture cannot be taken.
+    /// The reason why a picture cannot be accepted.
     public struct Refusal: Error, Sendable {
-        /// As it is counted.
+        /// The cause under which the frame is counted.
         public let cause: DropCause
-        /// One sentence for people.
+        /// A description of the reason, in one sentence.
         public let message: String
 
+        /// Creates a reason with its cause and its description.
         public init(cause: DropCause, message: String) {
             self.cause = cause
             self.message = message
@@ -49,7 +54,7 @@ public struct RawPicture {
         }
     }
 
-    /// The picture in memory of its own, cropped and without padding.
+    /// Returns a copy of the picture, cropped and without padding, or the reason why there is none.
     public func copied() -> Result<MemoryFrameStorage, Refusal> {
         guard size.isValid else { return refuse(.badSize, "\(size) is not the size of a picture") }
         guard let kept = crop.size(of: size) else {
@@ -80,13 +85,18 @@ public struct RawPicture {
     }
 }
 
-/// Pixels to cut off a picture on its four sides.
+/// The number of pixels to cut off on each of the four sides of a picture.
 public struct VideoCrop: Hashable, Sendable, CustomStringConvertible {
+    /// Pixels to cut off on the left.
     public var left: Int
+    /// Rows to cut off at the top.
     public var top: Int
+    /// Pixels to cut off on the right.
     public var right: Int
+    /// Rows to cut off at the bottom.
     public var bottom: Int
 
+    /// Creates a crop; it cuts nothing off by default.
     public init(left: Int = 0, top: Int = 0, right: Int = 0, bottom: Int = 0) {
         self.left = left
         self.top = top
@@ -98,7 +108,8 @@ public struct VideoCrop: Hashable, Sendable, CustomStringConvertible {
         "a crop of \(left) left, \(top) top, \(right) right, \(bottom) bottom"
     }
 
-    /// What is left of a picture; `nil` where nothing is, or a side is negative.
+    /// Returns the size of a picture after the crop; `nil` if nothing is left or a side is
+    /// negative.
     public func size(of size: VideoSize) -> VideoSize? {
         guard left >= 0, top >= 0, right >= 0, bottom >= 0,
             left < size.width, right < size.width - left,
@@ -107,8 +118,8 @@ public struct VideoCrop: Hashable, Sendable, CustomStringConvertible {
         return VideoSize(width: size.width - left - right, height: size.height - top - bottom)
     }
 
-    /// The planes of what is left. Where chroma has half the samples it begins at half the crop, rounded
-    /// down, as in GStreamer's `videocrop`.
+    /// Returns the planes of the cropped picture. Subsampled chroma begins at half the crop,
+    /// rounded down, as in GStreamer's `videocrop`.
     func applied(to planes: [VideoPlaneLayout], of size: VideoSize) -> [VideoPlaneLayout] {
         guard let kept = self.size(of: size) else { return planes }
         return planes.map { part(of: $0, of: size, leaving: kept) }
@@ -117,7 +128,8 @@ public struct VideoCrop: Hashable, Sendable, CustomStringConvertible {
     private func part(
         of plane: VideoPlaneLayout, of size: VideoSize, leaving kept: VideoSize
     ) -> VideoPlaneLayout {
-        // A chroma plane of a picture one pixel wide or high is as wide or high, and nothing is cut there.
+        // The chroma plane of a picture that is one pixel wide or high has the same width or
+        // height, and is not cropped in that direction.
         let (halfWide, halfHigh) = (plane.width < size.width, plane.rows < size.height)
         var part = plane
         let (x, y) = (halfWide ? left / 2 : left, halfHigh ? top / 2 : top)

@@ -1,38 +1,42 @@
-/// One picture: a small, copyable handle on pixels that are counted and never copied on the way.
+/// A video frame: a small, copyable, reference-counted handle on pixels.
 ///
-/// Passing a frame on, holding it, and giving it to any number of outputs costs no copy of pixels.
-/// Pixels are seen only inside ``withPlanes(_:)``; writing copies them only if someone else still
-/// holds them. A frame outlives the pipeline it came from.
+/// Passing a frame on, keeping it, and sending it to any number of outputs copies no pixels. Pixels
+/// are accessible only inside the closure of ``withPlanes(_:)``; writing copies them only if
+/// another frame or a pipeline still holds them. A frame outlives the pipeline that produced it.
 ///
-/// May be used on any thread.
+/// Thread: any.
 public struct VideoFrame: Sendable {
-    /// When the picture is due, in the running time of what made it; `nil` where nobody said.
-    /// Outputs reject a frame without it.
+    /// The running time at which the picture is due, in the time of the object that produced it;
+    /// `nil` if unknown. Outputs reject a frame without it.
     public var runningTime: MediaTime?
 
-    /// How long the picture stays; `nil` where nobody said.
+    /// How long the picture is shown; `nil` if unknown.
     public var duration: MediaTime?
 
     /// How far the picture must be turned clockwise to stand upright.
     public var rotation: VideoRotation
 
-    /// The program's own notes, carried along inside the process; empty unless somebody wrote some.
+    /// Values that the program attaches to the frame, carried along inside the process; empty by
+    /// default.
     public var metadata: [String: String] {
         get { notes ?? [:] }
         set { notes = newValue.isEmpty ? nil : newValue }
     }
-    /// Nothing to count where nobody wrote anything.
+    /// `nil` if there are no values, so that copying the frame needs no reference counting for
+    /// them.
     @usableFromInline internal var notes: [String: String]?
 
-    /// Present on frames of a live capture: how running time relates to the shared clock.
+    /// How running time relates to the shared clock; set on frames of a live capture, otherwise
+    /// `nil`.
     public var liveTiming: LiveTiming?
 
     /// The picture, without its time.
     public var pixelBuffer: PixelBuffer
 
-    /// Where the pixels are.
+    /// The memory that holds the pixels.
     @inlinable public var storage: any VideoFrameStorage { pixelBuffer.storage }
 
+    /// Creates a frame from a storage, without metadata.
     @inlinable
     public init(
         _ storage: any VideoFrameStorage,
@@ -49,6 +53,7 @@ public struct VideoFrame: Sendable {
         self.pixelBuffer = PixelBuffer(storage)
     }
 
+    /// Creates a frame from a storage, with metadata.
     public init(
         _ storage: any VideoFrameStorage,
         runningTime: MediaTime?,
@@ -63,31 +68,32 @@ public struct VideoFrame: Sendable {
         self.metadata = metadata
     }
 
-    /// What this frame is; the next may be another.
+    /// The format of this frame; that of the next may differ.
     public var format: VideoFormat { storage.format }
-    /// Pixels in a row.
+    /// The width in pixels.
     public var width: Int { format.width }
-    /// Rows.
+    /// The height in rows.
     public var height: Int { format.height }
 
     /// Maps the pixels for reading while `body` runs.
     ///
-    /// - Throws: ``FrameError`` where the memory cannot be mapped, and whatever `body` throws.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped, and any error that `body` throws.
     public func withPlanes<R>(_ body: (borrowing VideoPlanes) throws -> R) throws -> R {
         try pixelBuffer.withPlanes(body)
     }
 
     /// Maps the pixels for writing while `body` runs. Copies them first if another frame, or a
-    /// pipeline, still sees them.
+    /// pipeline, still holds them.
     ///
-    /// - Throws: ``FrameError`` where the memory cannot be mapped or copied, and whatever `body` throws.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped or copied, and any error that `body`
+    ///   throws.
     public mutating func withMutablePlanes<R>(
         _ body: (inout MutableVideoPlanes) throws -> R
     ) throws -> R {
         try pixelBuffer.withMutablePlanes(body)
     }
 
-    /// The same frame with other pixels: what a converter returns.
+    /// Returns the frame with its pixels replaced, as a converter does.
     public func replacingPixels(_ storage: any VideoFrameStorage) -> VideoFrame {
         var frame = self
         frame.pixelBuffer = PixelBuffer(storage)

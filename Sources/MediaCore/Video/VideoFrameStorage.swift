@@ -1,19 +1,22 @@
-/// The memory behind a ``VideoFrame``: a GStreamer buffer, or memory of the program's own.
+/// The memory behind a ``VideoFrame``: a GStreamer buffer, or memory of the program.
 ///
-/// Conforming types are counted handles on pixels that do not change while more than one holds them.
-/// All members may be called on any thread.
+/// Conforming types are reference-counted handles on pixels that do not change while more than one
+/// reference exists. Thread: any, for all members.
 public protocol VideoFrameStorage: AnyObject, Sendable {
+    /// The format of the picture.
     var format: VideoFormat { get }
 
-    /// Whether nobody outside this object can see the pixels, so that they may be written in place.
+    /// Whether nothing outside this object can access the pixels, so that they may be written in
+    /// place.
     var isWritable: Bool { get }
 
     /// Maps the pixels, calls `body` once and unmaps them.
     func read(_ body: (borrowing VideoPlanes) -> Void) throws(FrameError)
 
-    /// Maps the pixels for writing. Called only where ``isWritable`` is true and one frame holds this.
+    /// Maps the pixels for writing, calls `body` once and unmaps them. Called only if
+    /// ``isWritable`` is true and only one frame holds this storage.
     func write(_ body: (inout MutableVideoPlanes) -> Void) throws(FrameError)
 
-    /// The same picture in memory of its own.
+    /// Returns a copy of the picture, in new memory.
     func copy() throws(FrameError) -> any VideoFrameStorage
 }

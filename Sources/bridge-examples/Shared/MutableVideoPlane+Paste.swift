@@ -3,11 +3,11 @@ import MediaBridge
 extension MutableVideoPlane {
     /// Copies a plane of 8-bit samples into this one, as far as it fits.
     ///
-    /// Row by row, since the two have strides of their own.
+    /// It copies row by row, because the two planes have different strides.
     ///
     /// - Parameters:
-    ///   - x: The sample of the row where it begins.
-    ///   - y: The row where it begins.
+    ///   - x: The index in the row at which the copy begins.
+    ///   - y: The row at which the copy begins.
     mutating func paste(_ plane: borrowing VideoPlane, x: Int, y: Int) {
         let (stride, width) = (stride, min(plane.width, width - x))
         let (rows, sourceStride) = (min(plane.rows, rows - y), plane.stride)

@@ -1,19 +1,20 @@
 import ArgumentParser
 import MediaBridge
 
-/// Where examples write.
+/// Creates the outputs of the examples.
 enum Recording {
-    /// A file by the ending of its name: a film (`.mkv`), the bare pictures (`.yuv`, in I420), or the last
-    /// picture (`.png`, `.jpg`).
+    /// Returns a sink for a file, by the extension of its name: a film (`.mkv`), the raw pictures
+    /// (`.yuv`, in I420), or the last picture (`.png`, `.jpg`).
     static func sink(_ path: String) throws -> PipelineVideoSink {
         let place = "location=\(quoted(path))"
-        // A number could stand here; without one each picture takes the place of the one before.
+        // multifilesink could number the files; without a number each picture overwrites the
+        // previous one.
         let numbered = place.replacing("%", with: "%%")
         let ending = path.split(separator: ".").last?.lowercased() ?? ""
         let text: String
         switch ending {
         case "mkv":
-            // What plays even after kill -9: short groups of pictures, written at once.
+            // Playable even after kill -9: short groups of pictures, written without buffering.
             text =
                 "x264enc tune=zerolatency speed-preset=veryfast key-int-max=30 ! h264parse "
                 + "! matroskamux ! filesink buffer-mode=unbuffered \(place)"
@@ -23,13 +24,13 @@ enum Recording {
         default:
             throw ValidationError("a name that ends in .mkv, .yuv, .png or .jpg, not \(path)")
         }
-        // An engine's frames are live: without this the sink would let the oldest go.
+        // The frames of an engine are live: by default the sink would drop the oldest.
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .wait
         return try PipelineVideoSink(text, configuration: configuration)
     }
 
-    /// One word of a gst-launch string, whatever is in it.
+    /// Quotes a path, with any characters, as one word of a gst-launch string.
     static func quoted(_ path: String) -> String {
         let inside = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return "\"\(inside)\""
@@ -37,7 +38,8 @@ enum Recording {
 }
 
 extension RendererOptions {
-    /// For files: nothing is lost, and a camera is not mirrored as it is for who looks into it.
+    /// Options for files: no frame is dropped, and a camera is not mirrored as it is in a local
+    /// view.
     static var recording: RendererOptions {
         var options = RendererOptions()
         options.whenFull = .wait

@@ -1,7 +1,7 @@
 import Foundation
 import MediaBridge
 
-/// Standard error: what goes on, and complaints.
+/// Prints progress and errors on standard error.
 enum Terminal {
     static func say(_ text: String) {
         FileHandle.standardError.write(Data("bridge-examples: \(text.printable)\n".utf8))

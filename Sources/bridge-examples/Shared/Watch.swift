@@ -2,19 +2,19 @@ import MediaBridge
 import Synchronization
 import UnixSignals
 
-/// Looks after an engine that runs: for its end, and for what fails.
+/// Observes a running engine: waits for its end and collects failures.
 ///
 /// ```swift
-/// let watch = Watch(engine)  // from before the start, so that nothing is missed
+/// let watch = Watch(engine)  // before the start, so that no event is missed
 /// try await engine.startPreview()
 /// await watch.untilTheEnd(within: seconds)
 /// await engine.shutDown()  // completes the files
-/// try await watch.check()  // throws what failed, now or before
+/// try await watch.check()  // throws the first failure so far
 /// ```
 ///
-/// What it has heard it has heard: a wait begins where the one before it ended.
+/// Each event is consumed once: a wait begins after the event that ended the previous wait.
 final class Watch: Sendable {
-    /// Why the wait is over.
+    /// The reason why a wait ended.
     enum End: Sendable {
         case sourceEnded, failed, timeOver, interrupted
     }
@@ -47,9 +47,8 @@ final class Watch: Sendable {
 
     deinit { signals.cancel() }
 
-    /// Waits until the source has nothing more, something fails, the time is over, or Ctrl-C is pressed.
-    ///
-    /// - Parameter limit: Seconds; `nil` for no limit.
+    /// Waits until the source ends, something fails, the time limit is reached, or Ctrl-C is
+    /// pressed.
     @discardableResult
     func untilTheEnd(within limit: Double? = nil) async -> End {
         let number = waits.add(1, ordering: .relaxed).newValue
@@ -62,7 +61,7 @@ final class Watch: Sendable {
         for await happening in happenings {
             switch happening {
             case .interrupted: return .interrupted
-            // Not one of a wait that ended before its time.
+            // The timeout of an earlier wait, which ended before it, is ignored.
             case .timeOver(number): return .timeOver
             case .timeOver: continue
             case .event(.sourceEnded): return .sourceEnded
@@ -74,7 +73,7 @@ final class Watch: Sendable {
 
     /// Waits for an event.
     ///
-    /// - Returns: What `pick` makes of it; `nil` where something fails before it, or Ctrl-C is pressed.
+    /// - Returns: The result of `pick` for that event; `nil` if a failure or Ctrl-C comes first.
     @discardableResult
     func first<R: Sendable>(_ pick: @Sendable (EngineEvent) -> R?) async -> R? {
         for await happening in happenings {
@@ -89,9 +88,9 @@ final class Watch: Sendable {
         return nil
     }
 
-    /// To be called when the engine is shut down.
+    /// Throws the first failure. Call it after the engine has been shut down.
     ///
-    /// - Throws: The first failure that the engine told of.
+    /// - Throws: The first failure that the engine reported.
     func check() async throws {
         for await happening in happenings {
             if case .event(let event) = happening { note(event) }
@@ -99,7 +98,9 @@ final class Watch: Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// - Returns: Whether it tells of a failure.
+    /// Remembers the first failure.
+    ///
+    /// - Returns: Whether the event reports a failure.
     @discardableResult
     private func note(_ event: EngineEvent) -> Bool {
         switch event {

@@ -120,7 +120,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
 }
 
-/// What happens to a recording, for a reader.
+/// Prints the events of a recording.
 enum RecordingNews {
     static func tell(_ event: RecorderEvent) {
         switch event {
@@ -142,7 +142,7 @@ enum RecordingNews {
     }
 }
 
-/// A codec, or none.
+/// The argument for a codec: a codec, `auto` or `none`.
 enum Choice<Codec: RawRepresentable<String> & Sendable>: ExpressibleByArgument, Sendable {
     case automatic
     case none
@@ -158,7 +158,7 @@ enum Choice<Codec: RawRepresentable<String> & Sendable>: ExpressibleByArgument, 
         }
     }
 
-    /// `nil` for none; of a codec that is to be chosen, the inner one is.
+    /// `nil` for `none`; `.some(nil)` for `auto`, where the codec is chosen later.
     var codec: Codec?? {
         switch self {
         case .automatic: .some(nil)

@@ -45,7 +45,7 @@ struct RepairCommand: AsyncParsableCommand {
         }
     }
 
-    /// The shape that the command promises to scripts.
+    /// The JSON format that scripts can rely on.
     private struct JSON: Encodable {
         struct Track: Encodable {
             let type: String

@@ -32,7 +32,7 @@ struct SnapshotCommand: AsyncParsableCommand {
         let reading = Task {
             var frames = source.frames().makeAsyncIterator()
             let frame = try await frames.next()
-            // What the string itself writes is completed before it is called a success.
+            // Outputs of the string itself are completed before success is reported.
             try await source.stop()
             return frame
         }

@@ -2,8 +2,8 @@ import Dispatch
 import MediaBridge
 import Synchronization
 
-/// Prints what a bridge tells while it runs, on a thread of its own: streaming threads must not wait for a
-/// terminal.
+/// Prints the messages of a running bridge on a separate queue, because streaming threads must not
+/// wait for a terminal.
 final class DetailPrinter: Sendable {
     private let queue = DispatchQueue(label: "gst-bridge.details")
     private let state = Mutex(State())
@@ -11,20 +11,20 @@ final class DetailPrinter: Sendable {
     private struct State {
         var waiting = 0
         var leftOut = 0
-        /// How often each warning came.
+        /// The number of occurrences of each warning.
         var warnings: [String: Int] = [:]
     }
 
-    /// Lines that may wait; a terminal that stands still must not cost all memory.
+    /// The maximum number of queued lines, so that a blocked terminal does not use up all memory.
     private static let depth = 10_000
 
-    /// A line as it is, but for what would steer the terminal.
+    /// Prints a line, with characters that control the terminal escaped.
     func show(_ text: String) { write { Terminal.write(text.printable + "\n") } }
 
-    /// Complaints are few, and never left out.
+    /// Prints an error. Errors are few, and are never dropped.
     func complain(_ error: PipelineError) { queue.async { Terminal.complain(error) } }
 
-    /// The same warning of an element is told once, and counted.
+    /// Prints a warning the first time it occurs, and counts repetitions.
     func warn(_ warning: PipelineError) {
         let text = "\(warning)"
         let isNew = state.withLock { state in
@@ -50,7 +50,8 @@ final class DetailPrinter: Sendable {
         }
     }
 
-    /// Waits until all is written, and tells what was not.
+    /// Waits until all lines are written, then prints how often warnings were repeated and how many
+    /// lines were dropped.
     func end() async {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume() }

@@ -5,8 +5,8 @@ enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 }
 
-/// The line that tells how a bridge is doing: on a terminal one that is written over, elsewhere a line
-/// a second.
+/// Prints the progress of a bridge: on a terminal one line that is overwritten, otherwise one line
+/// per second.
 struct Progress {
     private let task: Task<Void, Never>?
     private let isTerminal = Terminal.isInteractive
@@ -35,7 +35,7 @@ struct Progress {
         if isTerminal { Terminal.write("\r\u{1B}[K") }
     }
 
-    /// How fast recordings grow, and how much more they may.
+    /// Returns the write rate of each recording, and the space that is left for it.
     private static func disk(_ recorders: [Recorder]) -> String {
         recorders.map(\.progress).map { progress in
             "  \(Text.bytes(Int(progress.bytesPerSecond)))/s"

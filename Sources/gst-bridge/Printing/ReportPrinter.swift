@@ -9,7 +9,7 @@ enum ReportMode: String, ExpressibleByArgument, CaseIterable {
         "What to tell at the end: text on standard error, or json on the last line of standard output."
 }
 
-/// The report at the end: text on standard error, JSON on standard output.
+/// Prints the final report: text on standard error, JSON on standard output.
 struct ReportPrinter {
     let mode: ReportMode
 
@@ -25,8 +25,9 @@ struct ReportPrinter {
         }
     }
 
-    /// One JSON object. Beyond ASCII's own, which JSON demands, control characters are escaped as well: a
-    /// terminal takes U+009B for the beginning of a command.
+    /// Returns one JSON object. Besides the ASCII control characters, which JSON requires to be
+    /// escaped, those from U+007F to U+009F are escaped as well: a terminal interprets U+009B as
+    /// the start of a control sequence.
     static func line(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -37,7 +38,7 @@ struct ReportPrinter {
         }.joined()
     }
 
-    /// The files of a recording, and how they were encoded.
+    /// Returns one line for each file of a recording, with its encoders.
     private func lines(_ recording: RecorderReport) -> [String] {
         let tracks = [recording.video, recording.audio].compactMap { $0 }
         let how = tracks.map { "\($0.codec) by \($0.encoder)" }.joined(separator: ", ")
@@ -62,7 +63,7 @@ struct ReportPrinter {
             .joined(separator: "\n")
     }
 
-    /// The shape that the command promises to scripts.
+    /// The JSON format that scripts can rely on.
     private struct JSON: Encodable {
         struct Counts: Encodable {
             let frames: Int
@@ -79,7 +80,7 @@ struct ReportPrinter {
         let outputs: [String: Counts]
         let seconds: Double
         let ended: String
-        /// Of recordings alone.
+        /// A recorded file.
         struct File: Encodable {
             let path: String
             let frames: Int
@@ -87,7 +88,7 @@ struct ReportPrinter {
             let bytes: Int
         }
         let files: [File]?
-        /// Stream to encoder.
+        /// The name of the encoder of each stream.
         let encoders: [String: String]?
 
         init(_ report: BridgeReport, _ recordings: [RecorderReport]) {
@@ -113,13 +114,13 @@ struct ReportPrinter {
 }
 
 extension BridgeReport {
-    /// Streams that had given nothing when a limit or a signal ended the run.
+    /// The streams without any frame when a limit or a signal ended the run.
     var streamsThatWereToCome: [String] {
         guard [.frames, .duration, .interrupt].contains(ended) else { return [] }
         return captures.filter { $0.value.frames == 0 && $0.value.dropped.total == 0 }.keys.sorted()
     }
 
-    /// Of a bridge that could not be made.
+    /// Returns the report for a bridge that could not be created.
     static func nothing(because error: any Error) -> BridgeReport {
         BridgeReport(
             captures: [:], outputs: [:], seconds: 0, ended: .error,

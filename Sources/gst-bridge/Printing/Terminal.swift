@@ -1,7 +1,7 @@
 import Glibc
 import MediaBridge
 
-/// Standard error: progress and complaints. Standard output is for reports alone.
+/// Writes progress and errors to standard error. Standard output is reserved for reports.
 enum Terminal {
     static var isInteractive: Bool { isatty(STDERR_FILENO) != 0 }
 
@@ -18,6 +18,6 @@ enum Terminal {
 
     static func complain(_ error: PipelineError) { say("\(error)") }
 
-    /// One message. What others wrote in it cannot steer the terminal.
+    /// Prints one message. Text from elsewhere in it cannot control the terminal.
     static func say(_ text: String) { write("gst-bridge: \(text.printable)\n") }
 }

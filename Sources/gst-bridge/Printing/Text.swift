@@ -1,4 +1,4 @@
-/// Numbers as people read them.
+/// Formats numbers for output.
 enum Text {
     static func decimal(_ value: Double, _ places: Int) -> String {
         var scale = 1.0

@@ -1,7 +1,7 @@
 import ArgumentParser
 import MediaBridge
 
-/// What every command that runs a bridge understands.
+/// The options of all commands that run a bridge.
 struct BridgeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where frames come from.", valueName: "string"))
     var capture: String?
@@ -65,9 +65,10 @@ struct BridgeOptions: ParsableArguments {
         }
     }
 
-    /// The bridge that a pipeline file and the options ask for; without a capture, of what there is.
+    /// Returns the plan for a pipeline file and the options. Without a capture it uses a device
+    /// that is present, or a test picture.
     ///
-    /// - Parameter policy: What strings may ask for, where somebody else wrote them.
+    /// - Parameter policy: What strings may use if they are untrusted; otherwise `nil`.
     private func plan(file: String?, under policy: UntrustedPolicy?) throws -> BridgePlan {
         var plan = BridgePlan(captures: [])
         if let file {
@@ -105,12 +106,13 @@ struct BridgeOptions: ParsableArguments {
         return plan
     }
 
-    /// Runs the bridge that a pipeline file and the options ask for, to its end or to a signal, and tells
-    /// what it did; confined, where that was asked for.
+    /// Runs the bridge for a pipeline file and the options until it ends or a signal arrives, and
+    /// prints the report; sandboxed if `--untrusted` is given.
     ///
     /// - Parameters:
-    ///   - complete: Adds to the plan. Relative paths are those in the directory of others by then.
-    ///   - onStart: Gets the bridge before it runs.
+    ///   - complete: Adds to the plan. With `--untrusted`, relative paths then refer to its
+    ///     directory.
+    ///   - onStart: Called with the bridge before it runs.
     func run(
         file: String?, _ complete: (inout BridgePlan) throws -> Void = { _ in },
         onStart: (Bridge) -> Void = { _ in }
@@ -123,7 +125,7 @@ struct BridgeOptions: ParsableArguments {
             try complete(&plan)
             bridge = try Bridge(plan)
         } catch {
-            // The report is promised, whatever happens.
+            // Scripts rely on a report even after a failure.
             if report == .json { ReportPrinter(mode: report).print(.nothing(because: error)) }
             throw error
         }

@@ -1,17 +1,18 @@
 import Glibc
 import MediaBridge
 
-/// What `--untrusted DIR` does before any string is looked at.
+/// The steps of `--untrusted DIR` before any string is parsed.
 struct Confinement {
     let directory: String
-    /// The pipeline file, which is read from inside.
+    /// The pipeline file, which is read inside the sandbox.
     let file: String?
 
-    /// Starts the program anew inside of the kernel's sandbox.
+    /// Restarts the program inside the kernel's sandbox.
     ///
-    /// - Returns: What strings may ask for; only ever inside.
-    /// - Throws: ``PipelineError`` where the kernel cannot do it. There is no second best: a list of
-    ///   elements alone holds nothing that a damaged file makes a decoder do.
+    /// - Returns: What strings may use. It returns only inside the sandbox.
+    /// - Throws: ``PipelineError`` if the kernel does not support it. There is no fallback: a list
+    ///   of permitted elements alone does not protect against a damaged file that exploits a
+    ///   decoder.
     func enter() throws(PipelineError) -> UntrustedPolicy {
         var sandbox = try Sandbox(directory: directory)
         guard Sandbox.isEntered else {
@@ -21,8 +22,8 @@ struct Confinement {
         return try UntrustedPolicy(directory: sandbox.directory)
     }
 
-    /// From here on relative paths are those in the directory. After the pipeline file was read, whose
-    /// path may be relative too.
+    /// Makes the sandbox directory the base of relative paths. Call it after reading the pipeline
+    /// file, whose path may be relative to the previous directory.
     func moveInside() throws(PipelineError) {
         guard chdir(directory) == 0 else {
             throw PipelineError(

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `10s`, `500ms`, `2m`, `1h`; a bare number is seconds.
+/// A duration: `10s`, `500ms`, `2m`, `1h`; a number without a unit is in seconds.
 struct DurationArgument: ExpressibleByArgument {
     let value: Duration
 

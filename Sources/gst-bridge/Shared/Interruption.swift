@@ -1,15 +1,16 @@
 import Glibc
 import UnixSignals
 
-/// Ctrl-C and SIGTERM: the first asks for a good end, the second gives up at once.
+/// Handles Ctrl-C and SIGTERM: the first signal requests an orderly end, the second exits at once.
 struct Interruption {
     private let task: Task<Void, Never>
 
-    /// Programs that run others (`timeout`, a shell at Ctrl-C) send a signal to the process and to its
-    /// group: what comes within this time of the first is the first, heard twice.
+    /// Programs that start others (`timeout`, a shell at Ctrl-C) send a signal to the process and
+    /// to its group. A signal within this time of the first is treated as the same signal.
     private static let echo = Duration.milliseconds(100)
 
-    /// Runs `body` meanwhile. Nothing holds `onFirst`, or what it holds, when this returns.
+    /// Runs `body` and calls `onFirst` at the first signal. `onFirst` and its captures are released
+    /// before this returns.
     static func during<R>(
         _ onFirst: @escaping @Sendable () -> Void, _ body: () async throws -> R
     ) async rethrows -> R {
@@ -43,7 +44,8 @@ struct Interruption {
     private func end() async {
         task.cancel()
         await task.value
-        // What is left to be done is of no use to who does not want to wait for it.
+        // A signal from here on ends the process: the user does not want to wait for the remaining
+        // work.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     }
 }

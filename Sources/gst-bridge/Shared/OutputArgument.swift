@@ -1,9 +1,9 @@
 import MediaBridge
 
-/// `--output [NAME=]STRING`.
+/// Parses `--output [NAME=]STRING`.
 enum OutputArgument {
-    /// A name is a word in front of the first equals sign, if nothing else stands in front of it:
-    /// `file=filesink location=a` has one, `filesink location=a` has none.
+    /// A name is a word before the first equals sign, with nothing else before it: `file=filesink
+    /// location=a` has one, `filesink location=a` has none.
     static func parse(_ text: String, among others: [BridgePlan.Named]) -> BridgePlan.Named {
         if let equals = text.firstIndex(of: "="), let first = text.first, first.isLetter,
             text[..<equals].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })

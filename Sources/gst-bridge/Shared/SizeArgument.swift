@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A number with a letter for its size: `800k`, `4M`, `2G`; decimal, as disks are sold.
+/// A number with an optional decimal unit: `800k`, `4M`, `2G`.
 struct SizeArgument: ExpressibleByArgument {
     let value: Int
 

@@ -1,5 +1,5 @@
-/// What is left to do when a channel's lock is free again: waking threads takes its time, and letting go
-/// of frames and members may run other people's code.
+/// Work to do after the channel's lock is released: waking threads takes time, and releasing frames
+/// and members may run foreign code.
 struct DeferredActions: Sendable {
     private var toWake: [LoopbackMember] = []
     private var evicted: [LoopbackItem] = []

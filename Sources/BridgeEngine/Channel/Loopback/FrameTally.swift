@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Counts the frames of one route, and adds them to the sums of its two ends. Thread: any.
+/// Counts the frames from one sender to one receiver, and adds them to the totals of both. Thread:
+/// any.
 final class FrameTally: Sendable {
     private let sent = Atomic<Int>(0)
     private let delivered = Atomic<Int>(0)
@@ -32,7 +33,8 @@ final class FrameTally: Sendable {
 
     var frames: ChannelStatistics.Frames {
         var frames = ChannelStatistics.Frames()
-        // A frame is counted as sent before anything becomes of it, so that is read last: never too few.
+        // A frame is counted as sent before its outcome is counted. `sent` is read last, so it is
+        // never smaller than the sum of the outcomes.
         frames.closed = closed.load(ordering: .acquiring)
         frames.evicted = evicted.load(ordering: .acquiring)
         frames.delivered = delivered.load(ordering: .acquiring)

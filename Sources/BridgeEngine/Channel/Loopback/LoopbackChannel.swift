@@ -1,9 +1,10 @@
 internal import MediaCore
 internal import Synchronization
 
-/// One channel of a loopback network, as long as somebody is in it.
+/// One channel of a loopback network. It exists as long as it has members.
 ///
-/// Thread: any. What changes returns what is left to do, for the caller to finish when it holds no lock.
+/// Thread: any. Functions that change the channel return deferred work; the caller finishes it when
+/// it holds no lock.
 final class LoopbackChannel: Sendable {
     private let roster = Mutex(LoopbackRoster())
 

@@ -1,6 +1,6 @@
 internal import MediaCore
 
-/// What waits for a member of a loopback channel: a frame, or word of the others.
+/// An item in the queue of a loopback channel's member: a frame or an event.
 enum LoopbackItem: Sendable {
     case frame(VideoFrame, TrackID, FrameTally, from: UserID)
     case joined(UserID)
@@ -12,7 +12,7 @@ enum LoopbackItem: Sendable {
     case audioUnpublished(UserID)
     case disconnected(EngineError)
 
-    /// Where a frame is counted.
+    /// The tally that counts the frame; `nil` for an event.
     var tally: FrameTally? {
         switch self {
         case .frame(_, _, let tally, _), .audio(_, let tally, _): tally

@@ -1,6 +1,7 @@
 internal import MediaCore
 
-/// A user's place in a loopback channel, as he holds it. He is gone when nobody holds it any more.
+/// A user's membership in a loopback channel. The user is removed when the last reference is
+/// released.
 final class LoopbackMembership: ChannelMembership {
     private let network: LoopbackNetwork
     private let name: String
@@ -45,7 +46,8 @@ final class LoopbackMembership: ChannelMembership {
     }
 
     func leave() async {
-        // First, so that whoever hears that he is gone knows that he hears no more.
+        // First, so that the user receives nothing more once the others have been notified that it
+        // left.
         member.turnAway()
         network.remove(slot, from: channel, named: name, reason: .quit)
         await member.silence()

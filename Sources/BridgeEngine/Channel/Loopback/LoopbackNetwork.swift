@@ -1,22 +1,23 @@
 internal import Synchronization
 
-/// Channels inside this process: engines that join the same name exchange the same frames, and no pixel
-/// is copied.
+/// Channels inside this process: engines that join a channel of the same name exchange frames
+/// without copying pixels.
 ///
-/// A channel comes into being with its first user and goes with its last. Each user has a queue of his
-/// own for what he hears: a receiver that is slow loses its oldest frames, which are counted, and harms
-/// nobody. What happens in a channel is heard by everybody in one order; a user's frames come after word
-/// of his track and before word of its end. Thread: any.
+/// A channel is created with its first user and removed with its last. Each user has its own queue
+/// for received items: a slow receiver loses its oldest frames, which are counted, and does not
+/// affect the others. All users receive the events of a channel in the same order; a user's frames
+/// come after the event that announces the track and before the event that ends it. Thread: any.
 ///
 /// ```swift
 /// let network = LoopbackNetwork.shared
-/// let anna = try await network.join(ChannelRequest(channel: "room", userID: "anna"), receiver: receiver)
+/// let request = ChannelRequest(channel: "room", userID: "anna")
+/// let anna = try await network.join(request, receiver: receiver)
 /// anna.publish(.main)
 /// anna.send(frame, track: .main)
 /// await anna.leave()
 /// ```
 public final class LoopbackNetwork: ChannelTransport {
-    /// The one that engines use where none is named.
+    /// The network that engines use by default.
     public static let shared = LoopbackNetwork()
 
     private struct State {
@@ -25,25 +26,28 @@ public final class LoopbackNetwork: ChannelTransport {
     }
     private let state = Mutex(State())
     private let verifier: (any TokenVerifier)?
-    /// Frames that wait for one receiver at most; when they are more, its oldest gives route.
+    /// The maximum number of video frames that wait for one receiver; if it is exceeded, the oldest
+    /// is evicted.
     public let depth: Int
 
-    /// A network that knows nothing of others.
+    /// Creates a network that is separate from all others.
     ///
     /// - Parameters:
-    ///   - depth: Frames that wait for one receiver at most; at least one.
-    ///   - verifier: Checks everybody who joins; `nil` lets everybody in. ``demand(_:forChannel:)`` says
-    ///     otherwise for single channels.
+    ///   - depth: The maximum number of video frames that wait for one receiver; at least one.
+    ///     Default 16.
+    ///   - verifier: Checks every user who joins; `nil` admits everybody, which is the default.
+    ///     ``demand(_:forChannel:)`` replaces it for single channels.
     public init(depth: Int = 16, verifier: (any TokenVerifier)? = nil) {
         self.depth = max(1, depth)
         self.verifier = verifier
     }
 
-    /// Demands a token of those who join this channel from now on.
+    /// Requires a token from users who join this channel from now on.
     ///
-    /// - Parameter verifier: Checks them instead of the network's own; `nil` brings back that one.
+    /// - Parameter verifier: Checks them instead of the network's own verifier; `nil` restores that
+    ///   one.
     public func demand(_ verifier: (any TokenVerifier)?, forChannel channel: String) {
-        // What was there before ends outside of the lock: it is other people's code.
+        // The previous verifier is released outside the lock, because that may run foreign code.
         _ = state.withLock { state in
             let before = state.verifiers[channel]
             state.verifiers[channel] = verifier
@@ -51,21 +55,21 @@ public final class LoopbackNetwork: ChannelTransport {
         }
     }
 
-    /// The channels that somebody is in, in no order.
+    /// The names of the channels that have users, in no particular order.
     public var channelNames: [String] { state.withLock { Array($0.channels.keys) } }
 
     /// Joins a channel.
     ///
-    /// The receiver is told of the users who are there, each followed by his tracks, before the others
-    /// are told of the newcomer. It may be called before this returns. It is held until
-    /// ``ChannelMembership/leave()`` returns, or the channel is gone; a receiver that itself holds its
-    /// membership must therefore leave, or hold it weakly.
+    /// The receiver gets the users who are in the channel, each followed by its tracks, before the
+    /// others are notified of the new user. It may be called before this function returns. It is
+    /// retained until ``ChannelMembership/leave()`` returns or the channel is gone; a receiver that
+    /// itself retains its membership must therefore leave, or hold it weakly.
     ///
-    /// A user whose membership nobody holds any more is gone: the others hear that he was
-    /// ``OfflineReason/dropped``. So is one whose receiver lets more than 4096 events wait.
+    /// A user is removed when the last reference to its membership is released, or when more than
+    /// 4096 events wait for its receiver. The others are notified with ``OfflineReason/dropped``.
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` for a channel or a user without a name,
-    ///   ``EngineError/Code/userIDTaken``, what the ``TokenVerifier`` throws, and
+    ///   ``EngineError/Code/userIDTaken``, the error that the ``TokenVerifier`` throws, and
     ///   ``EngineError/Code/disconnected`` in a task that is cancelled.
     public func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
@@ -88,10 +92,11 @@ public final class LoopbackNetwork: ChannelTransport {
             member, in: channel, named: request.channel, at: slot, of: self)
     }
 
-    /// Ends a channel from outside: everybody in it hears ``EngineError/Code/disconnected`` and nothing
-    /// more, what he sends is dropped as closed. A channel of that name may be joined anew at once.
+    /// Closes a channel from outside: all its users receive ``EngineError/Code/disconnected`` and
+    /// nothing more, and frames that they send are dropped as closed. A channel of that name may be
+    /// joined again immediately.
     ///
-    /// - Returns: False where nobody was in it.
+    /// - Returns: False if the channel had no users.
     @discardableResult
     public func close(channel name: String) -> Bool {
         let deferred = state.withLock { state in
@@ -107,7 +112,7 @@ public final class LoopbackNetwork: ChannelTransport {
     ) {
         let deferred = state.withLock { state in
             let deferred = channel.remove(slot, reason: reason)
-            // Another may bear the name already, where this one was closed.
+            // If this channel was closed, another one may have its name already.
             if channel.isEmpty, state.channels[name] === channel { state.channels[name] = nil }
             return deferred
         }

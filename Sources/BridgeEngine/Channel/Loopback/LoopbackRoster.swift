@@ -1,7 +1,7 @@
 internal import MediaCore
 
-/// Who is in a loopback channel, and what each is told. All of it happens under the channel's lock, so
-/// that everybody hears of everything in one and the same order.
+/// The members of a loopback channel and the delivery of items to them. Everything happens under
+/// the channel's lock, so that all members receive all events in the same order.
 struct LoopbackRoster {
     private struct Route {
         let slot: Int
@@ -13,18 +13,20 @@ struct LoopbackRoster {
         let member: LoopbackMember
         var tracks: [TrackID] = []
         var hasAudio = false
-        /// To each of the others.
+        /// One route to each of the other members.
         var routes: [Route] = []
     }
 
-    /// Words that wait for one receiver at most. They never give route, so he who takes none must go.
+    /// The maximum number of events that wait for one receiver; waiting audio frames count too.
+    /// Events are never evicted, so a member whose receiver lets more of them wait is removed.
     private static let patience = 4096
-    /// Pieces of one sender's sound that wait for one receiver at most: a second or more.
+    /// The maximum number of audio frames of one sender that wait for one receiver: a second or
+    /// more.
     private static let soundDepth = 100
 
     private var places: [Int: Place] = [:]
     private var lastSeat = 0
-    /// Those who let too many words wait.
+    /// Members for whom too many events wait.
     private var overrun: Set<Int> = []
     private var deferred = DeferredActions()
 
@@ -35,9 +37,9 @@ struct LoopbackRoster {
         return deferred
     }
 
-    /// The newcomer is told of those who are there, then they of him.
+    /// Adds a member. It receives the members who are there first; then they are notified of it.
     ///
-    /// - Returns: His slot; `nil` where somebody of that name has one.
+    /// - Returns: The new member's slot; `nil` if a member with the same user id exists.
     mutating func add(_ newcomer: LoopbackMember) -> Int? {
         guard !places.values.contains(where: { $0.member.user == newcomer.user }) else {
             return nil
@@ -103,8 +105,9 @@ struct LoopbackRoster {
         tell(place.routes, .audioUnpublished(place.member.user))
     }
 
-    /// Sound takes no picture's place and gives route to none: of a sender's, so much waits for a receiver,
-    /// and what comes then is lost.
+    /// Sends an audio frame. Audio frames neither count towards the video depth nor evict video
+    /// frames: at most `soundDepth` of one sender wait for a receiver, and further ones are
+    /// dropped.
     mutating func send(_ frame: AudioFrame, from slot: Int) -> FrameDisposition {
         guard let place = places[slot] else { return .dropped(.closed) }
         guard place.hasAudio else { return .notStarted }
@@ -122,7 +125,8 @@ struct LoopbackRoster {
         return .accepted
     }
 
-    /// Everybody hears the error after what waits for him, and nothing after it.
+    /// Ends the membership of all: each receives the error after its queued items, and nothing
+    /// after it.
     mutating func end(_ error: EngineError) {
         for slot in places.keys { end(slot, error) }
     }
@@ -167,7 +171,8 @@ extension LoopbackRoster {
         return placement.kept
     }
 
-    /// Tells those whom a route leads to, and sends away who has not listened for too long.
+    /// Sends an event to the receivers of these routes, and removes members for whom too many
+    /// events wait.
     private mutating func tell(_ routes: [Route], _ word: LoopbackItem) {
         for route in routes where put(word, before: route.member) > Self.patience {
             overrun.insert(route.slot)

@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// A receiver that is called until it is let go of, and never after that.
+/// Calls a receiver until it is released, and never after that.
 ///
-/// Thread: ``hear(_:)`` from one at a time, the rest from any.
+/// Thread: any; ``hear(_:)`` one call at a time.
 final class ReceiverHandle: Sendable {
-    /// A call of the receiver. Tasks that the call starts inherit it, and so are known to come from it.
+    /// One callback of the receiver. Tasks that the callback starts inherit this value, which
+    /// identifies them.
     private struct Turn: Sendable {
         @TaskLocal static var current: Turn?
         let hearing: ReceiverHandle
@@ -12,7 +13,7 @@ final class ReceiverHandle: Sendable {
     }
 
     private struct State {
-        /// `nil` from the moment it was let go of.
+        /// `nil` once it is released.
         var receiver: (any ChannelReceiver)?
         var turn = 0
         var isInTurn = false
@@ -28,7 +29,7 @@ final class ReceiverHandle: Sendable {
 
     init(_ receiver: any ChannelReceiver) { state = Mutex(State(receiver: receiver)) }
 
-    /// Calls the receiver, or counts a frame that nobody hears any more.
+    /// Calls the receiver with the item. If the receiver is released, counts a frame as closed.
     func hear(_ item: LoopbackItem) {
         guard let (receiver, number) = state.withLock({ $0.beginTurn() }) else {
             item.tally?.countClosed()
@@ -41,13 +42,14 @@ final class ReceiverHandle: Sendable {
         if case .disconnected = item { letGo() }
     }
 
-    /// No call begins after this. One that is under route goes on.
+    /// Releases the receiver: no callback begins after this. One that is running continues.
     func letGo() {
-        // Let go of outside of the lock: its end may be other people's code.
+        // Released outside the lock, because that may run foreign code.
         _ = state.withLock { $0.receiver.take() }
     }
 
-    /// Whether this runs in a task that the call under route has started, so that the call may wait for it.
+    /// Whether this runs in a task that the running callback has started, so that the callback may
+    /// wait for it.
     var isInOwnTurn: Bool {
         guard let own = Turn.current, own.hearing === self else { return false }
         return state.withLock { $0.isInTurn && $0.turn == own.number }

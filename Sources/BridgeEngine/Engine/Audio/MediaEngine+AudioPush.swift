@@ -1,12 +1,12 @@
 public import MediaCore
 
 extension MediaEngine {
-    /// Takes the sound that the program pushes, in the source's place: signed 16-bit samples, interleaved.
+    /// Enables pushed audio in place of the audio source: signed 16-bit samples, interleaved.
     ///
     /// - Parameters:
-    ///   - sampleRate: Hz, from 8000 to 48000.
+    ///   - sampleRate: In Hz, from 8000 to 48000.
     ///   - channels: One or two.
-    /// - Throws: ``EngineError/Code/invalidArgument`` for any other.
+    /// - Throws: ``EngineError/Code/invalidArgument`` for other values.
     public func enableExternalAudioSource(
         sampleRate: Int, channels: Int
     ) async throws(EngineError) {
@@ -24,9 +24,10 @@ extension MediaEngine {
         noteAudioEnabled()
     }
 
-    /// Takes no more pushes: the source that was set comes back; where none was, sound is off.
+    /// Disables pushed audio: the source that was set before is used again; if none was, audio is
+    /// turned off.
     ///
-    /// - Throws: Why that does not start; there is no sound then.
+    /// - Throws: The reason why that source does not start; there is no audio then.
     public func disableExternalAudioSource() async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -38,23 +39,25 @@ extension MediaEngine {
         if isRunning { try await startAudio() }
     }
 
-    /// Whether pushes are taken.
+    /// Whether pushed audio is enabled.
     public var isExternalAudioSourceEnabled: Bool { audio.external != nil }
 
-    /// Pushes sound. Its samples are copied.
+    /// Pushes audio. The samples are copied.
     ///
-    /// Times that say a gap or an overlap are believed: silence is filled in, samples are cut off, both are
-    /// counted (``EngineStatistics/LocalAudio/corrections``). Times that go forward unevenly say when a
-    /// push was made: then the samples count, and times correct them slowly (``AudioContinuity``).
+    /// Timestamps that show a gap or an overlap are trusted: silence is inserted or samples are cut
+    /// off, and both are counted (``EngineStatistics/LocalAudio/corrections``). Timestamps that
+    /// advance unevenly are taken for the times of the pushes: then the number of samples
+    /// determines the time, and timestamps correct it slowly (``AudioContinuity``).
     ///
     /// - Parameters:
-    ///   - rawData: Signed 16-bit samples, interleaved; must reach over all of them.
-    ///   - samples: Of each channel.
-    ///   - timestamp: When the first was taken, in any one clock that goes forward, ``runningTime`` best;
-    ///     `nil` for right behind the push before, or now.
-    /// - Returns: What became of it: ``FrameDisposition/notEnabled`` without an external source,
-    ///   ``FrameDisposition/notStarted`` while neither preview nor channel runs. Thread: any, one push at a
-    ///   time; returns at once.
+    ///   - rawData: Signed 16-bit samples, interleaved; must be valid for all of them during the
+    ///     call.
+    ///   - samples: The number of samples per channel.
+    ///   - timestamp: The capture time of the first sample, on any clock that goes forward,
+    ///     preferably ``runningTime``; `nil` for directly after the previous push, or now.
+    /// - Returns: The outcome: ``FrameDisposition/notEnabled`` if pushing is not enabled,
+    ///   ``FrameDisposition/notStarted`` if neither preview nor channel runs. Thread: any, one push
+    ///   at a time; returns without waiting for the engine.
     @discardableResult
     nonisolated public func pushExternalAudioFrame(
         rawData: UnsafeRawPointer, samples: Int, timestamp: MediaTime?
@@ -66,7 +69,7 @@ extension MediaEngine {
         return source.push(UnsafeRawBufferPointer(start: rawData, count: count), time: timestamp)
     }
 
-    /// The same with a time in seconds.
+    /// Pushes audio with a timestamp in seconds; otherwise the same.
     @discardableResult
     nonisolated public func pushExternalAudioFrame(
         rawData: UnsafeRawPointer, samples: Int, timestamp: Double
@@ -75,9 +78,10 @@ extension MediaEngine {
             rawData: rawData, samples: samples, timestamp: MediaTime(seconds: timestamp))
     }
 
-    /// Pushes samples of all channels in turn.
+    /// Pushes interleaved samples. They are copied.
     ///
-    /// - Returns: ``FrameDisposition/badSize`` where they are no whole number of each channel's, or none.
+    /// - Returns: ``FrameDisposition/badSize`` if the number of samples is zero or not a multiple
+    ///   of the number of channels; otherwise as for the raw data.
     @discardableResult
     nonisolated public func pushExternalAudioFrame(
         _ samples: [Int16], timestamp: MediaTime?
@@ -86,7 +90,7 @@ extension MediaEngine {
         return samples.withUnsafeBytes { source.push($0, time: timestamp) }
     }
 
-    /// Pushes a frame without a copy.
+    /// Pushes a frame without copying it.
     ///
     /// - Returns: ``FrameDisposition/badFormat`` for a format other than the one that was enabled.
     @discardableResult
@@ -99,10 +103,11 @@ extension MediaEngine {
         return .dropped(cause)
     }
 
-    /// Pushes of sound that were refused before they reached the engine, by cause, since it was made.
+    /// Audio pushes that were refused before they reached the engine, by cause, since the engine
+    /// was created. Thread: any.
     nonisolated public var refusedAudioPushes: DropCounts { audioPushes.refused.all }
 
-    // MARK: Inside
+    // MARK: Internal
 
     func disableAudioPush() {
         audio.external = nil

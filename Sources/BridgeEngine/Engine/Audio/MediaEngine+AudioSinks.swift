@@ -1,36 +1,44 @@
 public import MediaCore
 
 extension MediaEngine {
-    /// Replaces the sink of the engine's own sound; `nil` takes it away. Others that were added stay.
+    /// Replaces the sink of the engine's own audio; `nil` removes it. Sinks that were added stay.
     ///
-    /// - Throws: ``EngineError`` where the sound runs already and the sink does not start; it is not kept
-    ///   then.
+    /// - Throws: ``EngineError`` if the audio runs already and the sink does not start, or
+    ///   ``EngineError/Code/invalidArgument`` if the object is another sink of this engine; the
+    ///   sink is not kept then.
     public func setLocalAudioSink(
         _ sink: sending (any AudioSink)?
     ) async throws(EngineError) {
         try await setAudioSink(sink, for: .local)
     }
 
-    /// Replaces the sink of a user's sound; `nil` takes it away. The user need not be there yet: what is
-    /// set before joining misses nothing.
+    /// Replaces the sink of a user's audio; `nil` removes it. The user need not be in the channel
+    /// yet: a sink that is set before joining misses nothing.
+    ///
+    /// - Throws: As for ``setLocalAudioSink(_:)``.
     public func setRemoteAudioSink(
         _ sink: sending (any AudioSink)?, forUserID user: UserID
     ) async throws(EngineError) {
         try await setAudioSink(sink, for: .remote(user))
     }
 
-    /// Replaces the sink that plays all users, mixed in blocks of 10 ms; `nil` takes it away.
+    /// Replaces the sink that plays the mix of all users, in blocks of 10 ms; `nil` removes it.
     ///
     /// ```swift
     /// try await engine.setPlaybackAudioSink(PipelineAudioSink("autoaudiosink"))
     /// ```
+    ///
+    /// - Throws: As for ``setLocalAudioSink(_:)``.
     public func setPlaybackAudioSink(
         _ sink: sending (any AudioSink)?
     ) async throws(EngineError) {
         try await setAudioSink(sink, for: .playback)
     }
 
-    /// Adds a sink to a stream; any number may hear the same.
+    /// Adds a sink to a stream. A stream may have any number of sinks.
+    ///
+    /// - Returns: The id of the sink in this engine.
+    /// - Throws: As for ``setLocalAudioSink(_:)``.
     @discardableResult
     public func addAudioSink(
         _ sink: sending any AudioSink, to stream: AudioStreamID
@@ -42,12 +50,15 @@ extension MediaEngine {
         return host.id
     }
 
-    /// A sink by its id, to reach it (``AudioSinkReference/perform(_:)``); `nil` for one that is not there.
+    /// Returns the sink with this id, for ``AudioSinkReference/perform(_:)``; `nil` if there is
+    /// none.
     public func audioSink(_ id: AudioSinkID) -> AudioSinkReference? {
         audio.sinks[id].map { AudioSinkReference(host: $0.host) }
     }
 
-    /// Takes a sink away: what it was given is rendered, then it is stopped and disposed of.
+    /// Removes a sink: its queued frames are rendered, then it is stopped and disposed of.
+    ///
+    /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such sink.
     public func removeAudioSink(_ id: AudioSinkID) async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -57,7 +68,7 @@ extension MediaEngine {
         await remove(entry)
     }
 
-    // MARK: Inside
+    // MARK: Internal
 
     private func makeAudioSinkSeat(_ sink: sending any AudioSink) -> AudioSinkHost {
         audio.sinkNumber += 1
@@ -84,7 +95,7 @@ extension MediaEngine {
     }
 
     private func add(_ entry: AudioSinkEntry) async throws(EngineError) {
-        // One object is called from one place.
+        // An object may have only one host.
         if let place = audio.sinks.values.first(where: { $0.host.identity == entry.host.identity })
         {
             throw EngineError(
@@ -110,12 +121,12 @@ extension MediaEngine {
         updatePlayback()
     }
 
-    /// Whether sinks of this stream are to run now.
+    /// Returns whether sinks of this stream must run now.
     private func runs(_ stream: AudioStreamID) -> Bool {
         stream.isLocal ? !holds.isEmpty : membership != nil || joining != nil
     }
 
-    /// Starts the sinks that waited for their stream to run, side by side. What goes wrong is an event.
+    /// Starts the sinks whose stream starts to run, in parallel. Errors are posted as events.
     func bringUpAudioSinks(_ isWanted: (AudioStreamID) -> Bool) async {
         let entries = audio.sinks.values.filter { isWanted($0.stream) }
         await withTaskGroup { group in
@@ -134,7 +145,7 @@ extension MediaEngine {
         }
     }
 
-    /// Stops sinks side by side.
+    /// Stops sinks in parallel.
     func takeDownAudioSinks(_ isMeant: (AudioStreamID) -> Bool) async {
         let hosts = audio.sinks.values.filter { isMeant($0.stream) }.map(\.host)
         await withTaskGroup { group in
@@ -166,16 +177,17 @@ extension MediaEngine {
     }
 }
 
-/// A sink of sound that the engine holds.
+/// A reference to an audio sink that the engine owns.
 public struct AudioSinkReference: Sendable {
     let host: AudioSinkHost
 
+    /// The id of the sink in its engine.
     public var id: AudioSinkID { host.id }
 
-    /// Whether it is this object.
+    /// Returns whether the reference is to this object.
     public func refers(to sink: any AudioSink) -> Bool { ObjectIdentifier(sink) == host.identity }
 
-    /// Runs `body` with the sink, on the one thread that calls it, between two frames.
+    /// Runs `body` with the sink, on the only thread that calls the sink, between two frames.
     public func perform<R: Sendable>(
         _ body: @Sendable (any AudioSink) throws -> R
     ) async rethrows -> R {

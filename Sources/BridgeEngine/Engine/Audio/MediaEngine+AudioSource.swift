@@ -2,15 +2,15 @@ internal import MediaBasics
 public import MediaCore
 
 extension MediaEngine {
-    /// Replaces the source of sound; `nil` brings back the microphone. An engine has no sound before this,
+    /// Replaces the audio source; `nil` selects the microphone. An engine has no audio before this,
     /// ``enableAudio()`` or ``enableExternalAudioSource(sampleRate:channels:)`` is called.
     ///
-    /// While the engine runs, the new source is started before the old one is stopped; where it cannot
-    /// start, the old one goes on and the reason is thrown. What is missing in between is filled with
-    /// silence and counted.
+    /// While the engine runs, the new source is started before the old one is stopped. If it cannot
+    /// start, the old one continues and the reason is thrown. Audio that is missing in between is
+    /// replaced by silence and counted.
     ///
-    /// - Throws: ``EngineError``: ``EngineError/Code/sourceNotInitialized`` (no sound card, say),
-    ///   ``EngineError/Code/sourceNotStarted``, ``EngineError/Code/stuck``.
+    /// - Throws: ``EngineError``: ``EngineError/Code/sourceNotInitialized`` (for example, no sound
+    ///   card), ``EngineError/Code/sourceNotStarted``, ``EngineError/Code/stuck``.
     public func setAudioSource(
         _ source: sending (any AudioSource)?
     ) async throws(EngineError) {
@@ -25,7 +25,7 @@ extension MediaEngine {
         }
         if let next { try refuseOverdue(next) }
         if !holds.isEmpty {
-            // Not `??`, which does not suspend.
+            // Not `??`, because its right side cannot suspend.
             let host = if let next { next } else { try await makeMicrophone() }
             try await changeAudio(to: host)
         }
@@ -35,10 +35,11 @@ extension MediaEngine {
         noteAudioEnabled()
     }
 
-    /// Turns sound on: of the source that was set, or of the microphone.
+    /// Turns audio on, from the source that was set or from the microphone.
     ///
-    /// - Throws: As ``setAudioSource(_:)``, where the engine runs; a start later fails with
-    ///   ``EngineEvent/audioSourceFailed(_:)``, and pictures go on.
+    /// - Throws: As for ``setAudioSource(_:)`` if the engine runs. If it does not run yet and the
+    ///   source fails to start later, ``EngineEvent/audioSourceFailed(_:)`` is posted and video
+    ///   continues.
     public func enableAudio() async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -54,7 +55,7 @@ extension MediaEngine {
         noteAudioEnabled()
     }
 
-    /// Turns the engine's own sound off; its source is stopped. Others are still heard.
+    /// Turns the engine's own audio off and stops its source. Other users are still heard.
     public func disableAudio() async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -63,7 +64,7 @@ extension MediaEngine {
         disableAudioNow()
     }
 
-    /// There is no sound, and nobody has asked for the microphone.
+    /// Stops publishing audio and withdraws the request for the microphone.
     func disableAudioNow() {
         audio.publisher?.stop()
         audio.publisher = nil
@@ -71,22 +72,23 @@ extension MediaEngine {
         audio.wantsMicrophone = false
     }
 
-    /// Whether the engine has sound of its own.
+    /// Whether the engine's own audio is on.
     public var isAudioEnabled: Bool { audio.isEnabled }
 
-    /// Sends nothing to the channel, or something again. The source goes on.
+    /// Mutes or unmutes the engine's own audio in the channel. The source continues. Thread: any.
     nonisolated public func muteLocalAudio(_ isMuted: Bool) { audioTrack.isMuted = isMuted }
 
-    /// Whether ``muteLocalAudio(_:)`` has muted the engine.
+    /// Whether ``muteLocalAudio(_:)`` has muted the engine. Thread: any.
     nonisolated public var isLocalAudioMuted: Bool { audioTrack.isMuted }
 
-    /// Sets what changes the engine's own sound before anybody hears it, from the next frame on; an empty
-    /// list changes nothing. Processors are called on the thread of whoever delivers, one frame at a time.
+    /// Sets the processors of the engine's own audio, from the next frame on; an empty list removes
+    /// them. They process audio before all sinks and the channel, and are called on the thread that
+    /// delivers the audio, one frame at a time. Thread: any.
     nonisolated public func setAudioProcessors(_ processors: sending [any AudioProcessor]) {
         audioTrack.processing.set(processors)
     }
 
-    // MARK: Inside
+    // MARK: Internal
 
     private func makeAudioSeat(_ source: sending any AudioSource) -> AudioSourceHost {
         audio.sourceNumber += 1
@@ -99,7 +101,8 @@ extension MediaEngine {
         let (backend, track, trace) = (self.backend, audioTrack, transitions)
         let number = audio.sourceNumber
         let limit = configuration.callDeadline
-        // Devices may take their time to answer, and the engine has other things to do.
+        // Runs on another queue, because devices may respond slowly and the engine must stay
+        // available.
         let made = await controlQueue.outcome(within: limit) {
             Result<AudioSourceHost, any Error> {
                 AudioSourceHost(
@@ -120,7 +123,7 @@ extension MediaEngine {
         }
     }
 
-    /// Starts the source that is wanted.
+    /// Starts the selected source.
     func startAudio() async throws(EngineError) {
         guard audio.running == nil else { return }
         do throws(EngineError) {
@@ -138,11 +141,12 @@ extension MediaEngine {
         }
     }
 
-    /// Goes over to a source; the one before goes on where that fails.
+    /// Makes a source the running one. If that fails, the previous one continues.
     func changeAudio(to host: AudioSourceHost) async throws(EngineError) {
         let old = audio.running
         guard old !== host else { return }
-        // A file that nobody listens to would run to its end meanwhile.
+        // The new source takes over with its first frame. If its frames were refused until the
+        // start has returned, a file source could end unheard.
         audioTrack.expect(host.port)
         do throws(EngineError) { try await bringUp(host) } catch {
             audioTrack.expect(nil)
@@ -155,7 +159,7 @@ extension MediaEngine {
         checkAudioEnding()
     }
 
-    /// With the first hold, beside the pictures.
+    /// Called with the first hold, in parallel with the start of the video source.
     func acquireAudio() async {
         await bringUpAudioSinks { $0.isLocal }
         guard audio.isEnabled else { return }
@@ -164,7 +168,7 @@ extension MediaEngine {
         }
     }
 
-    /// With the last hold.
+    /// Called when the last hold is released.
     func releaseAudio() async {
         await stopAudio()
         await takeDownAudioSinks { $0.isLocal }
@@ -182,20 +186,21 @@ extension MediaEngine {
         host.port.close()
         let track = audioTrack
         if track.isListening(to: host.port) { track.letGo() }
-        // Its thread may wait for a slow sink; half of the time it has for that.
+        // The source's thread may be waiting for a slow sink; it gets half of the deadline for
+        // that.
         let timer = OneShotTimer(after: configuration.callDeadline / 2) { track.stopBlocking() }
         await tolerate(host, .stop)
         timer.cancel()
         await tolerate(host, .dispose)
     }
 
-    /// From here on the channel hears of it, too.
+    /// Turns audio on and publishes it if the engine sends to a channel.
     func noteAudioEnabled() {
         audio.isEnabled = true
         if holds.contains(.channel) { publishAudio() }
     }
 
-    /// With everything else.
+    /// Called by ``shutDown()``.
     func shutDownAudio() async {
         disableAudioPush()
         pulls.enable(nil)
@@ -203,7 +208,7 @@ extension MediaEngine {
         audio = AudioState()
     }
 
-    /// Looks whether sinks take sound.
+    /// Checks whether sinks take frames.
     func watchAudioSinks(_ now: MediaTime, _ limit: MediaTime) {
         for entry in audio.sinks.values {
             let id = entry.host.id
@@ -213,7 +218,7 @@ extension MediaEngine {
         }
     }
 
-    /// Looks whether sound comes.
+    /// Checks whether audio arrives.
     func watchAudio(_ limit: MediaTime) {
         guard audio.running != nil, !audio.hasEnded else { return }
         let since = audioTrack.silentSince
@@ -224,8 +229,8 @@ extension MediaEngine {
         }
     }
 
-    /// Acts upon the end of the source that runs, once. Also when it has just been started: what is short
-    /// may have ended before the start returned.
+    /// Handles the end of the running source, once. Also called directly after a start, because a
+    /// short source may have ended before the start returned.
     func checkAudioEnding() {
         guard let host = audio.running else { return }
         for ending in host.port.takeEndings() {

@@ -2,12 +2,12 @@ internal import MediaBasics
 internal import MediaCore
 
 extension MediaEngine {
-    /// Lets the program pull the mix of all users, in place of the engine's playback to sinks.
+    /// Lets the program pull the mix of all users. The playback sinks get no audio meanwhile.
     ///
     /// - Parameters:
-    ///   - sampleRate: Hz, from 8000 to 48000.
+    ///   - sampleRate: In Hz, from 8000 to 48000.
     ///   - channels: One or two.
-    /// - Throws: ``EngineError/Code/invalidArgument`` for any other.
+    /// - Throws: ``EngineError/Code/invalidArgument`` for other values.
     public func enableExternalAudioSink(
         sampleRate: Int, channels: Int
     ) async throws(EngineError) {
@@ -21,7 +21,7 @@ extension MediaEngine {
         pulls.enable(format)
     }
 
-    /// Ends it; sinks of the playback are played to again.
+    /// Disables pulling; the playback sinks get audio again.
     public func disableExternalAudioSink() async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -32,17 +32,18 @@ extension MediaEngine {
         updatePlayback()
     }
 
-    /// The next sound of all users, mixed: signed 16-bit samples, interleaved. Silence where nothing came,
-    /// which is counted (``EngineStatistics/Playback``).
+    /// Returns the next audio of all users, mixed: signed 16-bit samples, interleaved,
+    /// little-endian. Missing audio is silence, which is counted (``EngineStatistics/Playback``).
     ///
-    /// What comes unevenly is smoothed by a ``JitterBuffer`` for each user
-    /// (``Configuration/jitterBuffer``); the mix is made in steps of 10 ms. Pull as much as is played, as
-    /// often as it is played: where more comes than that for longer than
-    /// ``JitterBuffer/Configuration/maximumDelay``, the oldest is dropped.
+    /// A ``JitterBuffer`` for each user smooths uneven arrival (``Configuration/jitterBuffer``);
+    /// the mix is made in steps of 10 ms. Pull as much as is played, as often as it is played: if
+    /// more than that arrives for longer than ``JitterBuffer/Configuration/maximumDelay``, the
+    /// oldest audio is dropped.
     ///
-    /// - Parameter length: Bytes: rate / 1000 × 2 × channels × milliseconds. Rounded down to whole samples.
-    /// - Returns: So many bytes; `nil` unless ``enableExternalAudioSink(sampleRate:channels:)`` was called.
-    ///   Thread: any, one at a time.
+    /// - Parameter length: In bytes: rate / 1000 × 2 × channels × milliseconds. Rounded down to
+    ///   whole samples.
+    /// - Returns: That many bytes; `nil` unless ``enableExternalAudioSink(sampleRate:channels:)``
+    ///   was called. Thread: any, one call at a time.
     nonisolated public func pullPlaybackAudioFrame(length: Int) -> [UInt8]? {
         guard let format = pulls.format else { return nil }
         let samples = max(0, length) / format.sampleStride * format.channels
@@ -56,23 +57,24 @@ extension MediaEngine {
         }
     }
 
-    /// Plays a user's sound no more, or again.
+    /// Mutes or unmutes a user for the mix and for the user's sinks. Thread: any.
     nonisolated public func muteRemoteAudio(_ isMuted: Bool, forUserID user: UserID) {
         remote.audio.mute(isMuted, user)
     }
 
-    /// Plays nobody's sound, or that of all who are not muted themselves.
+    /// Mutes all users, or unmutes all who are not muted individually. Thread: any.
     nonisolated public func muteAllRemoteAudio(_ isMuted: Bool) {
         remote.audio.mute(isMuted, nil)
     }
 
-    // MARK: Inside
+    // MARK: Internal
 
     private static func mixFormat(_ format: AudioFormat) -> AudioFormat {
         AudioFormat(.f32le, sampleRate: format.sampleRate, channels: format.channels)
     }
 
-    /// Mixes while somebody is there to listen, and nobody pulls.
+    /// Mixes for the playback sinks if there are any and the program does not pull; otherwise stops
+    /// mixing.
     func updatePlayback() {
         let isWanted =
             membership != nil && audio.pulled == nil

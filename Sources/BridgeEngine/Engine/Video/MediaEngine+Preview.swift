@@ -1,8 +1,10 @@
 extension MediaEngine {
-    /// Starts the source, unless the channel holds it already, and the local renderers. Twice is once.
+    /// Starts the local renderers and, unless the channel holds it already, the source. A second
+    /// call has no effect except a warning.
     ///
-    /// - Throws: ``EngineError``, naming the call of the source that said no, threw or hung. Renderers
-    ///   that cannot start are events: the preview of the others goes on.
+    /// - Throws: ``EngineError``, which names the source's call that returned false, threw or did
+    ///   not return. Renderers that cannot start are reported as events: the preview continues on
+    ///   the others.
     public func startPreview() async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -13,7 +15,7 @@ extension MediaEngine {
         try await acquire(.preview)
     }
 
-    /// Lets the preview's hold on the source go; the channel's stays.
+    /// Releases the preview's hold on the source; the channel's hold stays.
     public func stopPreview() async throws(EngineError) {
         try await enter()
         defer { leave() }

@@ -1,12 +1,15 @@
 public import MediaCore
 
 extension MediaEngine {
-    /// Replaces the processors of one point; they work one after the other, on a thread of their own.
+    /// Replaces the processors of one point. They are called one after the other, on a thread of
+    /// their own, and belong to the engine from then on.
     ///
-    /// They are the engine's from here on. A processor that returns nothing drops the frame, which is counted. One that throws drops that
-    /// frame too, and is told; three times in a row, or hanging in one frame for longer than
-    /// ``Configuration/stallLimit``, it is passed over until processors are set again: what is recorded
-    /// and sent goes on.
+    /// If a processor returns `nil`, the frame is dropped and counted. If it throws, the frame is
+    /// dropped too, and ``EngineEvent/processorFailed(_:_:)`` is posted. A processor that throws
+    /// three times in a row, or hangs in one frame for longer than ``Configuration/stallLimit``, is
+    /// skipped until processors are set again, so that recording and sending continue.
+    ///
+    /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such track.
     public func setVideoProcessors(
         _ processors: sending [any VideoProcessor], at point: ProcessingPoint,
         track: TrackID = .main

@@ -1,13 +1,14 @@
 public import MediaCore
 
 extension MediaEngine {
-    /// Turns push mode on or off: on, the program's pushes take the source's place. While the engine
-    /// runs, the source before delivers until the first push, and the one after takes over with its
-    /// first frame.
+    /// Turns push mode on or off. In push mode, frames that the program pushes replace the source.
+    /// While the engine runs, the previous source delivers until the first push, and the one that
+    /// follows takes over with its first frame.
     ///
     /// - Parameters:
-    ///   - useTexture: Whether ``PixelBuffer``s are pushed, or bytes.
-    ///   - encodedFrame: Whether encoded access units are pushed, and nothing else.
+    ///   - enabled: Whether push mode is on.
+    ///   - useTexture: Whether ``PixelBuffer``s are pushed; otherwise bytes are.
+    ///   - encodedFrame: Whether encoded access units are pushed, and nothing else. Default false.
     public func setExternalVideoSource(
         enabled: Bool, useTexture: Bool, encodedFrame: Bool = false
     ) async throws(EngineError) {
@@ -32,11 +33,11 @@ extension MediaEngine {
     /// Whether push mode is on.
     public var isExternalVideoSourceEnabled: Bool { pushHost != nil }
 
-    /// Pushes one picture.
+    /// Pushes one frame.
     ///
-    /// - Returns: What became of it: ``FrameDisposition/notEnabled`` without push mode,
-    ///   ``FrameDisposition/notStarted`` while neither preview nor channel runs. Thread: any, one push at
-    ///   a time for each track; returns at once.
+    /// - Returns: The outcome: ``FrameDisposition/notEnabled`` without push mode,
+    ///   ``FrameDisposition/notStarted`` if neither preview nor channel runs. Thread: any, one push
+    ///   at a time for each track; returns without waiting for the engine.
     @discardableResult
     nonisolated public func pushExternalVideoFrame(
         _ frame: ExternalVideoFrame, track: TrackID = .main
@@ -44,11 +45,11 @@ extension MediaEngine {
         pushes[track]?.push(frame) ?? refuse()
     }
 
-    /// Pushes one encoded access unit. Its picture comes as soon as it is decoded.
+    /// Pushes one encoded access unit. Its picture follows as soon as it is decoded.
     ///
-    /// A unit that is refused takes those with it that build on it: they are refused as
-    /// ``DropCause/needsKeyFrame`` until the next key frame, and ``EngineEvent/keyFrameNeeded(_:)`` asks
-    /// for one. The first unit must be a key frame.
+    /// If a unit is refused, the units that depend on it are refused too, as
+    /// ``DropCause/needsKeyFrame``, until the next key frame, which
+    /// ``EngineEvent/keyFrameNeeded(_:)`` requests. The first unit must be a key frame.
     @discardableResult
     nonisolated public func pushExternalEncodedVideoFrame(
         _ unit: EncodedVideoFrame, track: TrackID = .main
@@ -61,13 +62,20 @@ extension MediaEngine {
         return .notEnabled
     }
 
-    /// Pushes that were refused before they reached a track, by cause, since the engine was made.
+    /// Pushes that were refused before they reached a track, by cause, since the engine was
+    /// created. Thread: any.
     nonisolated public var refusedPushes: DropCounts { pushes.refused.all }
 
     // MARK: Tracks
 
-    /// Makes a track of its own for pushes. It runs while preview or channel does, is shown by renderers
-    /// of its ``StreamID``, and sent once it is published.
+    /// Creates a track for pushed frames. It runs while preview or channel does, is shown by
+    /// renderers of its ``StreamID``, and is sent once it is published.
+    ///
+    /// - Parameters:
+    ///   - useTexture: Whether ``PixelBuffer``s are pushed, which is the default; otherwise bytes
+    ///     are.
+    ///   - encodedFrame: Whether encoded access units are pushed, and nothing else. Default false.
+    /// - Returns: The id of the track.
     public func createCustomVideoTrack(
         useTexture: Bool = true, encodedFrame: Bool = false
     ) async throws(EngineError) -> TrackID {
@@ -87,7 +95,9 @@ extension MediaEngine {
         return id
     }
 
-    /// Ends a track, and takes its renderers away.
+    /// Destroys a custom track and removes its renderers.
+    ///
+    /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such custom track.
     public func destroyCustomVideoTrack(_ id: TrackID) async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -103,7 +113,7 @@ extension MediaEngine {
         slots[id] = nil
     }
 
-    // MARK: Inside
+    // MARK: Internal
 
     private func makePushSource(
         _ kind: PushVideoSource.Kind, for track: LocalTrack
@@ -114,9 +124,11 @@ extension MediaEngine {
             onKeyFrameNeeded: { [hub, id = track.id] in hub.post(.keyFrameNeeded(id)) })
     }
 
-    /// Push mode is off. Where no push came yet, its source waits beside another and is put away.
+    /// Turns push mode off. If no push has come yet, the push source is not the running one; it is
+    /// stopped and disposed of here.
     ///
-    /// - Parameter next: Another one that waits for its first push instead.
+    /// - Parameter next: Another push source, which waits for its first push instead; `nil` for
+    ///   none.
     func disablePush(for next: VideoSourceHost? = nil) async {
         guard let host = pushHost else { return }
         pushHost = nil

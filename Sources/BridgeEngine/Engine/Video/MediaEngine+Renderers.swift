@@ -1,18 +1,21 @@
 public import MediaCore
 
 extension MediaEngine {
-    /// Replaces the renderer of the local view; `nil` takes it away. Others that were added stay.
+    /// Replaces the renderer of the local video; `nil` removes it. Renderers that were added stay.
     ///
-    /// - Throws: ``EngineError`` where the local video runs already and the renderer does not start; it
-    ///   is not kept then.
+    /// - Throws: ``EngineError`` if the local video runs already and the renderer does not start,
+    ///   or ``EngineError/Code/invalidArgument`` if the object is another renderer of this engine;
+    ///   the renderer is not kept then.
     public func setLocalVideoRenderer(
         _ renderer: sending (any VideoSink)?, options: RendererOptions = RendererOptions()
     ) async throws(EngineError) {
         try await set(renderer, for: .local(), options)
     }
 
-    /// Replaces the renderer of a user's view; `nil` takes it away. The user need not be there yet:
-    /// what is set before joining misses no frame.
+    /// Replaces the renderer of a user's video; `nil` removes it. The user need not be in the
+    /// channel yet: a renderer that is set before joining misses no frame.
+    ///
+    /// - Throws: As for ``setLocalVideoRenderer(_:options:)``.
     public func setRemoteVideoRenderer(
         _ renderer: sending (any VideoSink)?, forUserID user: UserID, track: TrackID = .main,
         options: RendererOptions = RendererOptions()
@@ -20,17 +23,21 @@ extension MediaEngine {
         try await set(renderer, for: .remote(user, track), options)
     }
 
-    /// The renderer that was set for the local view.
+    /// The renderer that was set for the local video; `nil` if none.
     public var localVideoRenderer: VideoRendererReference? { main(of: .local()) }
 
-    /// The renderer that was set for a user's view.
+    /// Returns the renderer that was set for a user's video; `nil` if none.
     public func remoteVideoRenderer(
         forUserID user: UserID, track: TrackID = .main
     ) -> VideoRendererReference? {
         main(of: .remote(user, track))
     }
 
-    /// Adds a renderer to a stream; any number may show the same.
+    /// Adds a renderer to a stream. A stream may have any number of renderers.
+    ///
+    /// - Returns: The id of the renderer in this engine.
+    /// - Throws: As for ``setLocalVideoRenderer(_:options:)``; also
+    ///   ``EngineError/Code/invalidArgument`` if there is no such local track.
     @discardableResult
     public func addVideoRenderer(
         _ renderer: sending any VideoSink, to stream: StreamID,
@@ -43,13 +50,15 @@ extension MediaEngine {
         return host.id
     }
 
-    /// A renderer by its id, to reach it (``VideoRendererReference/perform(_:)``); `nil` for one that is not
-    /// there.
+    /// Returns the renderer with this id, for ``VideoRendererReference/perform(_:)``; `nil` if
+    /// there is none.
     public func videoRenderer(_ id: RendererID) -> VideoRendererReference? {
         renderers[id].map { VideoRendererReference(host: $0.host) }
     }
 
-    /// Takes a renderer away: what it was given is rendered, then it is stopped and disposed of.
+    /// Removes a renderer: its queued frames are rendered, then it is stopped and disposed of.
+    ///
+    /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such renderer.
     public func removeVideoRenderer(_ id: RendererID) async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -59,7 +68,7 @@ extension MediaEngine {
         await remove(entry)
     }
 
-    // MARK: Inside
+    // MARK: Internal
 
     private func main(of stream: StreamID) -> VideoRendererReference? {
         renderers.values.first { $0.isMain && $0.stream == stream }
@@ -98,7 +107,7 @@ extension MediaEngine {
         if case .local(let track) = entry.stream, slots[track] == nil {
             throw EngineError(.invalidArgument, message: "there is no \(track)")
         }
-        // One object is called from one place.
+        // An object may have only one host.
         if let place = renderers.values.first(where: { $0.host.identity == entry.host.identity }) {
             throw EngineError(
                 .invalidArgument,
@@ -123,15 +132,15 @@ extension MediaEngine {
         gone.renderers.add(entry.host.id, counts)
     }
 
-    /// Whether renderers of this stream are to run now.
+    /// Returns whether renderers of this stream must run now.
     private func runs(_ stream: StreamID) -> Bool {
         stream.isLocal ? !holds.isEmpty : membership != nil || joining != nil
     }
 
-    // MARK: Many at once
+    // MARK: Starting and stopping in parallel
 
-    /// Starts the renderers that waited for their stream to run, side by side: one that hangs keeps the
-    /// others from nothing. What goes wrong is an event.
+    /// Starts the renderers whose stream starts to run, in parallel, so that one that hangs does
+    /// not delay the others. Errors are posted as events.
     func bringUp(_ isWanted: (StreamID) -> Bool) async {
         let entries = renderers.values.filter { isWanted($0.stream) }
         await withTaskGroup { group in
@@ -149,7 +158,7 @@ extension MediaEngine {
         }
     }
 
-    /// Stops renderers side by side.
+    /// Stops renderers in parallel.
     func takeDown(_ isMeant: (StreamID) -> Bool) async {
         let hosts = renderers.values.filter { isMeant($0.stream) }.map(\.host)
         await withTaskGroup { group in
@@ -168,7 +177,7 @@ extension MediaEngine {
         switch entry.stream {
         case .local(let track): slots[track]?.track.local.attach(feed, for: request)
         case .remote(let user, let track):
-            // Nobody looks into a mirror there.
+            // Automatic mirroring applies to the local view only.
             if request.mirror == .automatic { request.mirror = .disabled }
             remote.attach(feed, to: user, track, for: request)
         }
@@ -183,18 +192,20 @@ extension MediaEngine {
     }
 }
 
-/// A renderer that the engine holds.
+/// A reference to a renderer that the engine owns.
 public struct VideoRendererReference: Sendable {
     let host: VideoSinkHost
 
+    /// The id of the renderer in its engine.
     public var id: RendererID { host.id }
 
-    /// Whether it is this object.
+    /// Returns whether the reference is to this object.
     public func refers(to renderer: any VideoSink) -> Bool {
         ObjectIdentifier(renderer) == host.identity
     }
 
-    /// Runs `body` with the renderer, on the one thread that calls it, between two frames.
+    /// Runs `body` with the renderer, on the only thread that calls the renderer, between two
+    /// frames.
     public func perform<R: Sendable>(
         _ body: @Sendable (any VideoSink) throws -> R
     ) async rethrows -> R {

@@ -1,13 +1,14 @@
 internal import MediaBasics
 internal import MediaCore
 
-// Starting a source again: because the program asks for it, or because the source failed.
+// Restarting a source: at the program's request, or because the source failed.
 extension MediaEngine {
-    /// Starts the source again, without letting go of the holds.
+    /// Restarts the running source without releasing the holds.
     ///
-    /// - Parameter reopening: Whether it is disposed of and initialised anew, or stopped and started.
-    /// - Throws: ``EngineError/Code/invalidState`` where none runs, or why it does not start; it may be
-    ///   tried again.
+    /// - Parameter reopening: Whether it is also disposed of and initialised again, instead of only
+    ///   stopped and started. Default false.
+    /// - Throws: ``EngineError/Code/invalidState`` if no source runs, or the reason why it does not
+    ///   start; the call may be repeated.
     public func restartVideoSource(reopening: Bool = false) async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -30,7 +31,7 @@ extension MediaEngine {
         slots[id]?.hasEnded = false
         slots[id]?.hasFailed = false
         do throws(EngineError) {
-            // Where an attempt before has failed there is more to do than to start it.
+            // If an earlier attempt has failed, the source must be initialised too.
             try await bringUp(host)
         } catch {
             slots[id]?.hasFailed = true
@@ -43,7 +44,8 @@ extension MediaEngine {
         checkEnding(of: id)
     }
 
-    /// After a pause that doubles with each attempt, where the configuration says so.
+    /// Schedules the next attempt if the configuration has a restart policy. The delay doubles with
+    /// each attempt.
     func restartLater(_ host: VideoSourceHost, _ id: TrackID) {
         guard let policy = configuration.restart, let slot = slots[id], slot.host === host,
             slot.restarts.timer == nil, !host.isGivenUp
@@ -61,8 +63,8 @@ extension MediaEngine {
         }
     }
 
-    /// Whether a source that failed had delivered for a while since it was started again: one that fails
-    /// after ten frames each time is not back.
+    /// Returns whether a failed source had delivered for the recovery time since its last restart.
+    /// One that fails after ten frames each time has not recovered.
     private func hasRecovered(
         _ host: VideoSourceHost, _ restarts: TrackSlot.Restarts, _ policy: Configuration.Restart
     ) -> Bool {
@@ -76,7 +78,7 @@ extension MediaEngine {
     ) async {
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
-        // It may have been stopped or replaced meanwhile.
+        // The source may have been stopped or replaced meanwhile.
         guard let slot = slots[id], slot.restarts.number == number, slot.host === host else {
             return
         }

@@ -1,13 +1,13 @@
 public import MediaCore
 
 extension MediaEngine {
-    /// The next frame of a stream, as it is.
+    /// Returns the next frame of a stream, unchanged.
     ///
     /// - Parameters:
-    ///   - stream: Whose frame.
-    ///   - limit: How long it may take; by default ``Configuration/firstFrameDeadline``.
-    /// - Throws: ``EngineError/Code/noFrame`` where none comes within the limit,
-    ///   ``EngineError/Code/invalidArgument`` where there is no such track,
+    ///   - stream: The stream; by default the local main track.
+    ///   - limit: The deadline for the frame; by default ``Configuration/firstFrameDeadline``.
+    /// - Throws: ``EngineError/Code/noFrame`` if no frame arrives in time,
+    ///   ``EngineError/Code/invalidArgument`` if there is no such track,
     ///   ``EngineError/Code/cancelled``, ``EngineError/Code/shutDown``.
     public func takeSnapshot(
         of stream: StreamID = .local(), within limit: Duration? = nil

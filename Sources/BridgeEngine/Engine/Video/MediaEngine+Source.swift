@@ -2,17 +2,18 @@ internal import MediaBasics
 public import MediaCore
 
 extension MediaEngine {
-    /// Replaces the source; `nil` brings back the default one: the camera, else the screen, else a test
-    /// picture.
+    /// Replaces the video source; `nil` selects the default one: the camera, else the screen, else
+    /// a test picture.
     ///
-    /// While the engine runs, the new source is started beside the old one and takes over with its first
-    /// frame: nothing goes black, and time goes on. Where it cannot start, the old one goes on and the
-    /// reason is thrown. The source in use set again changes nothing, with a warning.
+    /// While the engine runs, the new source is started in parallel with the old one and takes over
+    /// with its first frame: the video is not interrupted, and the running time continues. If it
+    /// cannot start, the old one continues and the reason is thrown. Setting the source that is in
+    /// use has no effect except a warning.
     ///
     /// - Throws: ``EngineError``: ``EngineError/Code/sourceNotInitialized``,
-    ///   ``EngineError/Code/sourceNotStarted``, ``EngineError/Code/stuck``, or
-    ///   ``EngineError/Code/noFrame`` where the new source delivers nothing in time;
-    ///   ``EngineError/Code/cancelled`` in a task that is cancelled before its first frame.
+    ///   ``EngineError/Code/sourceNotStarted``, ``EngineError/Code/stuck``,
+    ///   ``EngineError/Code/noFrame`` if the new source delivers no frame in time, or
+    ///   ``EngineError/Code/cancelled`` if the task is cancelled before the first frame.
     public func setVideoSource(
         _ source: sending (any VideoSource)?
     ) async throws(EngineError) {
@@ -41,12 +42,12 @@ extension MediaEngine {
         await disablePush()
     }
 
-    /// The source that was set last; `nil` while the default one, or push mode, is in use.
+    /// The source that was set last; `nil` if the default one or push mode is in use.
     public var videoSource: VideoSourceReference? {
         pushHost == nil ? chosen.map { VideoSourceReference(host: $0) } : nil
     }
 
-    // MARK: Seats
+    // MARK: Hosts
 
     func makeSeat(_ source: sending any VideoSource, for track: LocalTrack) -> VideoSourceHost {
         sourceNumber += 1
@@ -57,7 +58,8 @@ extension MediaEngine {
         sourceNumber += 1
         let (backend, track, trace) = (self.backend, mainTrack, transitions)
         let number = sourceNumber
-        // Devices may take their time to answer, and the engine has other things to do.
+        // Runs on another queue, because devices may respond slowly and the engine must stay
+        // available.
         let limit = configuration.callDeadline
         let made = await controlQueue.outcome(within: limit) {
             Result<VideoSourceHost, any Error> {
@@ -77,10 +79,10 @@ extension MediaEngine {
         }
     }
 
-    /// The source that runs without push mode: the one that does already, where push mode waits for its
-    /// first push.
+    /// Returns the host of the source to use without push mode. If the default source is running,
+    /// for example while push mode waits for its first push, that is its present host.
     ///
-    /// - Parameter host: What the program set; `nil` for the default.
+    /// - Parameter host: The source that the program has set; `nil` for the default source.
     func host(besidesPush host: VideoSourceHost?) async throws(EngineError) -> VideoSourceHost {
         if let host { return host }
         if let running = slots[.main]?.host, running !== pushHost, running !== chosen {
@@ -89,7 +91,7 @@ extension MediaEngine {
         return try await makeDefaultSeat()
     }
 
-    /// The source that the main track is to have.
+    /// Returns the host of the source that the main track should have.
     private func wantedSeat() async throws(EngineError) -> VideoSourceHost {
         if let host = pushHost ?? chosen { return host }
         return try await makeDefaultSeat()
@@ -103,9 +105,9 @@ extension MediaEngine {
             holds.insert(hold)
             return
         }
-        // Renderers first, so that they miss no frame.
+        // Renderers are started first, so that they miss no frame.
         await bringUp { $0.isLocal }
-        // Beside the pictures: what belongs together begins together.
+        // In parallel with video, so that both begin at the same time.
         async let sound: Void = acquireAudio()
         do throws(EngineError) {
             if configuration.hasVideo { try await start(try await wantedSeat(), .main) }
@@ -141,12 +143,12 @@ extension MediaEngine {
         slots[id]?.hasFailed = false
     }
 
-    /// Lets a hold go; the last one stops the sources.
+    /// Releases a hold. The sources are stopped when the last hold is released.
     func release(_ hold: Hold) async {
         guard holds.remove(hold) != nil, holds.isEmpty else { return }
         for id in slots.keys { await stopSource(of: id) }
         await releaseAudio()
-        // Push mode that no push has come to yet.
+        // A push source that has not received a push yet.
         if let pushHost {
             mainTrack.forget(pushHost.port)
             await takeDown(pushHost)
@@ -162,23 +164,23 @@ extension MediaEngine {
         slots[id]?.restarts.cancel()
         slots[id]?.host = nil
         await takeDown(host)
-        // What the source delivered before goes its way.
+        // The frames that the source has delivered are still processed.
         await slot.track.processing.drained(within: configuration.callDeadline)
         slot.track.listen(to: nil)
     }
 }
 
-/// A source that the engine holds.
+/// A reference to a video source that the engine owns.
 public struct VideoSourceReference: Sendable {
     let host: VideoSourceHost
 
-    /// Whether it is this object.
+    /// Returns whether the reference is to this object.
     public func refers(to source: any VideoSource) -> Bool {
         ObjectIdentifier(source) == host.identity
     }
 
-    /// Runs `body` with the source, on the one thread that calls it, between two of the engine's calls.
-    /// It waits while such a call is under way.
+    /// Runs `body` with the source, on the only thread that calls the source, between two of the
+    /// engine's calls. It waits while such a call is running.
     public func perform<R: Sendable>(
         _ body: @Sendable (any VideoSource) throws -> R
     ) async rethrows -> R {

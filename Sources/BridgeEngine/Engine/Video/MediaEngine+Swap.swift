@@ -1,19 +1,20 @@
 internal import MediaCore
 
-// One source after another, while frames flow.
+// Replacing the source while frames flow.
 extension MediaEngine {
-    /// Starts `host` beside the source that runs; with its first frame it takes over. Where it does not
-    /// come to that, it is put away again and everything is as before.
+    /// Starts `host` in parallel with the running source; it takes over with its first frame. If
+    /// that frame does not arrive, `host` is stopped and disposed of again, and the running source
+    /// stays.
     func swap(to host: VideoSourceHost) async throws(EngineError) {
         guard let old = slots[.main]?.host else { return try await start(host, .main) }
-        // It runs already: what waited to take over, waits no more.
+        // It is the running source already. The caller discards a source that waits to take over.
         guard old !== host || !mainTrack.isListening(to: host.port) else { return }
         let before = mainTrack.expect(host.port)
         do throws(EngineError) {
             try await bringUp(host)
             try await firstFrame(of: host)
         } catch {
-            // In the last moment it may have taken over all the same.
+            // It may have taken over just before the deadline.
             if mainTrack.forget(host.port, for: before) {
                 await takeDown(host)
                 throw error
@@ -22,7 +23,7 @@ extension MediaEngine {
         await finishSwap(from: old, to: host)
     }
 
-    /// As ``swap(to:)``, for a source that the program pushes to: returns before its first frame.
+    /// Like ``swap(to:)``, but for a push source: returns before its first frame.
     func prepareSwap(to host: VideoSourceHost) async throws(EngineError) {
         guard slots[.main]?.host != nil else { return try await start(host, .main) }
         let before = mainTrack.expect(host.port)
@@ -36,7 +37,7 @@ extension MediaEngine {
         let limit = configuration.firstFrameDeadline
         let once = Once<Bool>()
         slots[.main]?.awaiting = (host.port, once)
-        // It may have come, or the source may have failed, before anybody waited.
+        // The first frame or the failure may have come before the wait began.
         if mainTrack.isListening(to: host.port) {
             once.resume(true)
         } else if host.port.hasEnded {
@@ -59,7 +60,7 @@ extension MediaEngine {
             advice: "look at what it captures; the source before goes on")
     }
 
-    /// The new source has taken over: puts the old one away.
+    /// The new source has taken over: stops the old one and disposes of it.
     func finishSwap(from old: VideoSourceHost, to host: VideoSourceHost) async {
         let hadFailed = slots[.main]?.hasFailed == true
         slots[.main]?.host = host

@@ -1,12 +1,12 @@
-/// The elements that a recorder encodes with, by factory name. Of those that encode the same codec the first
-/// that is installed is taken.
+/// The elements that a recorder encodes with, by factory name. The first installed element of a
+/// codec is used.
 protocol EncoderElement: CaseIterable, RawRepresentable<String>, Sendable {
     associatedtype Codec: RawRepresentable<String> & Equatable
     var codec: Codec { get }
 }
 
 extension EncoderElement {
-    /// The preferred one first.
+    /// Returns the elements of a codec, the preferred one first.
     static func all(of codec: Codec) -> [Self] { allCases.filter { $0.codec == codec } }
 }
 
@@ -37,8 +37,9 @@ enum AudioEncoder: String, EncoderElement {
         }
     }
 
-    /// Samples of silence that the encoder puts in front without telling: its first unit is made of them, and
-    /// what follows sounds that much later than its time says. Measured with a click.
+    /// Number of samples of silence that the encoder inserts at the beginning without reporting it:
+    /// its first unit consists of them, and everything after it sounds that much later than its
+    /// timestamp. Measured with a click.
     var hiddenDelay: Int {
         switch self {
         case .avenc_aac: 1024

@@ -1,7 +1,7 @@
-/// From an encoding to the elements that do it, among those that are installed.
+/// Translates an encoding into a pipeline string, with an encoder that is installed.
 ///
-/// Encoders give a unit for every picture at once: no look-ahead, no pictures out of order. What has
-/// gone in is in the file when the process dies.
+/// Encoders are set up to deliver a unit for every picture at once: no look-ahead, no reordering.
+/// So if the process dies, the file contains everything that was pushed.
 struct EncoderRecipe: Sendable {
     private let kind: Kind
     private enum Kind: Sendable {
@@ -26,11 +26,12 @@ struct EncoderRecipe: Sendable {
         }
     }
 
-    /// Bits in a second that encoders can be asked for.
+    /// The bit rates that may be requested, in bits per second.
     private static let bitrates = 1_000...2_000_000_000
-    /// What they are given of themselves at most.
+    /// Upper limit for the bit rate that is chosen automatically, in bits per second.
     private static let mostBits = 200_000_000.0
-    /// Pictures in a second that are believed: some sources announce the ticks of their clock.
+    /// The frame rates that are trusted, in frames per second: some sources announce the ticks of
+    /// their clock.
     private static let rates = 1.0...120.0
 
     private static func check(_ bitrate: Int?) throws(PipelineError) {
@@ -56,7 +57,8 @@ struct EncoderRecipe: Sendable {
         kind = .audio(encoder, encoding)
     }
 
-    /// The first that is installed, of the codec that was asked for or of the container's favourite.
+    /// Returns the first installed encoder: of the requested codec, or of the container's codecs in
+    /// their order.
     private static func choose<Encoder: EncoderElement>(
         asked: Encoder.Codec?, among codecs: [Encoder.Codec], _ container: RecordingContainer
     ) throws(PipelineError) -> Encoder {
@@ -72,7 +74,7 @@ struct EncoderRecipe: Sendable {
                 return encoder
             }
         }
-        // The error names the package.
+        // This error names the package to install.
         let wanted = asked ?? codecs[0]
         if let encoder = Encoder.all(of: wanted).first {
             try ElementFactory.require(encoder.rawValue)
@@ -80,12 +82,13 @@ struct EncoderRecipe: Sendable {
         throw PipelineError(.missingElement, message: "no encoder for \(wanted.rawValue)")
     }
 
-    /// The whole string, from the program's buffers to encoded units.
+    /// Returns the complete pipeline string, from appsrc to an appsink with encoded units.
     ///
     /// - Parameters:
-    ///   - caps: What comes in first; the encoder is set up for it.
-    ///   - rotation: How far pictures must be turned clockwise to stand upright, which they are: not
-    ///     every container can say it, nor does every player listen.
+    ///   - caps: The caps of the first buffer; the encoder is set up for them.
+    ///   - rotation: How far the pictures must be rotated clockwise to be upright. The pipeline
+    ///     rotates them, because not every container can store the rotation, and not every player
+    ///     applies it.
     func text(for caps: Caps, rotation: VideoRotation = .none) -> String {
         switch kind {
         case .video(let encoder, let encoding):
@@ -103,13 +106,13 @@ struct EncoderRecipe: Sendable {
         }
     }
 
-    /// The longest time between two pictures that build on none.
+    /// The longest time between two key frames; at least 1 ms.
     var keyFrameInterval: MediaTime {
         guard case .video(_, let encoding) = kind else { return MediaTime(seconds: 1) }
         return max(MediaTime(encoding.keyFrameInterval), MediaTime(nanoseconds: 1_000_000))
     }
 
-    /// As of ``AudioEncoder/hiddenDelay``; zero for pictures.
+    /// See ``AudioEncoder/hiddenDelay``; zero for video.
     var hiddenDelay: Int {
         if case .audio(let encoder, _) = kind { encoder.hiddenDelay } else { 0 }
     }
@@ -130,7 +133,7 @@ struct EncoderRecipe: Sendable {
         case .ffv1: return "videoconvert"
         case .mjpeg: return "videoconvert ! video/x-raw,format=I420"
         case .h264, .vp8, .vp9:
-            // What every player shows has half the colour in each direction, so even sides.
+            // Every player supports 4:2:0, which needs an even width and height.
             let odd = info.map { (right: $0.width % 2, bottom: $0.height % 2) }
             let crop =
                 odd.map { $0 != (0, 0) ? "videocrop right=\($0.right) bottom=\($0.bottom) ! " : "" }
@@ -139,13 +142,14 @@ struct EncoderRecipe: Sendable {
         }
     }
 
-    /// The encoder with its properties, for a pipeline's string.
+    /// Returns the encoder with its properties, as part of a pipeline string.
     private func settings(
         of encoder: VideoEncoder, _ encoding: VideoEncoding, _ info: VideoInfo?
     ) -> String {
         let said = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
         let rate = min(max(said ?? 30, Self.rates.lowerBound), Self.rates.upperBound)
-        // The recorder asks for key frames in time; this is for an encoder that does not listen.
+        // The recorder requests key frames by time; this limit is for an encoder that ignores the
+        // requests.
         let frames = Int(min(max(1, 2 * keyFrameInterval.seconds * rate), 1e9).rounded(.up))
         let pixels = Double((info?.width ?? 1280) * (info?.height ?? 720))
         let bits = encoding.bitrate ?? Int(min(max(250_000, pixels * rate / 10), Self.mostBits))
@@ -154,16 +158,18 @@ struct EncoderRecipe: Sendable {
             let quality =
                 encoding.bitrate.map { "pass=cbr bitrate=\(max(1, $0 / 1000))" }
                 ?? "pass=qual quantizer=22"
-            // Cuts need no key frame of their own, and would move those that segments begin with.
+            // Scene cuts need no key frames; these would also shift the key frames that segments
+            // begin with.
             return "x264enc tune=zerolatency speed-preset=superfast option-string=scenecut=0"
                 + " key-int-max=\(frames) \(quality)"
         case .openh264enc:
             return "openh264enc gop-size=\(frames) bitrate=\(bits) rate-control=bitrate"
         case .vp8enc, .vp9enc:
-            // The threads of libvpx's VP8 wait for each other in busy loops: where they do not all get a
-            // core, two take many times what one does, and the encoder falls behind.
+            // The VP8 threads of libvpx wait for each other in busy loops: unless each gets a core
+            // of its own, two threads take many times the CPU time of one, and the encoder falls
+            // behind.
             let threads = encoder == .vp9enc ? "threads=2 row-mt=true" : "threads=1"
-            // Times are the frames' own, not counted by the rate that the first of them announced.
+            // Timestamps are the frames' own, not computed from the frame rate of the first caps.
             return "\(encoder.rawValue) timebase=1/90000 deadline=1 cpu-used=8 lag-in-frames=0"
                 + " auto-alt-ref=false keyframe-max-dist=\(frames) end-usage=vbr target-bitrate=\(bits) \(threads)"
         case .jpegenc: return "jpegenc quality=90"
@@ -179,24 +185,24 @@ struct EncoderRecipe: Sendable {
         case .vp8: "video/x-vp8"
         case .vp9: "vp9parse ! video/x-vp9,alignment=super-frame"
         case .mjpeg: "image/jpeg"
-        // The muxer asks for the field under another name than the encoder gives it.
+        // The muxer requires this field under another name than the encoder's.
         case .ffv1: #"capssetter caps="video/x-ffv,ffversion=(int)1" ! video/x-ffv"#
         }
     }
 
     // MARK: Sound
 
-    /// Opus knows five rates, and its files bear 48 kHz anyway.
+    /// Opus supports five sample rates, and its files state 48 kHz anyway.
     private func rate(_ codec: AudioCodec, _ rate: Int) -> Int { codec == .opus ? 48_000 : rate }
 
-    /// The encoder with its properties, for a pipeline's string.
+    /// Returns the encoder with its properties, as part of a pipeline string.
     private func settings(
         of encoder: AudioEncoder, _ encoding: AudioEncoding, channels: Int
     ) -> String {
         let bits = encoding.bitrate ?? 64_000 * channels
         switch encoder {
         case .opusenc: return "opusenc bitrate=\(min(650_000, max(4_000, bits)))"
-        // Blocks of a twentieth of a second at most: what is not in a block is not in the file.
+        // Blocks of a twentieth of a second at most: an incomplete block is not in the file yet.
         case .flacenc: return "flacenc blocksize=1152"
         case .voaacenc, .avenc_aac: return "\(encoder.rawValue) bitrate=\(bits)"
         }

@@ -1,39 +1,40 @@
 internal import Synchronization
 
-/// Pictures on their way into a recording. Of a live stream that pauses while there is sound, the last one
-/// is repeated once a second, so that the muxer need not wait with the sound.
+/// Passes video frames to a track. If a live stream pauses while there is audio, its last picture
+/// is repeated once a second, so that the muxer need not hold the audio back.
 ///
-/// Thread: any, one writer at a time, beside ``reach(_:)``.
+/// Thread: any, one writer at a time; ``reach(_:)`` may be called concurrently.
 final class RecordedPictures: Sendable {
     private let track: RecordingTrack
     private let wrapper = BufferWrapper()
 
     private struct State {
-        /// Of a live stream. Lets go of another outside of the lock: its end may be the program's code.
+        /// The last frame of a live stream. A replaced frame is released outside of the lock,
+        /// because its release may run code of the program.
         var last: VideoFrame?
         var repeated = 0
-        /// Frames that are being handed over: they may wait for room, and nothing takes their place.
+        /// Number of frames being pushed. They may wait for room; no repetition may overtake them.
         var underWay = 0
     }
     private let state = Mutex(State())
 
-    /// How far live sound may be ahead of pictures.
+    /// How far live audio may be ahead of the video before the last picture is repeated.
     private static let patience = MediaTime(nanoseconds: 1_000_000_000)
 
-    /// Beyond this a gap stays one.
+    /// Gaps longer than this are not filled.
     private static let longestGap = MediaTime(nanoseconds: 10_000_000_000)
 
     init(_ track: RecordingTrack) { self.track = track }
 
-    /// Pictures that stand in for others.
+    /// Number of repetitions.
     var repeated: Int { state.withLock { $0.repeated } }
 
-    /// Nothing is to be repeated any more.
+    /// Stops repeating pictures.
     func end() { _ = state.withLock { $0.last.take() } }
 
-    /// Hands a frame over.
+    /// Pushes a frame. Blocks while the encoder is slow.
     ///
-    /// - Parameter onPlaced: Gets its place in the recorder's time.
+    /// - Parameter onPlaced: Called with the frame's time in the recorder's time.
     func consume(_ frame: VideoFrame, onPlaced: (MediaTime) -> Void) -> FrameDisposition {
         switch track.place(frame.runningTime, frame.liveTiming) {
         case .drop(let cause): return .dropped(cause)
@@ -45,7 +46,7 @@ final class RecordedPictures: Sendable {
         }
     }
 
-    /// A frame is on its way: what would take its place must not overtake it.
+    /// Notes that a frame is being pushed, so that no repetition overtakes it.
     private func begin(_ frame: VideoFrame, _ placed: MediaTime) {
         var kept = frame
         kept.runningTime = placed
@@ -59,7 +60,7 @@ final class RecordedPictures: Sendable {
 
     private func finish() { state.withLock { $0.underWay -= 1 } }
 
-    /// The same for a task, which is suspended while the encoder is slow.
+    /// Pushes a frame like `consume`, but suspends while the encoder is slow.
     func write(
         _ frame: VideoFrame, onPlaced: (MediaTime) -> Void
     ) async throws -> FrameDisposition {
@@ -75,14 +76,15 @@ final class RecordedPictures: Sendable {
         }
     }
 
-    /// Sound has come so far: a live picture that does not change is still there.
+    /// Called when the audio has reached `time`: repeats the last live picture if it is too far
+    /// behind.
     func reach(_ time: MediaTime) {
         let frame = state.withLock { state -> VideoFrame? in
-            // One that is on its way is there, and is not to be overtaken.
+            // A frame being pushed is not missing, and must not be overtaken.
             guard state.underWay == 0, var frame = state.last, let last = frame.runningTime,
                 time - last > Self.patience
             else { return nil }
-            // Where sound has jumped, pictures go with it.
+            // If the audio has jumped forward, the video follows it.
             frame.runningTime = time - last > Self.longestGap ? time : last + Self.patience
             frame.duration = nil
             state.last = frame

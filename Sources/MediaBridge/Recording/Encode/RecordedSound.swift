@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Sound on its way into a recording: without gaps and overlaps, so that it stays where it belongs.
+/// Passes audio frames to a track, without gaps and overlaps, so that audio stays in sync.
 ///
-/// Thread: any, one writer at a time, beside ``reach(_:)``.
+/// Thread: any, one writer at a time; ``reach(_:)`` may be called concurrently.
 final class RecordedSound: Sendable {
     private let track: RecordingTrack
     private let wrapper = BufferWrapper()
@@ -11,19 +11,20 @@ final class RecordedSound: Sendable {
     private struct State {
         var continuity: AudioContinuity
         var isLive = false
-        /// Frames that are being handed over: they may wait for room, and silence must not overtake them.
+        /// Number of frames being pushed. They may wait for room; no silence may overtake them.
         var underWay = 0
-        /// Whether silence is being handed over, and what came meanwhile: it follows, in its order.
+        /// Whether silence is being pushed, and the frames that arrived meanwhile; they follow in
+        /// order.
         var isFilling = false
         var following: [AudioFrame] = []
     }
 
-    /// Beyond this a gap stays one.
+    /// Gaps longer than this are not filled.
     private static let longestGap = MediaTime(nanoseconds: 10_000_000_000)
-    /// How far pictures may be ahead of live sound before silence takes its place.
+    /// How far the video may be ahead of live audio before silence is inserted.
     private static let patience = MediaTime(nanoseconds: 1_000_000_000)
 
-    /// Silence comes in pieces no smaller than this.
+    /// The minimum duration of a piece of silence.
     private static let step = MediaTime(nanoseconds: 100_000_000)
 
     init(_ track: RecordingTrack) {
@@ -33,15 +34,15 @@ final class RecordedSound: Sendable {
         state = Mutex(State(continuity: AudioContinuity(configuration)))
     }
 
-    /// What was inserted and cut.
+    /// Counts of what was inserted and cut off.
     var counts: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
 
-    /// What comes next follows nothing: there is no gap to fill.
+    /// Forgets the time reached, so that no gap is filled before the next frame.
     func restart() { state.withLock { $0.continuity.reset() } }
 
-    /// Hands a frame over.
+    /// Pushes a frame. Blocks while the encoder is slow.
     ///
-    /// - Parameter onPlaced: Gets its end in the recorder's time.
+    /// - Parameter onPlaced: Called with the frame's end in the recorder's time.
     func consume(_ frame: AudioFrame, onPlaced: (MediaTime) -> Void) -> FrameDisposition {
         let placed: MediaTime
         switch track.place(frame.runningTime, frame.liveTiming) {
@@ -66,9 +67,10 @@ final class RecordedSound: Sendable {
         return push(frames, isLive: frame.liveTiming != nil)
     }
 
-    /// Pictures have come so far: live sound that does not come is silence.
+    /// Called when the video has reached `time`: inserts silence if live audio is missing.
     ///
-    /// Where they have jumped further than silence is worth, sound goes on with them, and the gap stays.
+    /// If the video has jumped further ahead than the longest gap that is filled, the audio
+    /// continues at the video's time, and the gap stays.
     func reach(_ time: MediaTime) {
         guard track.hasRoom else { return }
         let silence = state.withLock { state -> [AudioFrame] in
@@ -84,14 +86,14 @@ final class RecordedSound: Sendable {
             return frames
         }
         guard !silence.isEmpty else { return }
-        // Waits for nobody: there was room, and else the oldest gives way.
+        // This never blocks: there was room, and otherwise the oldest buffer is evicted.
         push(silence, mayWait: false)
         while let frames = takeFollowing() {
             push(frames, isLive: frames.contains { $0.liveTiming != nil })
         }
     }
 
-    /// What came while silence was handed over; `nil` where that is all.
+    /// Returns the frames that arrived while silence was pushed; `nil` if there are none.
     private func takeFollowing() -> [AudioFrame]? {
         state.withLock { state in
             defer { state.following = [] }
@@ -100,7 +102,7 @@ final class RecordedSound: Sendable {
         }
     }
 
-    /// A bit of silence that ends at `time`.
+    /// Returns a short piece of silence that ends at `time`.
     private func jump(_ state: inout State, to time: MediaTime) -> [AudioFrame] {
         guard let format = state.continuity.format,
             let silence = try? AudioFrame(

@@ -1,32 +1,33 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// The bounded way from encoders to the writer of the file: whoever brings a unit waits where the writer
-/// is slow. What the program asks of the writer goes the same way, in order: a start that overtook units, or
-/// that the end of the streams overtook, would cost the recording.
+/// The bounded queue from the encoders to the writer of the file: encoders block while the writer
+/// is slow. The program's requests to the writer go through the same queue, in order: a start that
+/// overtook units, or that was overtaken by the end of the streams, would lose the recording.
 final class RecordingInbox: Sendable {
     enum Item: Sendable {
-        /// An encoder begins: its units follow those of the track's encoder before it.
+        /// A new encoder: its units follow those of the track's previous encoder.
         case began(RecordingKind, generation: Int)
         case unit(EncodedUnit, generation: Int)
-        /// An encoder has given its last unit.
+        /// An encoder has delivered its last unit, or has failed.
         case ended(RecordingKind, generation: Int, PipelineError?)
-        /// No encoder follows.
+        /// The track will have no further encoder.
         case trackEnded(RecordingKind)
-        /// The streams are live, and do not wait for each other for ever.
+        /// The streams are live, so the time they wait for each other is limited.
         case live
         case failed(PipelineError)
-        /// What a track says of itself.
+        /// The tags of a track.
         case tags(RecordingKind, Tags)
         case start
         case cut(RecordingCut)
         case endCut
-        /// Nothing more comes of those who are late.
+        /// Streams that are late are not waited for any more.
         case flush
     }
 
-    /// A structure of its own: a mutex of a bare closure gives it out by way of a thunk and puts it back
-    /// by way of another, at every look, so that it becomes slower to call and to free each time.
+    /// A struct, because a `Mutex` of a bare closure wraps the closure in a thunk when it is read
+    /// and in another when it is stored back, at every access, so that calling and releasing it
+    /// become slower each time.
     private struct Outlet { var body: (@Sendable () -> Void)? }
 
     private let items = Mutex<[Item]>([])
@@ -37,13 +38,13 @@ final class RecordingInbox: Sendable {
     private let queue: SerialQueue
     private let outlet = Mutex(Outlet())
 
-    /// - Parameter queue: Where the writer lives.
+    /// - Parameter queue: The queue that the writer runs on.
     init(queue: SerialQueue) { self.queue = queue }
 
     /// Calls `body` on the writer's queue when there are items.
     func onItems(_ body: @escaping @Sendable () -> Void) { outlet.withLock { $0.body = body } }
 
-    /// What a new encoder of a track reports to.
+    /// Returns the receiver for a new encoder of a track.
     func receiver(for kind: RecordingKind) -> TrackEncoder.Receiver {
         let generation = generations.add(1, ordering: .relaxed).newValue
         put(.began(kind, generation: generation))
@@ -73,19 +74,19 @@ final class RecordingInbox: Sendable {
 
     func flush() { put(.flush) }
 
-    /// Units that nobody waited for any more.
+    /// Number of units lost because the inbox was closed.
     func lost(_ kind: RecordingKind) -> Int { lost.withLock { $0[kind, default: 0] } }
 
     /// Whether units wait for the writer.
     var isFilling: Bool { items.withLock { !$0.isEmpty } }
 
-    /// The recording is over: lets go of the writer.
+    /// Closes the inbox at the end of the recording, and releases the writer.
     func close() {
         room.close()
         outlet.withLock { $0.body = nil }
     }
 
-    /// Lets go of encoders that wait; their units are lost.
+    /// Unblocks encoders that wait for room; their units are lost.
     func abandon() { room.close() }
 
     private func put(_ item: Item) {
@@ -98,7 +99,7 @@ final class RecordingInbox: Sendable {
         }
     }
 
-    /// Takes everything that waits. On the writer's queue.
+    /// Removes and returns all items. Thread: the writer's queue.
     func takeAll() -> [Item] {
         let taken = items.withLock { items in
             defer { items = [] }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The recorder's own time: that of the shared clock where the streams are live, that of the file where
-/// they are not, less the pauses. Common to all streams of a recording.
+/// The recorder's own time: that of the shared clock if the streams are live, otherwise that of the
+/// file, minus all pauses. All streams of a recording share it.
 final class RecordingTimeline: Sendable {
     enum Placement: Sendable, Equatable {
         case at(MediaTime)
@@ -9,35 +9,35 @@ final class RecordingTimeline: Sendable {
     }
     private enum Pausing: Sendable {
         case no
-        /// Asked for; begins with the next frame of the leading stream.
+        /// Requested; begins with the next frame of the leading stream.
         case wanted
         case since(MediaTime)
-        /// Its end was asked for; ends with the next frame of the leading stream.
+        /// The end is requested; ends with the next frame of the leading stream.
         case ending(since: MediaTime)
     }
     private struct State {
         var isLive: Bool?
         var origin = MediaTime.zero
-        /// Of streams that do not run on the clock of the first.
+        /// Offsets of streams that do not use the same clock as the first stream.
         var offsets: [RecordingKind: MediaTime] = [:]
         var last = MediaTime.zero
-        /// Streams that had a frame.
+        /// Streams that have had a frame.
         var begun: Set<RecordingKind> = []
         var pausing = Pausing.no
-        /// In recorded time before any pause was taken out.
+        /// In recorder time from which no pause has been subtracted.
         var pauses: [(begin: MediaTime, end: MediaTime)] = []
     }
     private let state = Mutex(State())
-    /// The stream whose frames say where a pause begins and ends.
+    /// The stream whose frames determine when a pause begins and ends.
     private let leader: RecordingKind
 
-    /// How much earlier than the first frame to be here another stream may begin: a day. Nothing may lie
-    /// before zero.
+    /// How much earlier than the first frame received another stream may begin: one day. No time
+    /// may be negative.
     static let lead = MediaTime(nanoseconds: 86_400_000_000_000)
 
     init(leader: RecordingKind) { self.leader = leader }
 
-    /// Asks for a pause; idempotent.
+    /// Requests a pause; idempotent.
     func pause() {
         state.withLock { state in
             switch state.pausing {
@@ -48,7 +48,7 @@ final class RecordingTimeline: Sendable {
         }
     }
 
-    /// Asks for the end of the pause; idempotent.
+    /// Requests the end of the pause; idempotent.
     func resume() {
         state.withLock { state in
             switch state.pausing {
@@ -59,15 +59,16 @@ final class RecordingTimeline: Sendable {
         }
     }
 
-    /// Where a frame belongs.
+    /// Returns the place of a frame in the recorder's time.
     ///
-    /// - Parameter time: In the running time of its capture.
+    /// - Parameter time: The running time of the frame in its capture.
     func place(_ time: MediaTime, _ live: LiveTiming?, of kind: RecordingKind) -> Placement {
         state.withLock { state in
             let absolute = common(time, live, of: kind, &state)
             let position = absolute - state.origin + Self.lead
             if kind == leader { movePause(to: position, &state) }
-            // What goes back beyond the beginning later on began anew, and is for the stream to place.
+            // If a stream that has begun goes back before zero, its times have restarted; the track
+            // handles that.
             guard position >= .zero || state.begun.contains(kind) else { return .drop(.early) }
             state.begun.insert(kind)
             switch state.pausing {
@@ -87,7 +88,7 @@ final class RecordingTimeline: Sendable {
         }
     }
 
-    /// The time on the clock that all streams of the recording share.
+    /// Returns the time on the clock that all streams of the recording share.
     private func common(
         _ time: MediaTime, _ live: LiveTiming?, of kind: RecordingKind, _ state: inout State
     ) -> MediaTime {
@@ -99,7 +100,8 @@ final class RecordingTimeline: Sendable {
         }
         guard isLive != (live != nil) else { return own }
         if let offset = state.offsets[kind] { return own + offset }
-        // A file joins a live recording, or the other way round: it begins now.
+        // A file joins a live recording, or a live stream that of a file: it begins at the current
+        // time.
         let now =
             isLive ? MediaTime(SharedClock.now) : state.origin + state.last - Self.lead
         state.offsets[kind] = now - own

@@ -1,12 +1,13 @@
 internal import Synchronization
 
-/// One stream on its way into a recording: places each frame in the recorder's time, and encodes it. A
-/// picture of another size, format, colour, shape or interlacing gets an encoder of its own, and a file of
-/// its own; one of another frame rate does not. Sound is brought to the rate and channels that it had at
-/// first.
+/// One stream of a recording: places each frame in the recorder's time and encodes it. If the size,
+/// format, colorimetry, aspect ratio or interlacing of the pictures changes, a new encoder and a
+/// new file are used; a change of the frame rate has no such effect. Audio is converted to its
+/// initial sample rate and channels.
 ///
-/// Thread: any, one writer at a time; blocks where the encoder is slow and nothing may be lost, which is
-/// decided for each frame and not for the encoder: a file may follow a camera. Never with a lock held.
+/// Thread: any, one writer at a time. Blocks if the encoder is slow and no frame may be lost. This
+/// is decided for each frame and not for the encoder, because a file may follow a camera. Never
+/// blocks with a lock held.
 final class RecordingTrack: Sendable {
     let kind: RecordingKind
     private let recipe: EncoderRecipe
@@ -18,29 +19,31 @@ final class RecordingTrack: Sendable {
     private struct State {
         var phase = Phase.idle
         var encoder: TrackEncoder?
-        /// All that are not put away yet.
+        /// All encoders whose pipelines have not been shut down yet.
         var encoders: [TrackEncoder] = []
         var caps: Caps?
         var rotation = VideoRotation.none
         var last: MediaTime?
-        /// Of the last frame that was handed over: none that stands in for another.
+        /// The time of the last frame handed over, not counting repetitions.
         var lastPlaced: MediaTime?
         var interval = MediaTime(nanoseconds: 40_000_000)
-        /// What is added to times, once they began anew further back.
+        /// Added to times after the source's times have restarted at an earlier time.
         var shift = MediaTime.zero
-        /// Whether any frame was live, so that streams do not wait for each other for ever.
+        /// Whether any frame was live; then the time that streams wait for each other is limited.
         var isLive = false
-        /// No encoder can be made.
+        /// Whether an encoder could not be created.
         var hasFailed = false
         var offered = 0
         var drops = DropCounts()
     }
     private let state = Mutex(State())
 
-    /// Times that go back further have begun anew: a source was restarted, or a clock was set.
+    /// A jump back by more than this means that times have restarted: a source was restarted, or a
+    /// clock was set.
     private static let restart = MediaTime(nanoseconds: 2_000_000_000)
 
-    /// - Parameter waits: Whether writers wait for a slow encoder; `nil`: not those of live frames.
+    /// - Parameter waits: Whether callers wait for a slow encoder; `nil`: all but those with live
+    ///   frames.
     init(
         _ kind: RecordingKind, recipe: EncoderRecipe, timeline: RecordingTimeline, waits: Bool?,
         inbox: RecordingInbox
@@ -52,14 +55,15 @@ final class RecordingTrack: Sendable {
         self.inbox = inbox
     }
 
-    /// Takes frames from here on.
+    /// Accepts frames from here on.
     func open() { state.withLock { if $0.phase == .idle { $0.phase = .open } } }
 
-    /// The recording ends here, and the stream goes on: what comes next begins with a picture that builds
-    /// on none.
+    /// Ends the current recording while the stream continues: the next frame becomes a key frame.
     ///
-    /// - Parameter goesOn: Whether frames are taken at once again, rather than after the next ``open()``.
-    /// - Returns: The time of the last frame that was taken, and when the next is due.
+    /// - Parameter goesOn: Whether frames are accepted at once, rather than after the next
+    ///   ``open()``.
+    /// - Returns: The time of the last frame taken, and the time when the next is due; `nil` if
+    ///   there was none.
     func cut(goesOn: Bool) -> (last: MediaTime, next: MediaTime)? {
         state.withLock { state in
             if !goesOn, state.phase == .open { state.phase = .idle }
@@ -69,9 +73,9 @@ final class RecordingTrack: Sendable {
         }
     }
 
-    /// Takes no more, and ends the encoder behind those that were taken.
+    /// Stops accepting frames, and ends the encoder after those it has taken.
     ///
-    /// - Returns: False where it was closed before.
+    /// - Returns: False if it was closed before.
     @discardableResult
     func close() -> Bool {
         let (isFirst, encoder) = state.withLock { state in
@@ -87,12 +91,12 @@ final class RecordingTrack: Sendable {
 
     // MARK: Frames
 
-    /// Where a frame that is handed over belongs; counts it.
+    /// Counts a frame and returns its place in the recorder's time.
     func place(_ time: MediaTime?, _ live: LiveTiming?) -> RecordingTimeline.Placement {
         let isOpen = state.withLock { state -> DropCause? in
             switch state.phase {
             case .idle: return .notStarted
-            // After the stop: not wanted, so not lost.
+            // After the stop frames are not wanted, so they are not counted as lost.
             case .closed: return .closed
             case .open:
                 state.offered += 1
@@ -103,7 +107,7 @@ final class RecordingTrack: Sendable {
         guard let time else { return .drop(count(.noTime)) }
         switch timeline.place(time, live, of: kind) {
         case .drop(let cause): return .drop(count(cause))
-        // Sound has its own way to go on (``AudioContinuity``).
+        // Audio has its own continuity logic (``AudioContinuity``).
         case .at(let placed) where kind == .audio: return .at(placed)
         case .at(let placed): return .at(state.withLock { forward(placed, &$0) })
         }
@@ -114,13 +118,13 @@ final class RecordingTrack: Sendable {
         return cause
     }
 
-    /// Counts a frame that cannot be taken.
+    /// Counts a frame as dropped for a cause.
     func refuse(_ cause: DropCause) -> FrameDisposition { .dropped(count(cause)) }
 
-    /// Hands a raw buffer over: where the frame is live, the oldest that waits may give way to it;
+    /// Pushes a raw buffer. If the frame is live, the oldest queued buffer may be evicted for it;
     /// otherwise this blocks while the encoder is slow.
     ///
-    /// - Parameter mayWait: False: the oldest gives way, whatever was asked for.
+    /// - Parameter mayWait: False: the oldest buffer is evicted, whatever the configuration says.
     func push(
         _ buffer: consuming Buffer, caps: Caps, placed: MediaTime, duration: MediaTime?,
         rotation: VideoRotation = .none, isLive: Bool, mayWait: Bool = true
@@ -128,18 +132,18 @@ final class RecordingTrack: Sendable {
         switch admit(caps: caps, placed: placed, rotation: rotation, isLive: isLive) {
         case .refused(let cause): return .dropped(cause)
         case .admitted(let encoder):
-            // Not under the lock: it may wait for room.
+            // Outside of the lock, because it may wait for room.
             return encoder.push(
                 buffer, caps: caps, time: placed, duration: duration,
                 evicts: !mayWait || !(waits ?? !isLive))
         }
     }
 
-    /// Whether the encoder takes a buffer without anybody waiting or giving way: one that stands in for
-    /// what does not come is not worth more than that.
+    /// Whether the encoder accepts a buffer without blocking and without an eviction. Substitutes
+    /// for missing data are pushed only then.
     var hasRoom: Bool { state.withLock { $0.encoder }?.hasRoom ?? false }
 
-    /// Hands a frame over, suspended while the encoder is slow.
+    /// Pushes a frame; suspends while the encoder is slow.
     func write(_ frame: VideoFrame, caps: Caps, placed: MediaTime) async throws -> FrameDisposition
     {
         switch admit(
@@ -149,7 +153,7 @@ final class RecordingTrack: Sendable {
         case .admitted(let encoder):
             var frame = frame
             frame.runningTime = placed
-            // What it would add is in the time already.
+            // `placed` already includes the live timing.
             frame.liveTiming = nil
             return try await encoder.write(frame)
         }
@@ -191,7 +195,8 @@ final class RecordingTrack: Sendable {
         }
     }
 
-    /// The time with what was added since it began anew: then it goes on where the stream is.
+    /// Returns the time plus the shift. If times have restarted, the shift is set so that they
+    /// continue where the stream is.
     private func forward(_ time: MediaTime, _ state: inout State) -> MediaTime {
         var due = time + state.shift
         if let last = state.lastPlaced, last - due > Self.restart {
@@ -211,7 +216,7 @@ final class RecordingTrack: Sendable {
         if rotation != state.rotation { return true }
         if own.identity == caps.identity { return false }
         guard let old = VideoInfo(own), let new = VideoInfo(caps) else { return true }
-        // Another frame rate changes the times of the frames, and nothing else.
+        // A new frame rate changes only the times of the frames.
         return !old.hasSamePictures(as: new) || !own.hasSameBrightness(as: caps)
     }
 
@@ -225,7 +230,7 @@ final class RecordingTrack: Sendable {
             encoder = try TrackEncoder(
                 kind, recipe: recipe, caps: caps, rotation: rotation, receiver: receiver)
         } catch {
-            // Nobody waits for the units of an encoder that there is not.
+            // Otherwise the writer would wait for the units of an encoder that does not exist.
             receiver.end(error)
             state.hasFailed = true
             throw error
@@ -238,11 +243,11 @@ final class RecordingTrack: Sendable {
         encoder.start()
     }
 
-    /// Puts an encoder away behind its last unit, and keeps its counts.
+    /// Shuts an encoder down after its last unit, and keeps its counts.
     private func retire(_ encoder: TrackEncoder) {
         encoder.endOfStream()
         ControlTask.start { [self] in
-            // What it posted was told when it did.
+            // Its errors were reported when they were posted.
             try? await encoder.finish(patience: .seconds(10))
             state.withLock { state in
                 guard let place = state.encoders.firstIndex(where: { $0 === encoder }) else {
@@ -256,7 +261,7 @@ final class RecordingTrack: Sendable {
 
     // MARK: The end
 
-    /// Waits until every encoder has given its last unit.
+    /// Waits until every encoder has delivered its last unit.
     func finish(patience: Duration) async throws(PipelineError) {
         var failure: PipelineError?
         for encoder in state.withLock({ $0.encoders }) {
@@ -267,15 +272,15 @@ final class RecordingTrack: Sendable {
         if let failure { throw failure }
     }
 
-    /// Lets go of writers that wait.
+    /// Unblocks callers that wait for room.
     func abandon() { state.withLock { $0.encoders }.forEach { $0.close() } }
 
     // MARK: Counts
 
-    /// Frames that were offered while the recorder took some.
+    /// Frames offered while the recorder accepted frames.
     var offered: Int { state.withLock { $0.offered } }
 
-    /// Frames that no encoder took, or that gave way in front of one.
+    /// Frames that no encoder accepted, or that were evicted from an encoder's queue.
     var drops: DropCounts {
         let (own, encoders) = state.withLock { ($0.drops, $0.encoders) }
         return encoders.map(\.drops).reduce(own, +)
@@ -283,7 +288,7 @@ final class RecordingTrack: Sendable {
 }
 
 extension PipelineError {
-    /// A recording encodes by itself.
+    /// The error for encoded input: a recording does its own encoding.
     static func notRaw(_ caps: Caps, _ kind: RecordingKind) -> PipelineError {
         PipelineError(
             .streamFailed,

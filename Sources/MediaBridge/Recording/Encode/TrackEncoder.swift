@@ -1,16 +1,17 @@
 internal import Synchronization
 
-/// A pipeline of its own that encodes one stream of one format: raw buffers in, units out.
+/// A pipeline that encodes one stream of one format: raw buffers in, encoded units out.
 ///
-/// Units come on the pipeline's streaming thread; whoever takes them may block it, and the queue of raw
-/// buffers in front of the encoder then fills: of a live stream the oldest give way, and anything else
-/// waits. So a slow disk loses whole pictures, never parts of encoded ones.
+/// Units are delivered on the pipeline's streaming thread, which the receiver may block. The queue
+/// of raw buffers in front of the encoder then fills up: for a live stream the oldest buffers are
+/// evicted, any other caller waits. So a slow disk drops whole pictures, never parts of encoded
+/// ones.
 final class TrackEncoder: Sendable {
-    /// What becomes of a unit, and of the encoder.
+    /// Receives the units and the end of an encoder.
     struct Receiver: Sendable {
-        /// On the encoder's streaming thread; may block.
+        /// Called on the encoder's streaming thread; may block.
         var unit: @Sendable (EncodedUnit) -> Void
-        /// No unit follows: the end, or an error. Once.
+        /// Called once, at the end or after an error: no unit follows.
         var end: @Sendable (PipelineError?) -> Void
     }
 
@@ -40,7 +41,7 @@ final class TrackEncoder: Sendable {
         let end = Ending(tell: receiver.end)
         self.end = end
         let reader = UnitReader(kind, from: units, hiddenDelay: recipe.hiddenDelay)
-        // Until the handlers are removed, sink and handlers hold each other.
+        // The sink and its handlers retain each other until the handlers are removed.
         units.setHandlers(
             onSample: {
                 if let unit = reader.pull() { receiver.unit(unit) }
@@ -51,7 +52,7 @@ final class TrackEncoder: Sendable {
         output.pipeline.onFirstError { end.tell($0) }
     }
 
-    /// Told once.
+    /// Reports the end once.
     private final class Ending: Sendable {
         private let isTold = Atomic<Bool>(false)
         private let receiver: @Sendable (PipelineError?) -> Void
@@ -66,8 +67,8 @@ final class TrackEncoder: Sendable {
 
     deinit { units.removeHandlers() }
 
-    /// Takes buffers from here on; the pipeline starts behind the caller's back, and tells the receiver
-    /// where it cannot.
+    /// Accepts buffers from here on. The pipeline starts asynchronously; if it cannot, the receiver
+    /// gets the error.
     func start() {
         output.prepare()
         output.pipeline.requestState(.playing) { [end] error in
@@ -75,46 +76,46 @@ final class TrackEncoder: Sendable {
         }
     }
 
-    /// Hands a raw buffer over.
+    /// Pushes a raw buffer.
     ///
     /// - Parameters:
-    ///   - time: In the recorder's own time.
-    ///   - evicts: Whether the oldest that waits gives way to it where the encoder is slow; otherwise this
-    ///     blocks.
+    ///   - time: The buffer's time in the recorder's own time.
+    ///   - evicts: Whether the oldest queued buffer is evicted if the encoder is slow; otherwise
+    ///     this blocks.
     func push(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime, duration: MediaTime?, evicts: Bool
     ) -> FrameDisposition {
-        // What live timing would add is in the time already.
+        // `time` already includes the live timing.
         branch.push(
             buffer, caps: caps, time: time, duration: duration, live: nil, evicts: evicts)
     }
 
-    /// Whether a buffer finds room without anybody waiting or giving way.
+    /// Whether a buffer is accepted without blocking and without an eviction.
     var hasRoom: Bool { branch.hasRoom }
 
-    /// Hands a frame with the recorder's own time over, suspended while the queue is full.
+    /// Pushes a frame that has the recorder's own time; suspends while the queue is full.
     func write(_ frame: VideoFrame) async throws -> FrameDisposition {
         try await branch.write(frame)
     }
 
-    /// Has the first picture from a time on build on none.
+    /// Makes the first picture from a time on a key frame.
     func forceKeyFrame(from time: MediaTime) {
         if let time = ClockTime(time) { branch.forceKeyFrame(from: time) }
     }
 
-    /// Says that no buffer follows; what is inside still comes.
+    /// Signals the end of the stream; units still inside the encoder are delivered.
     func endOfStream() { branch.endOfStream() }
 
-    /// Waits until the last unit was given, and puts the pipeline away.
+    /// Waits until the last unit was delivered, and shuts the pipeline down.
     ///
-    /// - Parameter patience: How long it may take without a unit being given.
+    /// - Parameter patience: The longest time without a unit being delivered.
     func finish(patience: Duration) async throws(PipelineError) {
         try await output.finish(patience: patience)
     }
 
-    /// Lets go of whoever waits for room.
+    /// Unblocks callers that wait for room.
     func close() { output.close() }
 
-    /// Buffers that gave way, and those refused.
+    /// Buffers that were evicted or refused.
     var drops: DropCounts { branch.drops }
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Reads an encoder's appsink, and finds out when each unit is really seen or heard.
+/// Reads an encoder's appsink, and determines the true presentation time of each unit.
 final class UnitReader: Sendable {
     private let kind: RecordingKind
     private let sink: AppSink
@@ -10,27 +10,30 @@ final class UnitReader: Sendable {
         var isFirst = true
         var capsIdentity: UInt?
         var caps: Caps?
-        /// How much earlier a unit is heard than its time says.
+        /// How much earlier than its timestamp a unit is heard.
         var advance = MediaTime.zero
         var isHidden = false
         var last: MediaTime?
     }
     private let state = Mutex(State())
 
-    /// A parser that knows no frame rate says that a picture lasts a nanosecond.
+    /// Shorter durations are wrong: a parser without a frame rate reports that a picture lasts a
+    /// nanosecond.
     private static let shortest = ClockTime(nanoseconds: 1_000)
 
-    /// From one picture to the next at least: more than the unit of any container's times but Matroska's.
+    /// The minimum distance between two pictures: longer than the time unit of every container but
+    /// Matroska.
     private static let step = MediaTime(nanoseconds: 100_000)
 
-    /// - Parameter hiddenDelay: Samples that the encoder puts in front and tells nobody of.
+    /// - Parameter hiddenDelay: Samples that the encoder inserts at the beginning without reporting
+    ///   it.
     init(_ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int) {
         self.kind = kind
         self.sink = sink
         self.hiddenDelay = hiddenDelay
     }
 
-    /// The unit that waits; `nil` for what is none. On the streaming thread.
+    /// Returns the next unit; `nil` if the sample is not a unit. Thread: the streaming thread.
     func pull() -> EncodedUnit? {
         guard let sample = sink.tryPull() else { return nil }
         let identity = sample.capsIdentity
@@ -45,10 +48,10 @@ final class UnitReader: Sendable {
             )
         }
         guard let caps, var buffer = sample.takeBuffer() else { return nil }
-        // The muxer takes these from the caps.
+        // The muxer takes the headers from the caps.
         if kind == .audio, buffer.isHeader { return nil }
         state.withLock { $0.isFirst = false }
-        // Nothing but silence that nobody recorded.
+        // The unit contains only the silence that the encoder inserted.
         if isPriming { return nil }
         if kind == .video, let said = buffer.duration, said < Self.shortest {
             buffer = buffer.withOwnHeader()
@@ -58,8 +61,9 @@ final class UnitReader: Sendable {
             kind, buffer, caps: caps, time: due - advance, isFirst: isFirst)
     }
 
-    /// Later than the picture before. Where two have one time, a parser takes it from the second; and
-    /// of two in one place, where a fragment of mp4 ends, players show one.
+    /// Returns the time of a sample; for video, always later than the previous picture. If two
+    /// pictures have the same time, a parser removes it from the second; and if two coincide at the
+    /// end of an mp4 fragment, players show only one.
     private func time(of sample: borrowing Sample) -> MediaTime? {
         let said = sample.runningTime.map { MediaTime(nanoseconds: $0) }
         guard kind == .video, let last = state.withLock({ $0.last }) else { return said }

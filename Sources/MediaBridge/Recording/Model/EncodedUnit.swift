@@ -1,17 +1,18 @@
-/// What an encoder gave for one picture, or for a few milliseconds of sound.
+/// One unit of an encoder's output: one picture, or a few milliseconds of audio.
 final class EncodedUnit: Sendable {
     let kind: RecordingKind
     let buffer: Buffer
     let caps: Caps
-    /// When it is seen or heard, in the recorder's own time; not always the encoder's own word.
+    /// When the unit is presented, in the recorder's own time; may differ from the encoder's
+    /// timestamp.
     let time: MediaTime
     let duration: MediaTime?
-    /// Whether a file may begin with it: it builds on none before.
+    /// Whether a file may begin with the unit, because it references no earlier one.
     let isKey: Bool
     let byteCount: Int
-    /// Whether it is its encoder's first.
+    /// Whether it is the encoder's first unit.
     let isFirst: Bool
-    /// When its encoder gave it.
+    /// When the encoder delivered it.
     let arrival: ContinuousClock.Instant
 
     init(
@@ -29,9 +30,10 @@ final class EncodedUnit: Sendable {
         self.buffer = buffer
     }
 
-    /// Bytes of memory that it takes while it is held: small units are mostly what is around them.
+    /// Bytes of memory that the unit occupies, with an allowance for its overhead, which dominates
+    /// for small units.
     var cost: Int { byteCount + 1_000 }
 
-    /// Where it ends, as far as it says.
+    /// The end of the unit; equal to its time if its duration is unknown.
     var end: MediaTime { time + (duration ?? .zero) }
 }

@@ -1,43 +1,49 @@
-/// What pictures are encoded as.
+/// The codecs for recorded video.
 public enum VideoCodec: String, Sendable, CaseIterable {
+    /// H.264, VP8 and VP9.
     case h264, vp8, vp9
-    /// Motion JPEG: every picture by itself.
+    /// Motion JPEG: every picture is coded independently.
     case mjpeg
-    /// Lossless, every picture by itself.
+    /// FFV1: lossless, every picture is coded independently.
     case ffv1
 }
 
-/// What sound is encoded as.
+/// The codecs for recorded audio.
 public enum AudioCodec: String, Sendable, CaseIterable {
+    /// Opus and AAC.
     case opus, aac
-    /// Lossless.
+    /// FLAC: lossless.
     case flac
 }
 
-/// How a ``Recorder`` encodes pictures.
+/// How a ``Recorder`` encodes video.
 public struct VideoEncoding: Hashable, Sendable {
-    /// `nil`: the first of ``RecordingContainer/videoCodecs`` that has an encoder installed.
+    /// The codec; `nil`: the first of ``RecordingContainer/videoCodecs`` that has an encoder
+    /// installed.
     public var codec: VideoCodec?
-    /// Bits in a second; `nil`: whatever a constant quality takes, or, where an encoder knows none, a
-    /// tenth of a bit for each pixel.
+    /// Bits per second; `nil`: constant quality, or, for encoders without such a mode, a tenth of a
+    /// bit per pixel.
     public var bitrate: Int?
-    /// The longest time between two pictures that need none before them. Segments begin with one, and
-    /// so does what a pre-roll keeps. Default 1 s.
+    /// The longest time between two key frames. Segments begin with a key frame, and so does a
+    /// pre-roll. Default 1 s.
     public var keyFrameInterval = Duration.seconds(1)
 
+    /// Creates an encoding; `nil` chooses the codec or the bit rate automatically.
     public init(_ codec: VideoCodec? = nil, bitrate: Int? = nil) {
         self.codec = codec
         self.bitrate = bitrate
     }
 }
 
-/// How a ``Recorder`` encodes sound.
+/// How a ``Recorder`` encodes audio.
 public struct AudioEncoding: Hashable, Sendable {
-    /// `nil`: the first of ``RecordingContainer/audioCodecs`` that has an encoder installed.
+    /// The codec; `nil`: the first of ``RecordingContainer/audioCodecs`` that has an encoder
+    /// installed.
     public var codec: AudioCodec?
-    /// Bits in a second, of all channels; `nil`: 64,000 for each channel. Without effect on FLAC.
+    /// Bits per second for all channels together; `nil`: 64,000 for each channel. Ignored for FLAC.
     public var bitrate: Int?
 
+    /// Creates an encoding; `nil` chooses the codec or the bit rate automatically.
     public init(_ codec: AudioCodec? = nil, bitrate: Int? = nil) {
         self.codec = codec
         self.bitrate = bitrate

@@ -1,93 +1,104 @@
-/// What became of a recording.
+/// The result of a recording: its files, its frame counts and its end.
 public struct RecorderReport: Hashable, Sendable {
     /// Why a recording ended.
     public enum End: String, Hashable, Sendable {
-        /// Every stream came to its end.
+        /// All streams ended.
         case eos
-        /// ``Recorder/stop()``.
+        /// ``Recorder/stop()`` was called.
         case stop
         /// The disk was nearly full; the file is complete.
         case diskNearlyFull
-        /// Something failed: ``RecorderReport/failure`` says what.
+        /// An error; see ``RecorderReport/failure``.
         case error
     }
 
     /// One file.
     public struct File: Hashable, Sendable {
+        /// The file's path.
         public var path: String
-        /// Pictures in it.
+        /// Number of pictures in the file.
         public var frames: Int
-        /// From its first unit to the end of its last.
+        /// Media time from the beginning of its first unit to the end of its last.
         public var duration: Duration
-        /// Bytes on the disk.
+        /// Size in bytes.
         public var bytes: Int
-        /// Why it may be damaged; `nil` for a complete file.
+        /// Why the file may be damaged; `nil` for a complete file.
         public var failure: PipelineError?
     }
 
-    /// The frames of one stream. Of pictures, `offered` and `repeated` are `written` and all of `dropped`.
+    /// Frame counts of one stream. For video, `offered + repeated` equals `written` plus the total
+    /// of `dropped`.
     public struct Track: Hashable, Sendable {
-        /// The codec and the encoder: `h264`, `x264enc`.
+        /// The codec's name, for example `h264`.
         public var codec: String
+        /// The encoder's factory name, for example `x264enc`.
         public var encoder: String
-        /// Frames of video, or buffers of sound, that were handed over between start and stop, and before
-        /// it where a pre-roll is kept.
+        /// Video frames or audio buffers handed over between start and stop; with a pre-roll also
+        /// those handed over before the start.
         public var offered: Int
-        /// Frames that reached a muxer. Of sound: encoded units, which are of other lengths than the
-        /// buffers that were handed over.
+        /// Video frames that reached a muxer. For audio: encoded units, whose length differs from
+        /// that of the buffers handed over.
         public var written: Int
-        /// Frames that did not, by cause. ``DropCause/early`` are those of a pre-roll that grew too old,
-        /// and those before the first key frame.
+        /// Frames that did not, by cause. ``DropCause/early`` counts those that became too old in
+        /// the pre-roll, and those before the first key frame.
         public var dropped: DropCounts
-        /// Pictures that were written again because a live stream paused while its sound went on.
+        /// Pictures that were written again because a live stream paused while its audio continued.
         public var repeated: Int
-        /// Gaps of sound that were filled and overlaps that were cut off; `nil` for pictures.
+        /// Gaps of audio that were filled and overlaps that were cut off; `nil` for video.
         public var corrections: AudioContinuity.Counts?
     }
 
-    /// In the order in which they were begun; those that a ring removed are missing.
+    /// All files in the order in which they were begun, except those that a ring removed.
     public var files: [File]
-    /// `nil` where none was asked for.
+    /// The counts of the video stream; `nil` if video is not recorded.
     public var video: Track?
+    /// The counts of the audio stream; `nil` if audio is not recorded.
     public var audio: Track?
-    /// Of all files, those too that a ring removed.
+    /// Media time of all files, including those that a ring removed.
     public var duration: Duration
+    /// Bytes of all files, including those that a ring removed.
     public var bytes: Int
-    /// `nil` while it goes on.
+    /// Why the recording ended; `nil` while it runs.
     public var ended: End?
-    /// The first thing that went wrong.
+    /// The first error.
     public var failure: PipelineError?
 }
 
-/// What happens to a recording while it goes on.
+/// Events of a recording.
 public enum RecorderEvent: Sendable {
-    /// Why there is a new file.
+    /// Why a new file was begun.
     public enum Reason: String, Hashable, Sendable {
-        /// It is the first.
+        /// It is the first file.
         case started
-        /// The one before reached its length, or its size.
+        /// The previous file reached its maximum length or size.
         case segment
-        /// The pictures' size, format, colour, shape, interlacing or rotation changed, or what a decoder
-        /// must know of a stream: a file's header cannot change.
+        /// The size, format, colorimetry, aspect ratio, interlacing or rotation of the pictures
+        /// changed, or the codec data of a stream: a file's header cannot change.
         case formatChanged
-        /// A stream came that the file before did not have, or had given up.
+        /// A stream appeared that the previous file did not have, or that had been ended early in
+        /// that file.
         case streamAppeared
     }
 
+    /// A file was begun.
     case fileStarted(path: String, Reason)
-    /// Complete, unless it bears a failure.
+    /// A file was finished. It is complete unless its `failure` is set.
     case fileFinished(RecorderReport.File)
-    /// A ring let go of its oldest file.
+    /// A ring removed its oldest file.
     case fileRemoved(path: String)
+    /// ``Recorder/pause()`` was called.
     case paused
+    /// ``Recorder/resume()`` was called.
     case resumed
-    /// A stream that was asked for did not come: the file goes on without it.
+    /// A configured stream (`video` or `audio`) has no data yet: the file is begun without it.
     case streamMissing(String)
-    /// The disk has so many bytes left: the recording ends now, and the file is completed.
+    /// The disk is nearly full, with this many bytes left: the recording ends now, and the file is
+    /// completed.
     case diskNearlyFull(free: Int)
-    /// Nothing was written for so long, though something waits: the disk does not answer.
+    /// Nothing has been written for this long although data is queued: the disk does not respond.
     case stalled(Duration)
+    /// The recording failed.
     case failed(PipelineError)
-    /// The last event.
+    /// The recording is over. The last event.
     case finished(RecorderReport)
 }

@@ -1,16 +1,18 @@
-/// The kinds of file that a ``Recorder`` writes, known by a name's ending.
+/// The container formats that a ``Recorder`` writes, chosen by the file name's extension.
 public enum RecordingContainer: String, Sendable, CaseIterable {
-    /// Matroska. A process that is killed loses one frame.
+    /// Matroska. If the process is killed, one frame is lost.
     case mkv
-    /// MPEG-4, in fragments of 0.4 s, with an index of them at the end. A process that is killed
-    /// loses the last fragment.
+    /// MPEG-4 in fragments of 0.4 s, with an index of them at the end. If the process is killed,
+    /// the last fragment is lost.
     case mp4
-    /// WebM: Matroska for browsers.
+    /// WebM: a subset of Matroska for browsers.
     case webm
     /// MPEG transport stream.
     case ts
 
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for any other ending.
+    /// Chooses the container by the extension of `path`.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for any other extension.
     public init(path: String) throws(PipelineError) {
         let ending = path.split(separator: "/").last?.split(separator: ".").last ?? ""
         guard path.contains("."), let known = Self(rawValue: ending.lowercased()) else {
@@ -22,7 +24,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         self = known
     }
 
-    /// What pictures may be encoded as, the favourite first.
+    /// The video codecs that the container supports, the preferred one first.
     public var videoCodecs: [VideoCodec] {
         switch self {
         case .mkv: [.h264, .vp8, .vp9, .mjpeg, .ffv1]
@@ -32,33 +34,34 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         }
     }
 
-    /// What sound may be encoded as, the favourite first.
+    /// The audio codecs that the container supports, the preferred one first.
     public var audioCodecs: [AudioCodec] {
         switch self {
         case .mkv: [.opus, .aac, .flac]
-        // Of Opus, mp4mux 1.22 and mpegtsmux do not tell how much a decoder must leave out.
+        // No Opus: mp4mux 1.22 and mpegtsmux do not write how many samples a decoder must skip.
         case .mp4, .ts: [.aac]
         case .webm: [.opus]
         }
     }
 
-    /// The muxer, so set up that what is written can be played although nothing follows.
+    /// Returns the muxer, set up so that everything written so far can be played even if nothing
+    /// follows.
     ///
-    /// - Parameter starts: When each stream begins.
+    /// - Parameter starts: The start time of each stream.
     func muxer(starts: [RecordingKind: MediaTime]) -> String {
         switch self {
         case .mkv: "matroskamux"
-        // Not first-moov-then-finalise, which would finish a file with one index: until then, GStreamer
-        // 1.22 leaves the size of a fragment's last sample out where it is that of the first, and what a
-        // killed process left cannot be read.
+        // Not `first-moov-then-finalise`, which would complete the file with a single index: until
+        // then, GStreamer 1.22 leaves out the size of a fragment's last sample if it equals that of
+        // the first, and the file of a killed process cannot be read.
         case .mp4: "mp4mux fragment-duration=400 fragment-mode=dash-or-mss"
         case .webm: "webmmux"
         case .ts: "mpegtsmux\(Self.clockReference(starts))"
         }
     }
 
-    /// Has sound that begins long before the pictures carry the program's clock reference (PCR), which the
-    /// pictures carry otherwise: tsdemux 1.22 throws away what comes long before the first reference.
+    /// Makes the audio carry the program clock reference (PCR) if it begins long before the video,
+    /// which carries it otherwise: tsdemux 1.22 discards data from long before the first reference.
     private static func clockReference(_ starts: [RecordingKind: MediaTime]) -> String {
         guard let video = starts[.video], let audio = starts[.audio],
             video - audio > MediaTime(nanoseconds: 1_000_000_000)
@@ -67,7 +70,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         return " prog-map=program_map,\(pads)PCR_1=\(Self.ts.pad(for: .audio))"
     }
 
-    /// The muxer's pad for a stream.
+    /// The name of the muxer's pad for a stream.
     func pad(for kind: RecordingKind) -> String {
         switch (self, kind) {
         case (.ts, .video): "sink_65"
@@ -78,7 +81,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     }
 }
 
-/// What a stream of a recording is.
+/// The kind of a recorded stream.
 enum RecordingKind: Int, Sendable, CaseIterable {
     case video, audio
 

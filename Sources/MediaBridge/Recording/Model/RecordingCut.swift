@@ -1,24 +1,26 @@
-/// The end of one recording of several: what was taken before it goes to the file, what comes after it is
-/// kept for the next.
+/// The boundary between two consecutive recordings: units before it go to the current file, units
+/// after it are kept for the next.
 struct RecordingCut: Sendable {
-    /// By stream: the first time that lies behind it.
+    /// By stream: the first time that belongs to the next recording.
     let times: [RecordingKind: MediaTime]
-    /// By stream: what must have come until everything before it is there.
+    /// By stream: the time that units must have reached until all units before the cut have
+    /// arrived.
     let awaited: [RecordingKind: MediaTime]
-    /// Open when the file is complete.
+    /// Opened when the file is complete.
     let done = Latch()
 
     static let instant = MediaTime(nanoseconds: 1)
-    /// What encoders of sound have in hand at most.
+    /// The longest duration of audio that an encoder holds back.
     private static let block = MediaTime(nanoseconds: 200_000_000)
 
-    /// - Parameter marks: By stream, the last frame that was taken and when the next is due.
+    /// - Parameter marks: By stream, the time of the last frame taken and the time when the next is
+    ///   due.
     init(_ marks: [RecordingKind: (last: MediaTime, next: MediaTime)]) {
         var times: [RecordingKind: MediaTime] = [:]
         var awaited: [RecordingKind: MediaTime] = [:]
         let pictures = marks[.video]
         for (kind, mark) in marks {
-            // Sound is heard until the next picture is seen.
+            // Audio continues until the next picture is due.
             let end = kind == .audio ? pictures?.next : nil
             times[kind] = end ?? mark.last + Self.instant
             awaited[kind] =

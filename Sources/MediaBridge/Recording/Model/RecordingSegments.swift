@@ -1,25 +1,32 @@
-/// Where one file ends and the next begins: without a gap, at a picture that needs none before it.
+/// Divides a recording into files without a gap; each file begins with a key frame.
 ///
 /// Files are numbered: `out-00000.mkv`, `out-00001.mkv` ….
 public struct RecordingSegments: Hashable, Sendable {
-    /// Of one file; `nil`: by ``bytes`` alone. A file ends with the first key frame from there on.
+    /// Duration of one file; `nil`: limited by ``bytes`` only. A file ends at the first key frame
+    /// from there on.
     public var length: Duration?
-    /// Of one file at most, as far as a group of pictures is smaller; `nil`: by ``length`` alone.
+    /// Maximum size of one file in bytes, as long as a group of pictures is smaller than that;
+    /// `nil`: limited by ``length`` only.
     public var bytes: Int?
-    /// Makes a ring: the oldest file is removed when there is more than this. `nil`: all are kept.
+    /// Makes the files a ring: the oldest is removed if there is more than this. `nil`: all are
+    /// kept.
     public var keep: Ring?
 
+    /// Creates limits; `nil` for no limit.
     public init(length: Duration? = nil, bytes: Int? = nil, keep: Ring? = nil) {
         self.length = length
         self.bytes = bytes
         self.keep = keep
     }
 
-    /// How much a ring of files keeps, the one that is being written counted in.
+    /// The limits of a ring of files. The file being written counts as well.
     public struct Ring: Hashable, Sendable {
+        /// Maximum number of files; `nil` for no limit.
         public var files: Int?
+        /// Maximum size of all files in bytes; `nil` for no limit.
         public var bytes: Int?
 
+        /// Creates a limit for a ring.
         public init(files: Int? = nil, bytes: Int? = nil) {
             self.files = files
             self.bytes = bytes
@@ -27,13 +34,13 @@ public struct RecordingSegments: Hashable, Sendable {
     }
 }
 
-/// What the writer of a recording's files keeps to.
+/// The limits for the writer of a recording's files.
 struct WritingLimits: Sendable {
     var segments: RecordingSegments?
-    /// As of ``Recorder/Configuration/preRoll``.
+    /// See ``Recorder/Configuration/preRoll``.
     var preRoll: Duration?
-    /// Bytes that the disk keeps free; 0: none.
+    /// Bytes to keep free on the disk; 0 for no check.
     var reserve: Int
-    /// How long a file that is being completed may stand still.
+    /// The longest time without progress while a file is completed.
     var patience: Duration
 }

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// The boxes of an MPEG-4 file, as far as a repair asks.
+/// Reads the boxes of an MPEG-4 file that a repair needs.
 struct MovieBoxes {
     private let index: [UInt8]
-    /// Where the index begins in the file.
+    /// The offset of the index (`moov`) in the file.
     private let place: Int
     private let hasFragments: Bool
 
-    /// An index of more than this is none.
+    /// The maximum size of an index in bytes; a larger one is ignored.
     private static let largestIndex = 256 << 20
 
-    /// Throws where the file has no index: what a muxer writes last, unless it writes fragments.
+    /// Throws if the file has no index, which a muxer writes last, unless it writes fragments.
     init(of file: UnsafeMutablePointer<FILE>, _ path: String) throws(PipelineError) {
         fseeko(file, 0, SEEK_END)
         let end = Int(ftello(file))
@@ -23,7 +23,7 @@ struct MovieBoxes {
             var size = Self.number(header[..<4])
             if size == 1 { size = Self.number(header[8..<16]) }
             let (next, overflow) = position.addingReportingOverflow(size)
-            // Zero: to the end of the file.
+            // A size of zero means: to the end of the file.
             guard size >= 8, !overflow else { break }
             guard !Task.isCancelled else {
                 throw PipelineError(.interrupted, message: "\(path): the repair was given up")
@@ -52,7 +52,8 @@ struct MovieBoxes {
         self.hasFragments = hasFragments
     }
 
-    /// How to read the file where it has fragments, or was to have; `nil` where it is complete.
+    /// How to read the file if it has fragments, or was meant to have them; `nil` for any other
+    /// file.
     var fragmentReading: FragmentReading? {
         let movie = 8..<index.count
         guard hasFragments || box("mvex", in: movie) != nil else { return nil }
@@ -73,8 +74,8 @@ struct MovieBoxes {
             let mediaScale = box("mdhd", in: media).map { scale(of: $0) } ?? movieScale
             reading.delays[pad] = delay(list, movieScale, mediaScale)
         }
-        // Of sound, the list leaves out what warms a decoder up. mp4mux would lose it: so that every
-        // block stays, everything begins later by as much.
+        // For audio, the edit list skips the samples that prime the decoder. mp4mux would drop
+        // these: to keep every block, all tracks are delayed by their duration.
         let sound = reading.delays.filter { $0.key.hasPrefix("audio_") }.values.min() ?? 0
         if sound < 0 {
             for number in numbers.flatMap({ kind, count in (0..<count).map { "\(kind)_\($0)" } }) {
@@ -105,13 +106,14 @@ struct MovieBoxes {
         boxes(in: range).first { $0.type == type }?.content
     }
 
-    /// Of `mvhd` and `mdhd`: units in a second.
+    /// Returns the timescale in an `mvhd` or `mdhd` box, in units per second.
     private func scale(of header: Range<Int>) -> Int {
         let isLong = header.isEmpty ? false : index[header.lowerBound] == 1
         return max(1, field(header, isLong ? 20 : 12, 4) ?? 1)
     }
 
-    /// What the demuxer calls the tracks of a handler.
+    /// Returns the prefix of the demuxer's pad names for a track's handler; `nil` for an unknown
+    /// kind.
     private func kind(of handler: Range<Int>) -> String? {
         guard handler.count >= 12 else { return nil }
         let start = handler.lowerBound + 8
@@ -122,7 +124,8 @@ struct MovieBoxes {
         }
     }
 
-    /// Of a list of edits: silence in front, less what is left out of the media.
+    /// Returns the delay that an edit list describes, in nanoseconds: the initial empty edits,
+    /// minus the part of the media that is skipped.
     private func delay(_ list: Range<Int>, _ movieScale: Int, _ mediaScale: Int) -> Int64 {
         let isLong = list.isEmpty ? false : index[list.lowerBound] == 1
         let (width, size) = isLong ? (8, 20) : (4, 12)
@@ -135,7 +138,7 @@ struct MovieBoxes {
             let time = isLong ? raw : Int(Int32(truncatingIfNeeded: raw))
             if time < 0 {
                 let (sum, overflow) = silence.addingReportingOverflow(max(0, duration))
-                // No recording waits for ever: such a list says nothing.
+                // No recording has so long a delay, so the list is ignored.
                 guard !overflow else { return 0 }
                 silence = sum
                 continue
@@ -145,14 +148,15 @@ struct MovieBoxes {
         return Self.nanoseconds(silence, movieScale)
     }
 
-    /// `nil` behind the end of the box.
+    /// Returns a number in a box; `nil` beyond the end of the box.
     private func field(_ box: Range<Int>, _ offset: Int, _ width: Int) -> Int? {
         let start = box.lowerBound + offset
         guard start + width <= box.upperBound else { return nil }
         return Self.number(index[start..<start + width])
     }
 
-    /// Rounded down, as qtdemux does: half a nanosecond more, and the first picture would be cut off.
+    /// Rounds down, as qtdemux does: with half a nanosecond more, the first picture would be cut
+    /// off.
     private static func nanoseconds(_ count: Int, _ scale: Int) -> Int64 {
         guard count > 0, count / scale < 1_000_000_000 else { return 0 }
         let product = count.multipliedFullWidth(by: 1_000_000_000)

@@ -1,9 +1,9 @@
-/// Something that takes as long as it takes, but must not stand still.
+/// Watches work that may take any time, as long as it makes progress.
 struct Progressing: Sendable {
-    /// For errors: `reading a.mkv`.
+    /// A description for errors: `reading a.mkv`.
     let what: String
     let patience: Duration
-    /// A number that grows while it goes on.
+    /// Returns a number that grows while the work makes progress.
     let measure: @Sendable () -> Int
 
     init(what: String, patience: Duration, _ measure: @escaping @Sendable () -> Int) {
@@ -17,7 +17,7 @@ struct Progressing: Sendable {
         case stuck
     }
 
-    /// Runs `body` until it returns, or until nothing has moved for ``patience``: it is cancelled then.
+    /// Runs `body` until it returns, or cancels it if there is no progress for ``patience``.
     func watch<R: Sendable>(
         _ body: @escaping @Sendable () async throws(PipelineError) -> R
     ) async throws(PipelineError) -> R {
@@ -33,7 +33,7 @@ struct Progressing: Sendable {
                     let now = measure()
                     if now == last { return .stuck }
                     last = now
-                    // Cancelled, it returns at once, and so does this.
+                    // If the task is cancelled, the sleep returns at once, and so does this loop.
                     do { try await Task.sleep(for: patience) } catch { return .stuck }
                 }
             }

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Which container a file is, by what is in it: a killed recording may have any name.
+/// The container of a file, determined by its content: a recording may have any name.
 struct RecordedContainer: Sendable {
     let container: RecordingContainer
-    /// How to read MPEG-4 that was not finished; `nil` for any other file.
+    /// How to read an MPEG-4 file that was not finished; `nil` for any other file.
     var fragments: FragmentReading?
 
     init(_ container: RecordingContainer, fragments: FragmentReading? = nil) {
@@ -41,7 +41,7 @@ struct RecordedContainer: Sendable {
             advice: count == 0 ? nil : "file \(path) tells what it may be")
     }
 
-    /// Opens a file and nothing else: a named pipe would hold whoever opens it, and a device has no end.
+    /// Opens a regular file only: opening a named pipe would block, and a device has no end.
     private static func open(_ path: String) throws(PipelineError) -> UnsafeMutablePointer<FILE> {
         let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {

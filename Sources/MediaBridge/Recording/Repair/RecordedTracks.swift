@@ -1,6 +1,6 @@
-/// What is asked of a recording's tracks, before and after.
+/// Checks of a recording's tracks, before and after a repair.
 enum RecordedTracks {
-    /// Throws where there is nothing to keep.
+    /// Throws if the file contains no units.
     static func check(_ streams: [StreamScan.Stream], in path: String) throws(PipelineError) {
         guard streams.contains(where: { !$0.times.isEmpty }) else {
             throw PipelineError(
@@ -8,23 +8,24 @@ enum RecordedTracks {
         }
     }
 
-    /// Throws where the new file lacks anything that the old one has.
+    /// Throws if the new file lacks anything that the old one has.
     static func compare(
         _ before: [StreamScan.Stream], _ after: [StreamScan.Stream],
         _ container: RecordingContainer
     ) throws(PipelineError) {
-        // A track of which nothing was written is none.
+        // Tracks without units are ignored.
         let before = before.filter { !$0.times.isEmpty }
         let after = after.filter { !$0.times.isEmpty }
         guard before.map(\.mediaType).sorted() == after.map(\.mediaType).sorted() else {
             throw difference(
                 "tracks of \(list(before)), and it would have tracks of \(list(after))")
         }
-        // Transport streams begin at any time, so that only differences count.
+        // Transport streams may begin at any time, so only times relative to the first are
+        // compared.
         let shift = container == .ts ? (first(after) ?? 0) - (first(before) ?? 0) : 0
         var rest = after
         for stream in before {
-            // The order may be another: each finds its own.
+            // The order of the tracks may differ, so each is matched with its counterpart.
             let index = rest.firstIndex {
                 $0.mediaType == stream.mediaType
                     && mismatch(stream.times, $0.times, shift, container.precision) == nil
@@ -46,7 +47,7 @@ enum RecordedTracks {
         }
     }
 
-    /// From the first unit to the last.
+    /// Returns the time from the first unit to the last, in seconds.
     static func seconds(of streams: [StreamScan.Stream]) -> Double {
         let times = streams.flatMap(\.times).compactMap { $0 }
         guard let first = times.min(), let last = times.max() else { return 0 }

@@ -7,7 +7,7 @@ extension RecordingContainer {
         }
     }
 
-    /// By media type, what makes whole units of what the demuxer gives.
+    /// By media type: the parser that turns the demuxer's output into complete units.
     var parsers: [String: String] {
         guard self == .ts else { return [:] }
         return [
@@ -17,9 +17,9 @@ extension RecordingContainer {
         ]
     }
 
-    /// By media type, what stands between the demuxer and the muxer.
+    /// By media type: the element between the demuxer and the muxer.
     private var between: [String: String] {
-        // matroskademux 1.22 leaves out what matroskamux asks for, and misspells it.
+        // matroskademux 1.22 leaves out caps fields that matroskamux requires, or misspells them.
         parsers.isEmpty
             ? [
                 "audio/x-flac": "flacparse",
@@ -27,7 +27,7 @@ extension RecordingContainer {
             ] : parsers
     }
 
-    /// Throws where a name promises another container than the recording has.
+    /// Throws if the extension of `path` is that of another container.
     func check(endingOf path: String) throws(PipelineError) {
         let name = path.split(separator: "/").last ?? ""
         guard let ending = name.split(separator: ".").dropFirst().last?.lowercased(),
@@ -46,10 +46,10 @@ extension RecordingContainer {
         "mov": .mp4, "ts": .ts, "mts": .ts, "m2ts": .ts,
     ]
 
-    /// Without fragments, and with its index at the end.
+    /// The muxer without fragments, which writes its index at the end.
     private var finalMuxer: String { self == .mp4 ? "mp4mux" : muxer(starts: [:]) }
 
-    /// A pipeline from a file with these streams to a new one.
+    /// Creates a pipeline that copies these streams of a file into a new one.
     func remux(
         _ streams: [StreamScan.Stream], from path: String, fragments: FragmentReading?,
         to target: String
@@ -59,14 +59,15 @@ extension RecordingContainer {
         pipeline.element(named: "out")?.set(literally: "location", target)
         if let fragments { pipeline.element(named: "in")?.pad("src")?.overwrite(fragments.patches) }
         for (index, stream) in streams.enumerated() where self == .mp4 {
-            // Otherwise mp4mux would count in other units in the middle, also what it has written.
+            // Without this, mp4mux would change its timescale in the middle, also for samples
+            // already written.
             if let fragments {
                 let exit = pipeline.element(named: "queue-\(index)")?.pad("src")
                 exit?.keepFirstFormat()
                 if !stream.isPicture { exit?.keepApart() }
                 exit?.delay(by: fragments.delays[stream.pad] ?? 0)
             }
-            // Units of a second that have every usual rate without a remainder.
+            // A timescale in which the frame duration of every usual frame rate is an integer.
             guard stream.isPicture else { continue }
             pipeline.element(named: "mux")?.pad(stream.pad)?.set("trak-timescale", "120000")
         }
@@ -79,7 +80,8 @@ extension RecordingContainer {
         for (index, stream) in streams.enumerated() {
             let parser = between[stream.mediaType].map { "\($0) ! " } ?? ""
             let entry = try entry(for: stream, &numbers)
-            // A stream waits for the others as long as the file keeps them apart.
+            // The queues are limited by bytes only: a stream waits for the others for as long as
+            // the file's interleaving requires.
             text +=
                 " d.\(stream.pad) ! \(parser)queue name=queue-\(index) max-size-buffers=0 "
                 + "max-size-time=0 max-size-bytes=268435456 ! mux.\(entry)"
@@ -91,7 +93,7 @@ extension RecordingContainer {
         for stream: StreamScan.Stream, _ numbers: inout [String: Int]
     ) throws(PipelineError) -> String {
         if self == .ts {
-            // The number that players know the stream by: video_0_0041.
+            // The PID, by which players identify the stream, from a pad name like video_0_0041.
             let number = stream.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
             return "sink_\(number ?? 65 + numbers.count)"
         }
@@ -105,7 +107,7 @@ extension RecordingContainer {
         return "\(kind)_\(numbers[kind, default: 0])"
     }
 
-    /// How far a time may be from what it was, in nanoseconds: what the container rounds to.
+    /// The largest accepted change of a unit's time, in nanoseconds: the container's rounding.
     var precision: Int64 {
         switch self {
         case .mkv, .webm: 1_000_000

@@ -1,58 +1,64 @@
 internal import Glibc
 internal import MediaBasics
 
-/// Turns a recording whose process was killed into one with duration and index, every frame kept.
+/// Repairs a recording whose process was killed: restores its duration and index, and keeps every
+/// frame.
 ///
 /// ```swift
 /// let report = try await RecordingRepair("killed.mkv").run()
 /// print(report.seconds, report.tracks)
 /// ```
 ///
-/// The streams are read, written by the same container's muxer into a new file beside it, and read again:
-/// only where every track has as many units as before, at the same times, does the new file take its place.
-/// Nothing is encoded anew. Whatever goes wrong, the original is as it was.
+/// The streams are read, written by the same container's muxer into a new file in the same
+/// directory, and read again. The new file replaces the old one only if every track has as many
+/// units as before, at the same times. Nothing is re-encoded. If there is an error, the original is
+/// unchanged.
 ///
-/// One run for each repair. Thread: any but a streaming thread.
+/// Each repair can be run once. Thread: any but a streaming thread.
 public struct RecordingRepair: Sendable {
-    /// What there is in the repaired recording.
+    /// The contents of the repaired recording.
     public struct Report: Hashable, Sendable {
-        /// One stream of it.
+        /// One stream of the recording.
         public struct Track: Hashable, Sendable {
-            /// `video/x-h264`, as GStreamer names it.
+            /// The GStreamer media type, for example `video/x-h264`.
             public var mediaType: String
-            /// Pictures, or blocks of sound.
+            /// Number of pictures, or of audio blocks.
             public var units: Int
-            /// From the first unit to the last, in seconds.
+            /// Time from the first unit to the last, in seconds.
             public var seconds: Double
         }
+        /// The container, which a repair does not change.
         public var container: RecordingContainer
-        /// The file that was repaired, and the one that was written: the same where no other was asked for.
+        /// The file that was repaired.
         public var input: String
+        /// The file that was written; the same as `input` if no other was requested.
         public var output: String
+        /// All streams of the recording.
         public var tracks: [Track]
-        /// From the first unit of all to the last, in seconds.
+        /// Time from the first unit of all streams to the last, in seconds.
         public var seconds: Double
-        /// Of the new file.
+        /// Size of the new file in bytes.
         public var bytes: Int
     }
 
-    /// The recording.
+    /// The recording's path.
     public let path: String
-    /// Where the new one goes; `nil`: in its place, once it has been checked.
+    /// The path of the new file; `nil`: it replaces the recording, once it has been checked.
     public let output: String?
-    /// How long reading or writing may stand still before it is given up. Default 30 s.
+    /// How long reading or writing may make no progress before the repair fails. Default 30 s.
     public var patience = Duration.seconds(30).asDefaultDeadline
 
+    /// Creates a repair; reads nothing yet.
     public init(_ path: String, to output: String? = nil) {
         self.path = path
         self.output = output
     }
 
-    /// Repairs it. Cancelling the task gives up, and leaves everything as it was.
+    /// Repairs the recording. If the task is cancelled, everything stays unchanged.
     ///
-    /// - Throws: ``PipelineError``: ``PipelineError/Code/notFound`` where there is no such file,
-    ///   ``PipelineError/Code/streamFailed`` where nothing can be done, or the new file is not as good as
-    ///   the old one.
+    /// - Throws: ``PipelineError``: ``PipelineError/Code/notFound`` if there is no such file,
+    ///   ``PipelineError/Code/streamFailed`` if it cannot be repaired, or if the new file lacks
+    ///   anything that the old one has.
     public func run() async throws(PipelineError) -> Report {
         let recorded = try RecordedContainer(of: path)
         let container = recorded.container
@@ -104,7 +110,7 @@ public struct RecordingRepair: Sendable {
 }
 
 extension PipelineError {
-    /// The same error in terms of what its reader knows.
+    /// The same error with the path that the caller knows.
     fileprivate func naming(_ location: String, as path: String) -> PipelineError {
         var error = self
         error.message = message.replacing(location, with: path)

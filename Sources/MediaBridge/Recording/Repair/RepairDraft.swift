@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// The new file while it is written: beside the one that it is to be, under a name that nobody can foresee.
+/// The new file while it is written: in the directory of its target, under an unpredictable name.
 ///
-/// It is made anew, whatever lies there, and read and written through its descriptor: a link that somebody
-/// puts in its place is not followed.
+/// It is created exclusively, so an existing file is never reused, and read and written through its
+/// descriptor: a symbolic link that replaces it is not followed.
 final class RepairDraft: Sendable {
-    /// Where it lies, for people.
+    /// The file's path, for messages and for publishing.
     let path: String
-    /// The same file by its descriptor, for those who open it.
+    /// A path to the same file through its descriptor, for opening it.
     let location: String
     private let descriptor: Int32
     private let target: String
@@ -18,7 +18,7 @@ final class RepairDraft: Sendable {
 
     /// - Parameter replaces: Whether the target is the original.
     init(for target: String, from original: String, replaces: Bool) throws(PipelineError) {
-        // A link's target is replaced, not the link.
+        // If the path is a symbolic link, the link's target is replaced.
         let real = replaces ? URL(fileURLWithPath: target).resolvingSymlinksInPath().path : target
         try DiskSpace.check(real)
         guard replaces || access(real, F_OK) != 0 else { throw Self.occupied(target) }
@@ -46,7 +46,7 @@ final class RepairDraft: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Puts the new file in its place, once all of it is on the disk.
+    /// Flushes the new file to the disk and moves it to its target.
     func publish() throws(PipelineError) {
         takeOver()
         guard fsync(descriptor) == 0 else { throw Self.failure(path) }
@@ -63,16 +63,16 @@ final class RepairDraft: Sendable {
         close(directory)
     }
 
-    /// Gives it the original's mode, and, where it takes its place, its owner.
+    /// Sets the original's mode, and, if the draft replaces it, its owner.
     private func takeOver() {
         var about = stat()
         guard stat(original, &about) == 0 else { return }
         var mode = about.st_mode & 0o777
-        // Only root gives files away, and a member of a group to that group.
+        // Only root may change the owner; a member of a group may give files to that group.
         if replaces, fchown(descriptor, about.st_uid, about.st_gid) != 0,
             fchown(descriptor, uid_t.max, about.st_gid) != 0
         {
-            // Another group must not get what was that one's.
+            // Another group must not get the permissions of the original's group.
             mode &= ~0o070
         }
         fchmod(descriptor, mode)
@@ -86,7 +86,7 @@ final class RepairDraft: Sendable {
 
     private func move() throws(PipelineError) {
         if !replaces {
-            // Another file may be there by now: a second name is only ever made where there is none.
+            // Another file may exist by now: `link` fails then, instead of replacing it.
             if link(path, target) == 0 {
                 unlink(path)
                 return
@@ -96,7 +96,7 @@ final class RepairDraft: Sendable {
         guard rename(path, target) == 0 else { throw Self.failure(target) }
     }
 
-    /// Takes away what was not published.
+    /// Deletes the draft unless it was published.
     func discard() {
         if !isPublished.load(ordering: .relaxed), isInPlace { unlink(path) }
     }

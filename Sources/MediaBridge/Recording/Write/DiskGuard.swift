@@ -1,13 +1,14 @@
-/// Watches that the end of each file still fits on the disk.
+/// Checks that there is enough free space on the disk to complete each file.
 struct DiskGuard {
     private let path: String
     private let reserve: Int
     private let container: RecordingContainer
-    /// What the files that are not complete yet have still to write: their indexes, by file.
+    /// By file: the size of the index of each file that is not complete yet, which is still to be
+    /// written.
     private var indexes: [Int: FileIndex] = [:]
     private var current = 0
     private var sinceLook = Int.max
-    /// Bytes at the last look.
+    /// Free bytes at the last check.
     private(set) var free = Int.max
 
     init(path: String, container: RecordingContainer, reserve: Int) {
@@ -16,27 +17,27 @@ struct DiskGuard {
         self.reserve = reserve
     }
 
-    /// The disk has changed.
+    /// Forces a new check of the disk, because its free space has changed.
     mutating func forget() { sinceLook = .max }
 
-    /// A file begins; the one before may still be on its way to its end.
+    /// Notes that a file begins; the previous file may still be being completed.
     mutating func begin(_ file: Int, hasPictures: Bool) {
         current = file
         indexes[file] = FileIndex(container, hasPictures: hasPictures)
     }
 
-    /// A file is complete: what its end took is gone from the disk.
+    /// Notes that a file is complete: its index is on the disk.
     mutating func complete(_ file: Int) { indexes[file] = nil }
 
-    /// A unit goes into the file that began last.
+    /// Adds a unit to the file that was begun last.
     mutating func add(_ unit: EncodedUnit) { indexes[current]?.add(unit) }
 
-    /// Bytes that the ends of all files take.
+    /// Bytes that are still to be written at the ends of all files.
     var pending: Int { indexes.values.reduce(0) { $0 + $1.bytes } }
 
-    /// Whether the file must end now.
+    /// Returns whether the file must end now.
     ///
-    /// - Parameter bytes: What goes to the disk next.
+    /// - Parameter bytes: The number of bytes written to the disk next.
     mutating func isShort(of bytes: Int) -> Bool {
         guard reserve > 0 else { return false }
         sinceLook = sinceLook.addingReportingOverflow(bytes).overflow ? .max : sinceLook + bytes
@@ -48,15 +49,16 @@ struct DiskGuard {
     }
 }
 
-/// What a muxer writes at the end of a file, as far as it has grown.
+/// Estimates what a muxer writes at the end of a file.
 private struct FileIndex {
     private let container: RecordingContainer
     private let hasPictures: Bool
     private var entries = 0
-    /// Where the last fragment of each stream began.
+    /// The time when the last fragment of each stream began.
     private var fragments: [RecordingKind: MediaTime] = [:]
 
-    /// Of GStreamer 1.22's muxers, rounded up: 30 bytes in Matroska, 13 to 19 in MPEG-4.
+    /// Bytes per index entry, rounded up. GStreamer 1.22's muxers write 30 bytes in Matroska and 13
+    /// to 19 in MPEG-4.
     private static let entry = 40
     private static let fragment = MediaTime(nanoseconds: 400_000_000)
 
@@ -71,9 +73,9 @@ private struct FileIndex {
         switch container {
         // A transport stream has no index.
         case .ts: return
-        // Where a player can begin: at key frames, and anywhere in sound without pictures.
+        // One entry for each seek point: key frames, or all audio units if there is no video.
         case .mkv, .webm: if unit.isKey, unit.kind == .video || !hasPictures { entries += 1 }
-        // Each fragment of each stream.
+        // One entry for each fragment of each stream.
         case .mp4:
             let isNext = fragments[unit.kind].map { unit.time - $0 >= Self.fragment } ?? true
             guard isNext || (unit.kind == .video && unit.isKey) else { return }

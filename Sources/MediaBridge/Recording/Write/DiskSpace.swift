@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// The disk that a file lies on, or will.
+/// The disk of an existing or future file.
 enum DiskSpace {
-    /// Bytes that a file in the directory of `path` may still take; `nil` where nobody can tell.
+    /// Returns the number of free bytes for a file in the directory of `path`; `nil` if unknown.
     static func free(around path: String) -> Int? {
         var status = statvfs()
         guard statvfs(directory(of: path), &status) == 0 else { return nil }
         return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 
-    /// Throws what would keep a file from being written, before the first frame comes.
+    /// Throws if a file cannot be written to `path`. Called before the first frame.
     static func check(_ path: String) throws(PipelineError) {
         var status = stat()
         let directory = directory(of: path)

@@ -1,33 +1,34 @@
 internal import Synchronization
 
-/// Sets the boxes of a fragmented file right, as they pass on their way to the file.
+/// Corrects the boxes of a fragmented file on their way from the muxer to the file.
 ///
-/// GStreamer 1.22's mp4mux counts each stream from that stream's own first sample and writes down nowhere
-/// how much later than the others it begins: sound that came 20 ms after the first picture would be heard
-/// 20 ms too early for ever. It declares a stream of which nothing came, without a codec: no player opens
-/// such a file. And of two pictures of one time ffmpeg shows one.
+/// GStreamer 1.22's mp4mux counts the times of each stream from its own first sample, and does not
+/// store how much later than the others it begins: audio that begins 20 ms after the first picture
+/// would always be heard 20 ms too early. It declares a stream without data, and without a codec:
+/// no player opens such a file. And if two pictures have the same time, ffmpeg shows only one.
 ///
-/// Source: ISO/IEC 14496-12, boxes `tkhd`, `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and `trun`.
+/// Source: ISO/IEC 14496-12, boxes `tkhd`, `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and
+/// `trun`.
 final class FragmentHeader: Sendable {
     private struct Track {
         var isSound = false
-        /// Units of time in a second.
+        /// The timescale in units per second.
         var scale: UInt64 = 0
     }
     private struct State {
-        /// By the number that the file gives them.
+        /// By track number in the file.
         var tracks: [UInt32: Track] = [:]
     }
     private let state = Mutex(State())
     private let starts: [RecordingKind: MediaTime]
 
-    /// The boxes that ``edit(_:)`` wants to see, as they pass on their way to the file.
+    /// The boxes that must be passed to ``edit(_:)``.
     static let boxes: Set<String> = ["moov", "moof"]
 
-    /// - Parameter starts: When each stream begins, in the file's time.
+    /// - Parameter starts: The start time of each stream, in the file's time.
     init(starts: [RecordingKind: MediaTime]) { self.starts = starts }
 
-    /// On the muxer's streaming thread.
+    /// Edits the boxes in place. Thread: the muxer's streaming thread.
     func edit(_ bytes: UnsafeMutableRawBufferPointer) {
         state.withLock { state in
             for box in Boxes(bytes, 0..<bytes.count) {
@@ -51,7 +52,8 @@ final class FragmentHeader: Sendable {
             let mediaHeader = media.children("mdhd").first,
             let handler = media.children("hdlr").first
         else { return }
-        // Two times of creation stand before the scale, longer ones in version 1.
+        // The creation and modification times come before the timescale; they are longer in version
+        // 1.
         state.tracks[number] = Track(
             isSound: handler.letters(at: 8) == "soun",
             scale: UInt64(mediaHeader.number32(at: mediaHeader.version == 1 ? 20 : 12)))
@@ -73,7 +75,7 @@ final class FragmentHeader: Sendable {
 }
 
 extension FragmentHeader {
-    /// Takes out the streams of which nothing came.
+    /// Hides the streams without data from readers.
     fileprivate static func freeEmptyTracks(of moov: Box) {
         let empty = moov.children("trak").filter(\.isWithoutCodec)
         let numbers = Set(empty.compactMap(\.trackNumber))
@@ -81,7 +83,8 @@ extension FragmentHeader {
         for box in empty + defaults.filter({ numbers.contains($0.number32(at: 4)) }) { box.free() }
     }
 
-    /// Gives samples without a duration one unit of time, which the next ones give, or else those before.
+    /// Gives samples with a duration of zero one time unit, taken from the samples after them, or
+    /// else from those before them.
     fileprivate static func spread(_ run: Box) {
         let flags = run.number32(at: 0) & 0xff_ffff
         let (hasOffset, hasFirstFlags, hasDurations) = (flags & 1, flags & 4, flags & 0x100)
@@ -113,20 +116,21 @@ extension FragmentHeader {
 private struct Box {
     let bytes: UnsafeMutableRawBufferPointer
     let type: String
-    /// Without size and letters.
+    /// The range of the content, without size and type.
     let content: Range<Int>
 
-    /// Of a full box.
+    /// The version field of a full box.
     var version: UInt8 { content.isEmpty ? 0 : bytes[content.lowerBound] }
 
     func children(_ type: String) -> [Box] { Boxes(bytes, content).filter { $0.type == type } }
 
-    /// Of a `trak`. Two times of creation stand before it, longer ones in version 1.
+    /// The number of a `trak`. The creation and modification times come before it; they are longer
+    /// in version 1.
     var trackNumber: UInt32? {
         children("tkhd").first.map { $0.number32(at: $0.version == 1 ? 20 : 12) }
     }
 
-    /// Whether a `trak` describes no samples.
+    /// Whether a `trak` has no sample descriptions.
     var isWithoutCodec: Bool {
         let tables = ["mdia", "minf", "stbl", "stsd"].reduce([self]) { boxes, type in
             boxes.flatMap { $0.children(type) }
@@ -134,14 +138,14 @@ private struct Box {
         return tables.first.map { $0.number32(at: 4) == 0 } ?? false
     }
 
-    /// Makes it a box that readers skip.
+    /// Changes the type to `free`, which readers skip.
     func free() {
         for (index, letter) in "free".utf8.enumerated() {
             bytes[content.lowerBound - 4 + index] = letter
         }
     }
 
-    /// Zero beyond the end.
+    /// Returns a 32-bit number; zero beyond the end of the box.
     func number32(at offset: Int) -> UInt32 {
         let place = content.lowerBound + offset
         guard place + 4 <= content.upperBound else { return 0 }
@@ -165,7 +169,7 @@ private struct Box {
     }
 }
 
-/// The boxes in a piece of an ISO file; ends where one does not fit.
+/// Iterates over the boxes in a part of an ISO file; ends at a box that does not fit.
 private struct Boxes: Sequence, IteratorProtocol {
     private let bytes: UnsafeMutableRawBufferPointer
     private var rest: Range<Int>

@@ -1,12 +1,12 @@
-/// Brings the units of several streams into the order of their times, as a muxer wants them.
+/// Sorts the units of several streams by time, as a muxer requires.
 ///
-/// A stream waits for the others as long as they may still bring something earlier; a live one not
-/// longer than ``patience``, and none beyond ``limit`` bytes, so that a stream that never comes holds up
-/// nothing for ever.
+/// A stream waits for the others as long as they may still deliver an earlier unit; a live one no
+/// longer than ``patience``, and none if more than ``limit`` bytes are held, so that a stream
+/// without data never blocks the others for ever.
 struct Interleaver {
     struct Released: Sendable {
         let unit: EncodedUnit
-        /// Counts the encoders of all streams: where it changes, so does the format.
+        /// Numbers the encoders of all streams: a new number means that the format has changed.
         let generation: Int
     }
     private struct Generation {
@@ -15,22 +15,23 @@ struct Interleaver {
         var isEnded = false
     }
     private struct Track {
-        /// In order; the first is the one whose units come next.
+        /// In order; the units of the first are due next.
         var generations: [Generation] = []
         var hasEnded = false
-        /// Whether it is done for good: nothing will come.
+        /// Whether no more units will come.
         var isOver: Bool { hasEnded && generations.allSatisfy { $0.isEnded && $0.units.isEmpty } }
         var newest: MediaTime?
-        /// Where the next unit begins at the earliest, by the end of the last that was taken.
+        /// The earliest possible time of the next unit: the end of the last unit taken.
         var reached: MediaTime?
     }
     private var tracks: [RecordingKind: Track]
     private var heldBytes = 0
     private var isFlushing = false
-    /// How far one live stream may be behind another before it is not waited for.
+    /// How far one live stream may be behind another before the other stops waiting for it.
     var patience: MediaTime?
     private static let limit = 64_000_000
-    /// How long sound goes on after a picture's beginning while the next picture is not there, at most.
+    /// Upper limit for `reached` after the beginning of a unit: how long audio may continue after a
+    /// picture while the next one is missing.
     private static let foresight = MediaTime(nanoseconds: 1_000_000_000)
 
     init(_ kinds: [RecordingKind]) {
@@ -55,7 +56,7 @@ struct Interleaver {
 
     mutating func endTrack(_ kind: RecordingKind) { tracks[kind]?.hasEnded = true }
 
-    /// Lets no stream wait for another any more.
+    /// Stops all waiting of streams for each other.
     mutating func flush() {
         isFlushing = true
         for kind in tracks.keys {
@@ -66,26 +67,27 @@ struct Interleaver {
         }
     }
 
-    /// Whether every stream has ended and nothing is held.
+    /// Whether every stream has ended and no units are held.
     var isOver: Bool { tracks.values.allSatisfy(\.isOver) }
 
     func isOver(_ kind: RecordingKind) -> Bool { tracks[kind]?.isOver ?? true }
 
-    /// The next unit of a stream, without taking it.
+    /// Returns the next unit of a stream without removing it.
     func peek(_ kind: RecordingKind) -> EncodedUnit? {
         tracks[kind]?.generations.first { !$0.units.isEmpty || !$0.isEnded }?.units.first
     }
 
-    /// Takes the next unit of a stream, whatever is due before it.
+    /// Removes and returns the next unit of a stream, even if other units are due before it.
     mutating func take(early kind: RecordingKind) -> Released? {
         dropDone(kind)
         return take(kind)
     }
 
-    /// The time of the last unit that came.
+    /// Returns the time of the last unit that was added.
     func newest(_ kind: RecordingKind) -> MediaTime? { tracks[kind]?.newest }
 
-    /// The next unit that lies before a stream's time in `times`, whatever is to be waited for.
+    /// Removes and returns the next unit that lies before its stream's time in `times`, without
+    /// waiting for any stream.
     mutating func next(before times: [RecordingKind: MediaTime]) -> Released? {
         for kind in tracks.keys { dropDone(kind) }
         let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
@@ -93,7 +95,7 @@ struct Interleaver {
         return heads.min { $0.1.time < $1.1.time }.flatMap { take($0.0) }
     }
 
-    /// The next unit; `nil` where it must be waited for.
+    /// Removes and returns the next unit; `nil` if it must wait for another stream.
     mutating func next(now: ContinuousClock.Instant = .now) -> Released? {
         for kind in tracks.keys { dropDone(kind) }
         let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
@@ -106,14 +108,15 @@ struct Interleaver {
         return take(kind)
     }
 
-    /// Whether sound comes before the next picture, although that is not there yet. The muxer has the
-    /// picture before it, and writes that only once it sees sound behind it: held back here until the
-    /// next picture, it would cost a killed process one picture more.
+    /// Returns whether an audio unit precedes the next picture, although that has not arrived yet.
+    /// The muxer holds the picture before it, and writes that only when it gets later audio: if the
+    /// audio were held back here until the next picture, a killed process would lose one picture
+    /// more.
     private func isBefore(_ track: Track, _ unit: EncodedUnit) -> Bool {
         track.reached.map { unit.time < $0 } ?? false
     }
 
-    /// By its time and by the clock: a recording may run faster than its time goes.
+    /// Compares the time of the units and the clock: a recording may run faster than real time.
     private func isOverdue(_ unit: EncodedUnit, _ now: ContinuousClock.Instant) -> Bool {
         if heldBytes > Self.limit { return true }
         guard let patience, let newest = tracks[unit.kind]?.newest else { return false }

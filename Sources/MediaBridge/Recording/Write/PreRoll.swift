@@ -1,27 +1,28 @@
-/// The last seconds, encoded: what a recording that begins later begins with.
+/// Keeps the last seconds of encoded units, for the beginning of a later recording.
 ///
-/// The length is a minimum, for a file begins with a unit of the leading stream that needs none before it.
-/// It is bounded, too: what no file can begin with any more, and what is older than the length without a
-/// beginning in front of it, is let go of, also where the leading stream never comes.
+/// The length is a minimum, because a file begins with a key unit of the leading stream. The
+/// content is bounded: units before the key unit that the file will begin with are evicted, and so
+/// are units older than the length without a key unit before them, even if the leading stream has
+/// no data at all.
 struct PreRoll {
     private let length: MediaTime
     private let leader: RecordingKind
     private var units: [Interleaver.Released] = []
 
-    /// - Parameter leader: The stream whose key units files begin with.
+    /// - Parameter leader: The stream whose key units begin files.
     init(length: MediaTime, leader: RecordingKind) {
         self.length = length
         self.leader = leader
     }
 
-    /// Keeps a unit, and lets go of those that are too old: never less than the length is kept, as far
-    /// as there is so much.
+    /// Adds a unit and evicts those that are too old. At least the length is kept, if that much was
+    /// added.
     ///
-    /// - Returns: What was let go of.
+    /// - Returns: The evicted units.
     mutating func keep(_ unit: Interleaver.Released) -> [EncodedUnit] {
         units.append(unit)
         let horizon = unit.unit.time - length
-        // The last beginning that is old enough; without one, whatever is too old by itself.
+        // The last key unit that is old enough; without one, all units that are too old.
         var end = 0
         var isBegun = units.first.map { begins($0.unit) } ?? false
         for index in units.indices.dropFirst() {
@@ -37,7 +38,7 @@ struct PreRoll {
 
     private func begins(_ unit: EncodedUnit) -> Bool { unit.kind == leader && unit.isKey }
 
-    /// Everything that is kept.
+    /// Removes and returns all units.
     mutating func takeAll() -> [Interleaver.Released] {
         defer { units = [] }
         return units

@@ -1,12 +1,13 @@
 internal import Glibc
 internal import Synchronization
 
-/// Whether a file that was written is there.
+/// Verification of a file after it was written.
 extension RecordingFile {
-    /// Reads the complete file so far that each of its streams and a unit of it were seen. A pipe or a
-    /// device cannot be read back, and is taken as it is.
+    /// Reads the complete file until each of its streams and a unit of it were found. A pipe or a
+    /// device cannot be read back, and is not checked.
     ///
-    /// - Throws: ``PipelineError``: the file is not there, or is not what was written.
+    /// - Throws: ``PipelineError`` if the file does not exist, or does not contain what was
+    ///   written.
     func readBack(within limit: Duration) async throws(PipelineError) {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -17,7 +18,7 @@ extension RecordingFile {
             of: path, demuxer: container.demuxer, parsers: container.parsers,
             buffersOfEach: Self.enough)
         let outcome = Outcome()
-        // Its deadline is not that of whoever keeps Swift's pool busy.
+        // A control task: the deadline must not depend on how busy Swift's thread pool is.
         let task = ControlTask.start {
             do throws(PipelineError) {
                 let streams = try await scan.run()
@@ -39,7 +40,8 @@ extension RecordingFile {
         }
     }
 
-    /// More than any codec has headers: FLAC in Matroska begins with several.
+    /// Number of buffers to read of each stream; more than any codec has headers: FLAC in Matroska
+    /// begins with several.
     private static let enough = 32
 
     private final class Outcome: Sendable {

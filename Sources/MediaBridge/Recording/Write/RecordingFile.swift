@@ -2,28 +2,28 @@ internal import Synchronization
 
 /// One file of a recording: a muxer and a file sink in a pipeline of their own.
 ///
-/// Its times begin at zero. Used by the writer alone, except for what says otherwise.
+/// Its times begin at zero. Only the writer uses it, except where noted.
 final class RecordingFile: Sendable {
     let path: String
     let kinds: [RecordingKind]
-    /// What is zero in the file.
+    /// The recorder's time that becomes zero in the file.
     let zero: MediaTime
     let index: Int
     let container: RecordingContainer
     private let output: Output
     private let reached = Atomic<Int64>(0)
-    /// What the muxer is told of each stream, once: the header cannot change.
+    /// The format of each stream, which the muxer gets once: the header cannot change.
     private let formats: [RecordingKind: Format]
     private let tags: [RecordingKind: Tags]
 
-    /// Units that wait for the muxer at most, and how many of one stream are too many while the muxer
-    /// waits for another.
+    /// The maximum number of units queued for the muxer, and the number of one stream's queued
+    /// units at which the muxer is considered to be waiting for another stream.
     private static let depth = 256
     private static let starving = 200
 
     /// - Parameters:
-    ///   - streams: The first unit of each stream that comes.
-    ///   - tags: What each stream says of itself.
+    ///   - streams: The first unit of each stream in the file.
+    ///   - tags: The tags of each stream.
     init(
         _ path: String, index: Int, container: RecordingContainer,
         streams: [RecordingKind: EncodedUnit], tags: [RecordingKind: Tags] = [:]
@@ -38,7 +38,8 @@ final class RecordingFile: Sendable {
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .wait
         configuration.depth = Self.depth
-        // Unbuffered: what the muxer wrote is with the kernel, which outlives the process.
+        // Unbuffered: everything the muxer writes is passed to the kernel, which keeps it if the
+        // process dies.
         var text = try VariableText("filesink location=${path} buffer-mode=unbuffered async=false")
             .filled(with: ["path": path])
         let zero = zero
@@ -56,7 +57,7 @@ final class RecordingFile: Sendable {
         }
     }
 
-    /// Opens the file. Blocks; on the writer's queue.
+    /// Opens the file. Blocks. Thread: the writer's queue.
     func open() throws(PipelineError) {
         output.prepare()
         do throws(PipelineError) {
@@ -69,7 +70,7 @@ final class RecordingFile: Sendable {
         }
     }
 
-    /// Tells the muxer what a stream says of itself.
+    /// Passes a stream's tags to the muxer.
     func take(_ tags: Tags, of kind: RecordingKind) { output.branches[kind.name]?.take(tags) }
 
     /// Calls `body` with the first error, on the thread that posts it.
@@ -77,13 +78,13 @@ final class RecordingFile: Sendable {
         output.pipeline.onFirstError(body)
     }
 
-    /// Whether the file's header tells the truth of a unit: what does not fit belongs into another file,
-    /// whatever made it change.
+    /// Returns whether the file's header is valid for a unit; otherwise the unit belongs in another
+    /// file, whatever caused the change.
     func holds(_ unit: EncodedUnit) -> Bool { formats[unit.kind]?.includes(unit) ?? false }
 
-    /// Hands a unit to the muxer; blocks while the disk is slow.
+    /// Passes a unit to the muxer. Blocks while the disk is slow.
     ///
-    /// - Returns: False where the file takes no more, or does not hold such a unit.
+    /// - Returns: False if the file accepts no more units, or not such a unit.
     func push(_ unit: EncodedUnit) -> Bool {
         guard let branch = output.branches[unit.kind.name], let format = formats[unit.kind],
             format.includes(unit)
@@ -96,16 +97,17 @@ final class RecordingFile: Sendable {
         return true
     }
 
-    /// The end of the last unit. Any thread.
+    /// The end of the last unit. Thread: any.
     var duration: MediaTime { MediaTime(nanoseconds: reached.load(ordering: .relaxed)) }
 
-    /// The streams that the muxer waits for while units of another pile up, until it takes no more.
+    /// Returns the streams that the muxer is waiting for while units of another stream fill its
+    /// queue.
     func starving(beside kind: RecordingKind) -> [RecordingKind] {
         guard waiting(kind) >= Self.starving else { return [] }
         return kinds.filter { $0 != kind && waiting($0) == 0 && !isGone($0) }
     }
 
-    /// Ends a stream before the file does.
+    /// Ends a stream before the end of the file.
     func end(_ kind: RecordingKind) {
         guard let branch = output.branches[kind.name], branch.isOpen else { return }
         branch.close()
@@ -116,7 +118,7 @@ final class RecordingFile: Sendable {
         output.branches[kind.name]?.waitingBuffers ?? 0
     }
 
-    /// Whether a stream has ended before the file.
+    /// Returns whether a stream ended before the file.
     func isGone(_ kind: RecordingKind) -> Bool {
         guard let branch = output.branches[kind.name] else { return true }
         return !branch.isOpen
@@ -124,36 +126,39 @@ final class RecordingFile: Sendable {
 
     /// Completes the file.
     ///
-    /// - Parameter patience: How long it may take without a unit being written.
-    /// - Throws: What made it fail, now or before.
+    /// - Parameters:
+    ///   - patience: The longest time without a unit being written.
+    ///   - deadline: The longest time for the pipeline's change to NULL.
+    /// - Throws: The error that made it fail, now or before.
     func finish(patience: Duration, deadline: Duration) async throws(PipelineError) {
         try await output.finish(patience: patience, deadline: deadline)
     }
 
-    /// Lets go of the writer, where it waits. Any thread.
+    /// Unblocks the writer if it is waiting for room. Thread: any.
     func abandon() { output.close() }
 
-    /// What reached the muxer. Any thread.
+    /// Returns the number of units that reached the muxer. Thread: any.
     func written(_ kind: RecordingKind) -> Int {
         output.branches[kind.name]?.writtenBuffers ?? 0
     }
 
-    /// Units of all streams that reached the muxer, and those that wait for it. Any thread.
+    /// Units of all streams that reached the muxer. Thread: any.
     var writtenUnits: Int { output.branches.values.reduce(0) { $0 + $1.writtenBuffers } }
+    /// Units of all streams that are queued for the muxer. Thread: any.
     var waitingUnits: Int { output.branches.values.reduce(0) { $0 + $1.waitingBuffers } }
 
-    /// Bytes on the disk. Any thread.
+    /// Bytes on the disk. Thread: any.
     var byteCount: Int { FileSize.of(path) ?? 0 }
 }
 
-/// What one stream of a file is, from its first unit to its last.
+/// The format of one stream in a file, which must not change within it.
 private final class Format: Sendable {
     private let first: Caps
-    /// What the muxer is told. Sound that begins with its encoder's own beginning: what the encoder says,
-    /// so that a decoder leaves that out; sound that begins in the middle of its stream: that nothing is
-    /// to be left out.
+    /// The caps that the muxer gets. If the audio begins with its encoder's first unit, these are
+    /// the encoder's caps, so that a decoder skips the priming samples. If it begins in the middle
+    /// of its stream, the caps say that nothing is to be skipped.
     let told: Caps
-    /// The last that were compared: held, so that no other caps can have the identity.
+    /// The last caps compared; kept alive, so that no other caps object can have the same identity.
     private let same: Mutex<Caps>
 
     init(_ unit: EncodedUnit) {

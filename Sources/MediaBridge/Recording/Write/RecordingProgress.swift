@@ -1,42 +1,42 @@
 internal import Synchronization
 
-/// What of a recording is seen from other threads: counts, files and failures.
+/// The state of a recording that other threads can read: counts, files and failures.
 final class RecordingProgress: Sendable {
     struct State {
-        /// In the order in which they were begun.
+        /// In the order in which the files were begun.
         var files: [RecorderReport.File] { numbered.map(\.file) }
         private var numbered: [(index: Int, file: RecorderReport.File)] = []
         var current: RecordingFile?
-        /// Whether none was completed, and none is being written.
+        /// Whether no file was completed, and none is being written.
         var hasNoFile: Bool {
             numbered.isEmpty && current == nil && removedBytes == 0
         }
-        /// Of files that are not in `files` any more.
+        /// Totals of files that are not in `files` any more.
         var removedDuration = Duration.zero
         var removedBytes = 0
         var written: [RecordingKind: Int] = [:]
         var drops: [RecordingKind: DropCounts] = [:]
         var failure: PipelineError?
         var ended: RecorderReport.End?
-        /// Files that were begun since the last recording ended.
+        /// Number of files begun since the last recording ended.
         var begun = 0
 
-        /// - Returns: How many files the recording began.
+        /// - Returns: The number of files that the recording began.
         mutating func endRecording() -> Int {
             defer { begun = 0 }
             return begun
         }
 
-        /// Units that went to a muxer, for who watches whether anything moves.
+        /// Number of units passed to a muxer, for watching the progress.
         var moved = 0
 
-        /// A file is complete.
+        /// Adds a complete file.
         mutating func add(_ file: RecorderReport.File, at index: Int) {
             numbered.append((index, file))
             numbered.sort { $0.index < $1.index }
         }
 
-        /// Forgets the oldest file, but for what it held.
+        /// Removes the oldest file from the list, and keeps its totals.
         mutating func removeOldest() -> RecorderReport.File? {
             guard !numbered.isEmpty else { return nil }
             let oldest = numbered.removeFirst().file
@@ -49,7 +49,7 @@ final class RecordingProgress: Sendable {
 
     func update<R>(_ body: (inout State) -> R) -> R { state.withLock { body(&$0) } }
 
-    /// Bytes of all files, those too that were removed.
+    /// Bytes of all files, including those that were removed.
     var byteCount: Int {
         let (bytes, current) = update { state in
             (state.files.reduce(state.removedBytes) { $0 + $1.bytes }, state.current)
@@ -67,6 +67,8 @@ final class RecordingProgress: Sendable {
         state.withLock { $0.drops[unit.kind, default: DropCounts()][cause] += 1 }
     }
 
+    /// Notes an error, unless there is one already.
+    ///
     /// - Returns: Whether it is the first.
     func fail(_ error: PipelineError) -> Bool {
         state.withLock { state in
@@ -77,7 +79,7 @@ final class RecordingProgress: Sendable {
         }
     }
 
-    /// The first reason counts.
+    /// Notes the reason for the end. Only the first one counts.
     func end(_ reason: RecorderReport.End) {
         state.withLock { if $0.ended == nil { $0.ended = reason } }
     }

@@ -1,5 +1,5 @@
 extension RecordingCut {
-    /// Whether everything before it has come.
+    /// Returns whether all units before the cut have arrived.
     func isReached(by interleaver: Interleaver) -> Bool {
         awaited.allSatisfy { kind, time in
             interleaver.isOver(kind) || interleaver.newest(kind).map { $0 >= time } ?? false
@@ -7,7 +7,7 @@ extension RecordingCut {
     }
 }
 
-/// On the writer's queue.
+/// Thread: the writer's queue.
 extension RecordingWriter {
     func begin(_ cut: RecordingCut) {
         guard phase == .recording else { return cut.done.open() }
@@ -15,7 +15,8 @@ extension RecordingWriter {
         pump()
     }
 
-    /// What is to come before it does not, or has: the file ends, and units are kept again.
+    /// Ends the file at the cut, after the units before it have arrived or are not waited for any
+    /// more. Later units go to the pre-roll again.
     func endCut() {
         guard let cut, phase == .recording else {
             self.cut?.done.open()

@@ -1,15 +1,15 @@
 internal import Glibc
 internal import MediaBasics
 
-/// The end of files: complete, told, and one day removed. On the writer's queue.
+/// Completes files, reports them, and removes old ones. Thread: the writer's queue.
 extension RecordingWriter {
-    /// Completes the file that is being written, beside the next one.
+    /// Completes the current file, concurrently with the next one.
     func closeFile() {
         guard let file else { return }
         self.file = nil
         closing += 1
         let patience = limits.patience
-        // On its own, so that the next file need not wait for the end of this one.
+        // In a task, so that the next file need not wait for the end of this one.
         ControlTask.start { [self] in
             do throws(PipelineError) {
                 try await file.finish(
@@ -46,7 +46,7 @@ extension RecordingWriter {
         if phase == .done { done.open() }
     }
 
-    /// Suspends until every file is complete. Any thread.
+    /// Suspends until every file is complete. Thread: any.
     func untilDone(within limit: Duration?) async -> Bool { await done.wait(for: limit) }
 
     // MARK: The ring
@@ -66,7 +66,9 @@ extension RecordingWriter {
         }
     }
 
-    /// - Returns: False where there is no ring, or nothing to remove.
+    /// Removes the oldest file of a ring.
+    ///
+    /// - Returns: False if there is no ring, or nothing to remove.
     func removeOldest() -> Bool {
         guard limits.segments?.keep != nil else { return false }
         let oldest = progress.update { $0.removeOldest() }

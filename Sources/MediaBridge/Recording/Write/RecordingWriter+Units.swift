@@ -1,4 +1,4 @@
-/// Units into the file that is being written. On the writer's queue.
+/// Writes units to the current file. Thread: the writer's queue.
 extension RecordingWriter {
     func write(_ unit: EncodedUnit) {
         guard let file else { return progress.drop(unit, .unwritten) }
@@ -6,8 +6,9 @@ extension RecordingWriter {
         push(unit, to: file)
     }
 
-    /// Gives the muxer what it waits for while units of `kind` pile up: else it would wait for ever, and
-    /// nothing would be written. A stream of which nothing is there, or nothing for this file, ends.
+    /// Gives the muxer the units that it waits for while those of `kind` fill its queue; otherwise
+    /// it would wait for ever, and nothing would be written. A stream that has no unit, or none for
+    /// this file, is ended in this file.
     private func feed(_ file: RecordingFile, beside kind: RecordingKind) {
         for lacking in file.starving(beside: kind) {
             if let unit = takeEarly(lacking, for: file) {
@@ -18,7 +19,7 @@ extension RecordingWriter {
         }
     }
 
-    /// The next unit of a stream, ahead of its turn, if it belongs into this file.
+    /// Removes and returns the next unit of a stream out of order, if it belongs to this file.
     private func takeEarly(_ kind: RecordingKind, for file: RecordingFile) -> EncodedUnit? {
         if let place = opening.firstIndex(where: { $0.kind == kind }) {
             return opening.remove(at: place)

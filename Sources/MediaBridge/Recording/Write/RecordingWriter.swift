@@ -1,9 +1,9 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// From encoded units to files: keeps the pre-roll, begins and ends files, watches the disk.
+/// Writes encoded units to files: keeps the pre-roll, begins and ends files, checks the disk.
 ///
-/// `@unchecked Sendable`: everything mutable is touched on the queue it was made with, alone.
+/// `@unchecked Sendable`: all mutable state is used only on the queue passed to the initializer.
 final class RecordingWriter: @unchecked Sendable {
     let limits: WritingLimits
     private let container: RecordingContainer
@@ -12,7 +12,7 @@ final class RecordingWriter: @unchecked Sendable {
     let queue: SerialQueue
     let progress: RecordingProgress
     let tell: @Sendable (RecorderEvent) -> Void
-    /// Nothing more is to be recorded: takes the streams off.
+    /// Called when nothing more can be recorded; closes the streams.
     private let onEnding: @Sendable () -> Void
 
     enum Phase { case keeping, recording, failed, done }
@@ -24,27 +24,27 @@ final class RecordingWriter: @unchecked Sendable {
     private var fileIndex = 0
     var segment = SegmentLimit()
     var wantsNewFile: RecorderEvent.Reason?
-    /// Sound that came before the first picture, and what it takes in memory.
+    /// Audio that came before the first picture, and the memory it occupies in bytes.
     private var lead: [EncodedUnit] = []
     private var leadCost = 0
-    /// What a file begins with, and is on its way into it.
+    /// The units that a file begins with, while they are written to it.
     var opening: ArraySlice<EncodedUnit> = []
-    /// What was kept and is on its way into the file.
+    /// The units of the pre-roll, while they are written to the file.
     var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<RecordingKind> = []
-    /// What the streams say of themselves, for every file.
+    /// The tags of the streams, written to every file.
     private var tags: [RecordingKind: Tags] = [:]
     var guardian: DiskGuard
     var closing = 0
     let done = Latch()
-    /// Where the recording is to end, and the streams go on.
+    /// Where the recording ends while the streams continue.
     var cut: RecordingCut?
-    /// Opened when the files that are being completed are complete.
+    /// Opened when all files that are being completed are complete.
     var completing: Latch?
 
-    /// How long a file waits for a stream that does not come.
+    /// How long a file waits for a stream without data.
     private static let startPatience = MediaTime(nanoseconds: 2_000_000_000)
-    /// Bytes of sound that are held for pictures that do not come.
+    /// The maximum number of bytes of audio that is held while there is no video.
     private static let leadLimit = 32_000_000
 
     init(
@@ -98,13 +98,13 @@ final class RecordingWriter: @unchecked Sendable {
         file?.take(tags, of: kind)
     }
 
-    /// What was there before belongs to the time before.
+    /// Processes all earlier units before a request.
     private func afterPump(_ body: () -> Void) {
         pump()
         body()
     }
 
-    /// Begins the file, with what was kept.
+    /// Begins the file with the pre-roll.
     private func start() {
         guard phase == .keeping else { return }
         phase = .recording
@@ -130,7 +130,7 @@ final class RecordingWriter: @unchecked Sendable {
         for old in preRoll.keep(released) { progress.drop(old, .early) }
     }
 
-    /// Lets go of sound that waits for a picture to begin with.
+    /// Drops audio that waits for a first picture.
     func dropLead() {
         for unit in lead { progress.drop(unit, .early) }
         lead = []
@@ -143,7 +143,7 @@ final class RecordingWriter: @unchecked Sendable {
             for kept in preRoll.takeAll() { progress.drop(kept.unit, .early) }
         }
         if phase == .recording, file == nil, let first = lead.first {
-            // Sound alone came, and its end before any picture.
+            // Only audio came, and it ended before any picture.
             begin(with: Interleaver.Released(unit: first, generation: 0), .started)
         }
         phase = .done
@@ -190,8 +190,8 @@ final class RecordingWriter: @unchecked Sendable {
             || leadCost > Self.leadLimit
     }
 
-    /// Keeps sound that comes before the first picture: of a file all, as far as memory goes, of a live
-    /// capture none.
+    /// Keeps audio that comes before the first picture, within the memory limit. A file's audio is
+    /// written completely; of a live capture, audio that ends before the first picture is dropped.
     private func wait(with unit: EncodedUnit) {
         guard unit.kind == .audio else { return progress.drop(unit, .early) }
         lead.append(unit)
@@ -218,7 +218,7 @@ final class RecordingWriter: @unchecked Sendable {
         lead = []
         leadCost = 0
         if interleaver.patience != nil {
-            // Live: nothing is heard before the first picture is seen.
+            // Live: no audio is heard before the first picture.
             for early in first where unit.kind == .video && early.end <= unit.time {
                 progress.drop(early, .early)
             }
@@ -246,7 +246,8 @@ final class RecordingWriter: @unchecked Sendable {
                 path, index: fileIndex, container: container, streams: streams,
                 tags: tags)
             file.onFailure { [weak self, progress] error in
-                // What follows waits for nothing: the writer meets it at its next unit.
+                // The error must not wait in the queue: the writer notices the failure at its next
+                // unit.
                 if progress.fail(error) {
                     self?.tell(.failed(error))
                     self?.onEnding()
@@ -268,18 +269,19 @@ final class RecordingWriter: @unchecked Sendable {
             return
         }
         opening = first.filter { streams[$0.kind] != nil }[...]
-        // In `first` already, where sound alone begins the file.
+        // It is in `first` already if the file begins with audio alone.
         if !first.contains(where: { $0 === unit }) { opening.append(unit) }
         while let next = opening.popFirst() { write(next) }
     }
 
-    /// The disk is too full for another file.
+    /// Called if the disk is too full for another file.
     private func giveUp(_ units: [EncodedUnit], _ path: String) {
         if fileIndex == 0 { fail(.tooFull(guardian.free, path)) } else { end(guardian.free) }
         drop(units)
     }
 
-    /// No file takes these, nor what follows. The last may be among the others, where sound alone begins.
+    /// Drops these units and all that follow. The last one may be contained twice, if the file
+    /// begins with audio alone.
     private func drop(_ units: [EncodedUnit]) {
         phase = .failed
         for (index, unit) in units.enumerated()
@@ -288,7 +290,8 @@ final class RecordingWriter: @unchecked Sendable {
         }
     }
 
-    /// The disk is nearly full: the event first, then a complete file.
+    /// Ends the recording because the disk is nearly full: sends the event first, then completes
+    /// the file.
     func end(_ free: Int) {
         guard progress.update({ $0.ended == nil }) else { return }
         progress.end(.diskNearlyFull)

@@ -1,13 +1,13 @@
-/// Where a file of a recording ends and the next begins.
+/// Decides where a file of a recording ends and the next begins.
 struct SegmentLimit {
     private var limits: RecordingSegments?
     private var begin = MediaTime.zero
     private var bytes = 0
-    /// Since the last unit that a file could have begun with.
+    /// Bytes since the last unit that a file could have begun with.
     private var group = 0
     private var largestGroup = 0
 
-    /// A file begins.
+    /// Notes that a file begins.
     mutating func begin(at time: MediaTime, _ limits: RecordingSegments?) {
         self.limits = limits
         begin = time
@@ -15,7 +15,7 @@ struct SegmentLimit {
         group = 0
     }
 
-    /// A unit went into the file.
+    /// Notes that a unit was written to the file.
     mutating func add(_ unit: EncodedUnit) {
         bytes += unit.byteCount
         if unit.isKey, unit.kind == .video { group = 0 }
@@ -23,15 +23,15 @@ struct SegmentLimit {
         largestGroup = max(largestGroup, group)
     }
 
-    /// Whether a file that could begin with `unit` should.
+    /// Returns whether a new file should begin with `unit`, a unit that it could begin with.
     func isReached(at unit: EncodedUnit) -> Bool {
-        // Half a frame early is on time: times are rounded.
+        // Up to half a frame early counts as on time, because times are rounded.
         let slack = MediaTime(nanoseconds: (unit.duration?.nanoseconds ?? 0) / 2)
         if let length = limits?.length, unit.time + slack - begin >= MediaTime(length) {
             return true
         }
         guard let size = limits?.bytes else { return false }
-        // The next group of pictures must fit as well, for it cannot be divided.
+        // The next group of pictures must fit as well, because it cannot be divided.
         return bytes + largestGroup > size
     }
 }

@@ -1,15 +1,16 @@
-/// The names of a recording's files, one after the other.
+/// Generates the names of a recording's files.
 struct SegmentNames: Sendable {
     private let path: String
     private let isNumbered: Bool
 
-    /// - Parameter isNumbered: Whether the first file bears a number too.
+    /// - Parameter isNumbered: Whether the first file has a number too.
     init(_ path: String, isNumbered: Bool) {
         self.path = path
         self.isNumbered = isNumbered
     }
 
-    /// `out-00003.mkv` for the file at index 3; `out.mkv` for the only one.
+    /// Returns the path of a file: `out-00003.mkv` for index 3; `out.mkv` for an unnumbered first
+    /// file.
     func path(at index: Int) -> String {
         guard isNumbered || index > 0 else { return path }
         let digits = String(index)

@@ -1,4 +1,5 @@
-/// How early, at the least and at the most, sound came in the last ten seconds. Times are counted in samples.
+/// Keeps the smallest and the largest earliness of audio that arrived in the last ten seconds. All
+/// times are in samples.
 struct ArrivalWindow {
     private struct Second {
         let number: Int
@@ -8,14 +9,17 @@ struct ArrivalWindow {
     private var seconds: [Second] = []
     private let sampleRate: Int
     private static let length = 10
-    /// After so many something is known.
+    /// The number of seconds with arrivals after which the range is reliable.
     private static let few = 3
 
     init(sampleRate: Int) { self.sampleRate = max(1, sampleRate) }
 
+    /// Records an arrival.
+    ///
     /// - Parameters:
-    ///   - earliness: How long before it could be played at the earliest.
-    ///   - now: When it came.
+    ///   - earliness: How long before its earliest possible playout the audio arrived; negative if
+    ///     it was late.
+    ///   - now: When it arrived.
     mutating func note(_ earliness: Int, at now: Int) {
         let number = now / sampleRate
         seconds.removeAll { $0.number <= number - Self.length || $0.number > number }
@@ -28,7 +32,7 @@ struct ArrivalWindow {
 
     mutating func reset() { seconds = [] }
 
-    /// `nil` before anything came.
+    /// The smallest and the largest earliness in the window; `nil` if nothing has arrived.
     var range: (least: Int, most: Int)? {
         guard let first = seconds.first else { return nil }
         return seconds.reduce((first.least, first.most)) {

@@ -1,13 +1,15 @@
-/// Makes one unbroken stream of samples of frames whose times say that some are missing, or come twice.
+/// Turns frames whose times have gaps or overlaps into one continuous stream of samples.
 ///
-/// Feed it each frame, and pass on what it returns: each begins exactly where the one before ended. Times
-/// that are off by a little are jitter, and set right; off by 2 ms to one side for half a second, they are
-/// none, and corrected as a gap or an overlap of that size. A gap is filled with silence, an overlap is cut
-/// off; both are counted. A gap too long to be filled stays, and is told.
+/// Feed each frame, and pass on the frames that are returned: each begins exactly where the
+/// previous one ended. Small deviations of a time are jitter and are removed. A deviation of at
+/// least 2 ms to the same side for half a second is not jitter, and is corrected as a gap or an
+/// overlap of that size. A gap is filled with silence and an overlap is cut off; both are counted.
+/// A gap that is too long to be filled remains, and is reported as ``Correction/jumped(_:)``.
 ///
-/// Times that go forward unevenly, as those of a program that stamps each piece when it is there, say
-/// when the sound was handed over and not when it was taken: then the samples count, and times correct
-/// them only where they are off by 200 ms, or for two seconds by more than they usually are.
+/// If times advance unevenly, as those of a program that stamps each piece on arrival do, they say
+/// when the audio was handed over and not when it was captured. Then the number of samples
+/// determines the position, and times correct it only if they are off by more than 200 ms, or for
+/// two seconds by more than their usual deviation.
 ///
 /// ```swift
 /// var continuity = AudioContinuity()
@@ -15,89 +17,101 @@
 /// result.frames.forEach(write)
 /// ```
 ///
-/// A value: keep one for each stream, and use it from one thread at a time.
+/// A value type: keep one for each stream, and use it from one thread at a time.
 public struct AudioContinuity: Sendable {
-    /// How far times may be off.
+    /// The limits for deviations of times.
     public struct Configuration: Hashable, Sendable {
-        /// A frame whose time is off by no more is where it belongs, however evenly times go forward.
-        /// Default `nil`: three quarters of what the frame lasts, from 2 to 8 ms, so that a missing frame
-        /// is noticed, and a late clock is not; 200 ms where times go forward unevenly.
+        /// The largest deviation of a frame's time that is treated as jitter.
+        ///
+        /// Default `nil`: three quarters of the frame's duration, but from 2 to 8 ms, so that a
+        /// missing frame is detected and a late clock is not; 200 ms if times advance unevenly.
         public var jitter: MediaTime?
-        /// The longest gap that is filled, and the longest way back that is cut off; 2 s by default.
+        /// The longest gap that is filled, and the longest overlap that is cut off. Default 2 s.
         public var longestCorrection = MediaTime(seconds: 2)
 
+        /// Creates the default configuration.
         public init() {}
     }
 
-    /// What was done to the stream for the sake of a frame.
+    /// How the stream was corrected for a frame.
     public enum Correction: Hashable, Sendable {
-        /// A gap: so much silence, in samples of each channel, stands before the frame.
+        /// A gap: this many samples of silence in each channel precede the frame.
         case inserted(samples: Int)
-        /// An overlap: so many samples of each channel, of the frame's first ones, were there already.
+        /// An overlap: this many of the frame's first samples in each channel were cut off.
         case dropped(samples: Int)
-        /// A gap too long to be filled, which stays.
+        /// A gap that is too long to be filled and remains in the stream.
         case jumped(MediaTime)
-        /// Times that began anew further back than can be cut off: from here on they count from where the
-        /// stream was.
+        /// Times that went back further than can be cut off. They are shifted from here on, so that
+        /// they continue at the stream's present position.
         case restarted(MediaTime)
     }
 
-    /// What has been done so far; samples are those of each channel.
+    /// Counts the corrections so far; samples are those of each channel.
     public struct Counts: Hashable, Sendable {
+        /// Gaps that were filled with silence.
         public var gaps = 0
+        /// Overlaps that were cut off.
         public var overlaps = 0
+        /// Samples of silence that were inserted.
         public var insertedSamples = 0
+        /// Samples that were cut off as overlap.
         public var droppedSamples = 0
-        /// Gaps that were too long, and times that began anew.
+        /// Gaps that were too long to fill, and times that went back too far.
         public var jumps = 0
 
+        /// Creates counts that are all zero.
         public init() {}
     }
 
-    /// What became of a frame.
+    /// The frames to pass on, and the correction that was made.
     public struct Result: Sendable {
-        /// What to pass on, in this order: silence that was missing, and what is new of the frame.
+        /// The frames to pass on, in this order: silence for a gap, then the part of the frame that
+        /// is new.
         public var frames: [AudioFrame]
+        /// The correction that was made; `nil` if none was needed.
         public var correction: Correction?
     }
 
     private struct Stream {
         var format: AudioFormat
-        /// When sample zero was due.
+        /// The time of sample zero.
         var start: MediaTime
-        /// Samples since.
+        /// The number of samples since ``start``.
         var samples = 0
-        /// What is added to the times of the source, once they began anew.
+        /// The offset that is added to the source's times after they went back.
         var shift: MediaTime
-        /// Since when all times were off to the same side, and by how much at least.
+        /// Since when all times deviate to the same side, and the smallest deviation since then.
         var bias: (since: MediaTime, least: MediaTime)?
         var evenness = TimeEvenness()
 
-        /// When the next sample is due.
+        /// The time of the next sample.
         var end: MediaTime { start + format.duration(samples: samples) }
     }
     private var stream: Stream?
+    /// The limits that this value was created with.
     public let configuration: Configuration
 
-    /// What has been done so far. ``reset()`` keeps it.
+    /// The corrections so far. ``reset()`` keeps them.
     public private(set) var counts = Counts()
 
+    /// Creates a value that has received no frames.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
     }
 
-    /// The next frame is the first of a stream of its own.
+    /// Treats the next frame as the first of a new stream.
     public mutating func reset() { stream = nil }
 
-    /// Of the stream; `nil` before its first frame.
+    /// The format of the stream; `nil` before its first frame.
     public var format: AudioFormat? { stream?.format }
 
-    /// When the next sample is due; `nil` before the first frame that has a time.
+    /// The time of the next sample; `nil` before the first frame that has a time.
     public var expectedTime: MediaTime? { stream?.end }
 
-    /// Takes the next frame.
+    /// Adds the next frame of the stream.
     ///
-    /// A frame without a time is taken for the next one; before any that has one, it passes as it is.
+    /// A frame without a time is placed after the previous one. Before the first frame that has a
+    /// time, it is returned unchanged.
     public mutating func feed(_ frame: AudioFrame) -> Result {
         guard let time = frame.runningTime else {
             guard stream != nil else { return Result(frames: [frame]) }
@@ -135,10 +149,12 @@ public struct AudioContinuity: Sendable {
             frames: [placed(silence), placed(frame)], correction: .inserted(samples: missing))
     }
 
-    /// Puts silence in the place of sound that does not come, up to `time`: who waits for it waits no
-    /// longer. What comes later than that is cut off as an overlap.
+    /// Fills the stream with silence up to `time` in place of audio that does not arrive, so that a
+    /// receiver does not wait for it any longer. Audio that arrives later for this period is cut
+    /// off as an overlap.
     ///
-    /// - Returns: What to pass on; `nil` before the first frame, and where the stream has come so far.
+    /// - Returns: The silence to pass on; `nil` before the first frame, or if the stream has
+    ///   already reached `time`.
     public mutating func fill(upTo time: MediaTime, as liveTiming: LiveTiming? = nil) -> AudioFrame?
     {
         guard let stream else { return nil }
@@ -153,10 +169,10 @@ public struct AudioContinuity: Sendable {
         return placed(silence)
     }
 
-    /// What is off to one side for long enough is no jitter.
+    /// Detects a deviation that stays on one side for so long that it is not jitter.
     ///
-    /// - Parameter spread: How unevenly times go forward; `nil` where they do not.
-    /// - Returns: By how much it was off at least; `nil` while nobody knows.
+    /// - Parameter spread: The usual deviation if times advance unevenly; otherwise `nil`.
+    /// - Returns: The smallest deviation in that period; `nil` until it has lasted long enough.
     private mutating func persistent(_ offset: MediaTime, _ spread: MediaTime?) -> MediaTime? {
         let notable = max(Self.notable, min(spread ?? .zero, Self.mostNotable))
         guard let end = stream?.end, abs(offset) >= notable else {
@@ -179,14 +195,15 @@ public struct AudioContinuity: Sendable {
     private static let unevenPatience = MediaTime(seconds: 2)
     private static let unevenJitter = MediaTime(nanoseconds: 200_000_000)
 
-    /// Sees to it that the stream has the frame's format, from where it is.
+    /// Starts a stream of the frame's format at the present position, unless the stream has that
+    /// format already.
     private mutating func begin(_ frame: AudioFrame, at time: MediaTime) {
         guard stream?.format != frame.format else { return }
         stream = Stream(
             format: frame.format, start: stream?.end ?? time, shift: stream?.shift ?? .zero)
     }
 
-    /// The frame at the time where the stream is, which goes on by its samples.
+    /// Returns the frame at the present end of the stream, and advances the stream by its samples.
     private mutating func placed(_ frame: AudioFrame) -> AudioFrame {
         var frame = frame
         frame.runningTime = stream?.end

@@ -1,46 +1,51 @@
 extension JitterBuffer {
-    /// How long sound waits, and how its wait is changed. The defaults suit a call.
+    /// The delay of the audio, and how it is changed. The defaults suit a call.
     public struct Configuration: Hashable, Sendable {
-        /// How long sound waits at least, so that what comes unevenly is played evenly. Default 40 ms.
+        /// The minimum delay, which compensates for uneven arrival. Default 40 ms.
         ///
-        /// By the clock (``Timing/clock``) it is counted from the moment the sound was captured; what
-        /// comes later than that is delayed for as long as it needs. On demand (``Timing/demand``) it is
-        /// counted from the arrival of what comes earliest. Below zero, or above ``maximumDelay``, the
-        /// nearest of both is taken.
+        /// With ``Timing/clock`` it is counted from the capture of the audio; audio that arrives
+        /// later than that is delayed as long as necessary. With ``Timing/demand`` it is counted
+        /// from the arrival of the earliest audio. Values below zero or above ``maximumDelay`` are
+        /// clamped.
         public var targetDelay = Duration.milliseconds(40)
-        /// The most that waits. Default 1 s. Where more comes than is played, the oldest is dropped down
-        /// to ``targetDelay``. A piece that is longer than half of it still waits whole, and so does the
-        /// one after it.
+        /// The maximum amount of queued audio. Default 1 s. If more arrives than is played, the
+        /// oldest samples are dropped down to ``targetDelay``. A piece that is longer than half of
+        /// this maximum, and the piece after it, are still queued completely.
         public var maximumDelay = Duration.seconds(1)
-        /// By how much sound is played faster or slower to change its wait and to follow a sender whose
-        /// clock runs differently, as a part of its speed. Default 0.001: a difference of 1000 ppm is
-        /// followed, and the wait changes by 1 ms a second. From 0 (never) to 0.05.
+        /// The fraction by which audio is played faster or slower to change the delay, and to
+        /// follow a sender whose clock runs at a different rate. Default 0.001: follows a
+        /// difference of 1000 ppm, and changes the delay by 1 ms per second. From 0 (never) to
+        /// 0.05.
         public var speedChange = 0.001
-        /// Whether silence (below -60 dB of full scale) is shortened and lengthened to change the wait,
-        /// which is quicker and not heard. Default true.
+        /// Whether silence (below -60 dB of full scale) is shortened and lengthened to change the
+        /// delay, which is faster and inaudible. Default true.
         public var adjustsSilence = true
 
+        /// Creates the default configuration.
         public init() {}
     }
 
-    /// What became of the samples; those of each channel.
-    ///
-    /// At any time ``received`` = ``played`` + ``dropped`` + ``waiting``.
+    /// Counts the samples of each channel by outcome.
     public struct Counts: Hashable, Sendable {
+        /// Samples that were added.
         public var received = 0
+        /// Samples that were taken for playback.
         public var played = 0
+        /// Samples that were not played, by cause.
         public var dropped = Dropped()
-        /// Received, and not due yet.
+        /// Samples that were received and are not due yet.
         public var waiting = 0
-        /// Silence where a sample was due and had not come.
+        /// Samples of silence that were played because a sample was due and had not arrived.
         public var missing = 0
-        /// Times that nothing was left to play.
+        /// How often the queue ran empty during playback.
         public var underruns = 0
-        /// Silence that was made longer, where more wait was needed.
+        /// Samples of silence that were inserted to increase the delay.
         public var lengthenedSilence = 0
 
+        /// Creates counts that are all zero.
         public init() {}
 
+        /// Adds the counts of two buffers.
         public static func + (a: Counts, b: Counts) -> Counts {
             var sum = a
             sum.received += b.received
@@ -54,23 +59,26 @@ extension JitterBuffer {
         }
     }
 
-    /// Samples that were received and not played, by cause.
+    /// Counts the samples of each channel that were received and not played, by cause.
     public struct Dropped: Hashable, Sendable {
-        /// Came when what follows it had been played.
+        /// Arrived after the samples that follow them had been played.
         public var late = 0
-        /// Were there already.
+        /// Had already been received.
         public var duplicate = 0
-        /// The oldest of more than ``Configuration/maximumDelay``.
+        /// The oldest samples, dropped because more than ``Configuration/maximumDelay`` was queued.
         public var overflow = 0
-        /// Of silence that was made shorter, where less wait was needed.
+        /// Samples of silence that were removed to reduce the delay.
         public var silence = 0
-        /// Nobody listened any more.
+        /// Still queued when playback was abandoned.
         public var abandoned = 0
 
+        /// Creates counts that are all zero.
         public init() {}
 
+        /// The number of samples dropped for all causes together.
         public var total: Int { late + duplicate + overflow + silence + abandoned }
 
+        /// Adds the counts of each cause.
         public static func + (a: Dropped, b: Dropped) -> Dropped {
             var sum = a
             sum.late += b.late
@@ -82,12 +90,13 @@ extension JitterBuffer {
         }
     }
 
-    /// Who asks for samples.
+    /// What determines when samples are taken.
     public enum Timing: Sendable {
-        /// A clock that the sound's own times refer to: sound that is in time is played exactly
-        /// ``Configuration/targetDelay`` after its capture, in step with everybody else's.
+        /// A clock to which the times of the audio refer. Audio that arrives in time is played
+        /// exactly ``Configuration/targetDelay`` after its capture, in sync with that of all other
+        /// senders.
         case clock
-        /// A device that takes what it plays, by a clock of its own.
+        /// A device that takes the samples it plays, at the rate of its own clock.
         case demand
     }
 }

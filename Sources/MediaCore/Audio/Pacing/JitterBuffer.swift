@@ -1,17 +1,18 @@
-/// Holds one sender's sound until it is due, so that what comes late, unevenly, out of order or in large
-/// pieces is played without a break.
+/// Queues one sender's audio until it is due, so that audio that arrives late, unevenly, out of
+/// order or in large pieces is played without interruption.
 ///
-/// Sound is delayed as much as the latest of the last ten seconds needed, and never by less than
-/// ``Configuration/targetDelay``. The delay grows at once where nothing is left to play, and otherwise
-/// changes in silence, or by playing a little faster or slower (``Configuration/speedChange``), which
-/// also follows a sender whose clock runs differently. What waits no longer than the target is never
-/// thrown away.
+/// The delay is what the latest audio of the last ten seconds needed, and never less than
+/// ``Configuration/targetDelay``. It grows at once if the queue runs empty. Otherwise it changes
+/// during silence, or by playing slightly faster or slower (``Configuration/speedChange``), which
+/// also follows a sender whose clock runs at a different rate. Audio that has been queued no longer
+/// than the target is never dropped.
 ///
-/// Places and times are counted in samples of each channel: `now` is the place of the next sample that
-/// is taken, by the clock that takes them, and goes forward.
+/// Positions and times are counted in samples of each channel: `now` is the position of the next
+/// sample that is taken, by the clock of the consumer, and only increases.
 ///
-/// A value: keep one for each sender, and use it from one thread at a time.
+/// A value type: keep one for each sender, and use it from one thread at a time.
 public struct JitterBuffer: Sendable {
+    /// The configuration that this buffer was created with.
     public let configuration: Configuration
     private let timing: Timing
     private let channels: Int
@@ -21,26 +22,31 @@ public struct JitterBuffer: Sendable {
     private var queue: SampleQueue
     private var pacing: JitterPacing
     private var kernel = SincKernel()
-    /// How much later than its place the next sample is played, while none is.
+    /// By how many samples playback is later than the sample's own position. Valid only while
+    /// nothing is playing.
     private var lag = 0
     private var isPlaying = false
-    /// Whether the places that the sender states have nothing to do with the clock.
+    /// Whether the positions that the sender states are unrelated to the consumer's clock.
     private var isFree: Bool
-    /// What is added to places that the sender states: they drift where its clock does.
+    /// The offset added to the positions that the sender states. It follows the drift of the
+    /// sender's clock.
     private var shift = 0.0
-    /// All before was played, or is not played any more; `nil` before the first.
+    /// The position before which all samples were played or skipped; `nil` before the first piece.
     private var passed: Int?
-    /// The first piece of those that wait, and the longest since.
+    /// The lengths of the first queued piece, and of the longest since.
     private var first = 0
     private var longest = 0
     private var tally = Counts()
 
-    /// How long the piece that came last had to wait; in samples, below zero where it was late.
+    /// How long the latest piece waits before it is played, in samples; negative if it arrived
+    /// late.
     public private(set) var wait = 0
 
+    /// Creates an empty buffer.
+    ///
     /// - Parameters:
-    ///   - sampleRate: Hz.
-    ///   - timing: Who asks for samples.
+    ///   - sampleRate: Samples per second of each channel, in Hz.
+    ///   - timing: What determines when samples are taken.
     public init(
         sampleRate: Int, channels: Int, timing: Timing,
         configuration: Configuration = Configuration()
@@ -58,34 +64,37 @@ public struct JitterBuffer: Sendable {
             sampleRate: format.sampleRate, target: target, speedChange: configuration.speedChange)
     }
 
-    /// What became of all samples so far.
+    /// The outcome of all samples so far.
     public var counts: Counts {
         var counts = tally
         counts.waiting = queue.waiting
         return counts
     }
 
-    /// Whether nothing waits.
+    /// Whether no samples are queued.
     public var isEmpty: Bool { queue.isEmpty }
 
-    /// How much later than its place sound is to be played, as far as is known.
+    /// The wanted difference between playback and the audio's own position, in samples, from the
+    /// arrivals known so far.
     private var wantedLag: Int {
         pacing.wantedLag(inStep: isFree ? nil : -Int(shift.rounded()), atMost: maximum / 2)
     }
 
     // MARK: In
 
-    /// Takes a piece.
+    /// Adds a piece of audio.
     ///
     /// - Parameters:
-    ///   - samples: Interleaved.
-    ///   - stated: The place of its first sample, as the sender says. What begins within half of its
-    ///     length, or 8 ms, of the end of what came before follows that.
+    ///   - samples: Interleaved samples of all channels.
+    ///   - stated: The position of the first sample according to the sender. If it is within half
+    ///     of the piece's length, or 8 ms, of the end of the previous piece, the piece is placed
+    ///     directly after that.
+    ///   - now: The position of the next sample that is taken.
     public mutating func add(_ samples: Span<Float>, at stated: Int, now: Int) {
         let length = samples.count / channels
         guard length > 0 else { return }
         tally.received += length
-        // Nothing that a sender says overflows.
+        // Clamps what the sender states, so that no computation overflows.
         let place = place(of: min(max(stated, -Self.farthest), Self.farthest), length)
         pacing.note(place - now, at: now)
         if queue.isEmpty, !isPlaying { begin(at: place, length, now) }
@@ -101,14 +110,15 @@ public struct JitterBuffer: Sendable {
         }
         tally.dropped.duplicate += length - late - fresh
         guard makeRoom() else { return }
-        // What was known of its delay is not true any more.
+        // The arrivals recorded so far do not describe the new delay.
         pacing.forget()
         pacing.note(place - now, at: now)
     }
 
     private static let farthest = 1 << 60
 
-    /// Where a piece belongs, by what is known of those before it.
+    /// Returns the position at which a piece is queued, from its stated position and the pieces
+    /// before it.
     private mutating func place(of stated: Int, _ length: Int) -> Int {
         guard passed != nil else { return stated }
         let (place, end) = (stated + Int(shift.rounded()), queue.end)
@@ -116,7 +126,7 @@ public struct JitterBuffer: Sendable {
             shift += (Double(end - stated) - shift) / 8
             return end
         }
-        // Neither missing nor late: another beginning.
+        // Too far off for loss or lateness: the sender restarted its positions.
         guard abs(place - end) > max(maximum, 2 * max(longest, length)) else { return place }
         if queue.isEmpty {
             (passed, shift, isPlaying) = (nil, 0, false)
@@ -128,7 +138,7 @@ public struct JitterBuffer: Sendable {
         return end
     }
 
-    /// Nothing waits and nothing is played: when a piece is played is to be decided.
+    /// Decides when a piece is played that arrives while nothing is queued or playing.
     private mutating func begin(at place: Int, _ length: Int, _ now: Int) {
         if passed.map({ place >= $0 }) ?? true {
             queue.restart(at: place)
@@ -138,14 +148,14 @@ public struct JitterBuffer: Sendable {
         let earliness = place - now
         if !isFree, earliness - Int(shift.rounded()) > maximum { isFree = true }
         lag = wantedLag
-        // Who is late may be later.
+        // The pieces after a late one may be even later.
         let margin = isFree ? target : target / 2
         if earliness + lag < pacing.reserve + 1 || isFree { lag = max(lag, margin - earliness) }
     }
 
-    /// Lets the oldest go where too much waits.
+    /// Drops the oldest samples if too many are queued.
     ///
-    /// - Returns: Whether it did.
+    /// - Returns: Whether it dropped any.
     private mutating func makeRoom() -> Bool {
         guard queue.count > max(maximum, target + 2 * longest) else { return false }
         let excess = queue.count - target - (longest > maximum / 2 ? longest : 0)
@@ -155,7 +165,7 @@ public struct JitterBuffer: Sendable {
         return true
     }
 
-    /// Nobody listens any more: what waits is dropped.
+    /// Drops all queued samples, because playback has ended.
     public mutating func abandon() {
         tally.dropped.abandoned += queue.take(queue.count)
         (isPlaying, passed) = (false, queue.start)
@@ -164,12 +174,13 @@ public struct JitterBuffer: Sendable {
 
     // MARK: Out
 
-    /// Adds the next samples to a mix, as far as they are due.
+    /// Adds the next samples that are due to a mix.
     ///
     /// - Parameters:
-    ///   - count: Samples of each channel; the mix has room for them, interleaved.
-    ///   - now: The place of the mix's first sample.
-    /// - Returns: Whether there was anything to be heard.
+    ///   - count: Samples of each channel.
+    ///   - now: The position of the mix's first sample.
+    ///   - mix: Interleaved samples; has room for `count` samples of each channel.
+    /// - Returns: Whether anything was due in this block; if not, the mix is unchanged.
     public mutating func take(_ count: Int, at now: Int, into mix: inout [Float]) -> Bool {
         if queue.isEmpty {
             if isPlaying { ranDry(now, missing: count) }
@@ -178,7 +189,7 @@ public struct JitterBuffer: Sendable {
         var offset = 0
         if !isPlaying {
             if timing == .demand {
-                // All that is to wait is there.
+                // With the target queued behind the first piece, there is no reason to wait longer.
                 let rest = max(0, target - (queue.count - first))
                 lag = min(lag, now + rest - queue.start)
             }
@@ -198,7 +209,9 @@ public struct JitterBuffer: Sendable {
         return true
     }
 
-    /// - Returns: How many samples were made.
+    /// Adds samples to the mix, one at a time while the speed is being changed.
+    ///
+    /// - Returns: The number of samples added in each channel.
     private mutating func make(_ most: Int, _ mix: inout [Float], at offset: Int) -> Int {
         let (made, taken): (Int, Int)
         if pacing.isSteering {
@@ -229,9 +242,9 @@ public struct JitterBuffer: Sendable {
         tally.missing += missing
     }
 
-    /// Makes silence shorter or longer, where that helps.
+    /// Shortens or lengthens silence if that brings the delay closer to the wanted one.
     ///
-    /// - Returns: Whether the silence that it puts in is all there is now.
+    /// - Returns: Whether this block consists only of inserted silence.
     private mutating func adjustSilence(_ count: Int, _ now: Int) -> Bool {
         guard configuration.adjustsSilence, pacing.isSettled, !pacing.isSteering else {
             return false

@@ -1,17 +1,19 @@
-/// Decides how long sound is to wait, and when it is played faster or slower to get there. Times are counted
-/// in samples.
+/// Computes the wanted delay of audio, and when it is played faster or slower to reach that delay.
+/// All times are in samples.
 struct JitterPacing {
     private var arrivals: ArrivalWindow
     let target: Int
-    /// What the latest of the last seconds is to have left.
+    /// How long the latest audio of the last seconds must still be queued before it is played.
     let reserve: Int
-    /// So far off is left alone.
+    /// A deviation up to this size is not corrected.
     private let tolerance: Int
-    /// Samples that are made while one is left out, or put in; `nil` for never.
+    /// How many samples are produced while one is skipped or inserted; `nil` if the speed is never
+    /// changed.
     private let length: Int?
-    /// 1 while samples are left out, one at a time, -1 while they are put in.
+    /// 1 while samples are skipped, one at a time, and -1 while they are inserted.
     private var direction = 0
-    /// Samples made since one began to be left out, or put in; `nil` between them.
+    /// How many samples were produced since the present skip or insertion began; `nil` between
+    /// them.
     private var progress: Int?
 
     init(sampleRate: Int, target: Int, speedChange: Double) {
@@ -23,19 +25,25 @@ struct JitterPacing {
         length = change > 0 ? Int((1 / max(change, 1e-6)).rounded()) : nil
     }
 
-    /// - Parameter earliness: How long before its place was due, without any lag, it came.
+    /// Records an arrival.
+    ///
+    /// - Parameter earliness: How long before its position was due, without any lag, the audio
+    ///   arrived.
     mutating func note(_ earliness: Int, at now: Int) { arrivals.note(earliness, at: now) }
 
     mutating func forget() { arrivals.reset() }
 
-    /// Whether enough came to know what comes.
+    /// Whether there were enough arrivals for a reliable estimate.
     var isSettled: Bool { arrivals.isSettled }
 
-    /// How much later than its place sound is to be played.
+    /// Returns how much later than its own position audio is to be played.
     ///
     /// - Parameters:
-    ///   - inStep: Where it is in step with all others; `nil` where nothing is.
-    ///   - longest: What waits longer than this for the sake of that is on a clock that runs away.
+    ///   - inStep: The lag at which playback is in sync with all other senders; `nil` if there is
+    ///     no common clock.
+    ///   - longest: If staying in sync would delay even the latest audio by more than this (or the
+    ///     target, if larger), the sender's clock is treated as running away, and the lag is
+    ///     limited.
     func wantedLag(inStep: Int?, atMost longest: Int) -> Int {
         guard let (least, most) = arrivals.range else { return inStep ?? 0 }
         let early = inStep.map { min($0, max(target, longest) - least) }
@@ -44,10 +52,12 @@ struct JitterPacing {
 
     // MARK: Speed
 
-    /// Whether a change of speed is under way.
+    /// Whether a sample is being skipped or inserted.
     var isSteering: Bool { progress != nil }
 
-    /// Begins to change the speed, where the lag is off.
+    /// Begins to skip or insert a sample if the lag deviates too far.
+    ///
+    /// - Parameter excess: The present lag minus the wanted one.
     mutating func steer(_ excess: Int) {
         guard progress == nil, length != nil, isSettled else { return }
         let isWrong = excess * direction > 0 || abs(excess) > tolerance
@@ -57,16 +67,17 @@ struct JitterPacing {
 
     mutating func stopSteering() { (progress, direction) = (nil, 0) }
 
-    /// How far behind the next sample the one to be made lies, from 0 to 1.
+    /// The offset of the sample to be produced from the next queued one towards the one after it,
+    /// from 0 to 1.
     var fraction: Double {
         guard let progress, let length, progress > 0 else { return 0 }
         let part = Double(progress) / Double(length)
         return direction > 0 ? part : 1 - part
     }
 
-    /// One was made.
+    /// Records that one sample was produced.
     ///
-    /// - Returns: How many are to be taken off the queue.
+    /// - Returns: How many samples to remove from the queue.
     mutating func advance() -> Int {
         guard let done = progress, let length else { return 1 }
         let isFirst = done == 0

@@ -1,24 +1,28 @@
-/// Keeps a mix within full scale by turning it down where it is too loud, not by cutting off its peaks.
+/// Keeps a mix within full scale by reducing its gain when it is too loud, instead of clipping its
+/// peaks.
 ///
-/// It turns down on the way to the first sample that is too loud, within the block, and up again within
-/// a second. What is not too loud passes as it is.
+/// The gain is reduced gradually up to the first sample that is too loud, within the block, and
+/// restored within a second. A mix that is not too loud is unchanged.
 ///
-/// A value: keep one for each stream, and use it from one thread at a time.
+/// A value type: keep one for each stream, and use it from one thread at a time.
 public struct PeakLimiter: Sendable {
     private let channels: Int
     private let sampleRate: Int
     private var gain: Float = 1
 
-    /// - Parameter sampleRate: Hz.
+    /// Creates a limiter that leaves the level unchanged until a sample is too loud.
+    ///
+    /// - Parameter sampleRate: Samples per second of each channel, in Hz.
     public init(sampleRate: Int, channels: Int) {
         self.sampleRate = max(1, sampleRate)
         self.channels = max(1, channels)
     }
 
-    /// By how much the last sample was turned down; 1 for not at all.
+    /// The gain applied to the last sample; 1 means unchanged.
     public var currentGain: Double { Double(gain) }
 
-    /// Changes a block of interleaved samples, so that none is beyond 1 or -1.
+    /// Limits a block of interleaved samples in place to the range from -1 to 1. Samples that are
+    /// not finite become zero.
     public mutating func limit(_ samples: inout [Float]) {
         var (peak, loud): (Float, Int?) = (0, nil)
         for index in samples.indices {

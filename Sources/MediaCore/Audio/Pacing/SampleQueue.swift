@@ -1,38 +1,38 @@
-/// Float samples in the order of their places, with holes where some are missing.
+/// A queue of float samples ordered by position, with holes for missing samples.
 ///
-/// A place is the number of a sample of each channel. What was taken is remembered for as far back as
-/// ``SincKernel`` reaches.
+/// A position is the index of a sample in each channel. Samples that were taken are kept as far
+/// back as ``SincKernel`` reaches.
 struct SampleQueue {
     let channels: Int
-    /// Interleaved, from `history` places before ``start``; silence in holes.
+    /// Interleaved samples from `history` positions before ``start`` on; zero in holes.
     private var memory: [Float] = []
-    /// Places in `memory` that lie before ``start``.
+    /// The number of positions in `memory` before ``start``.
     private var history = 0
-    /// The place of the next sample.
+    /// The position of the next sample.
     private(set) var start = 0
-    /// Places from `start` on at which nothing has come, in order.
+    /// The ranges of positions from `start` on for which no samples have arrived, in order.
     private var holes: [Range<Int>] = []
     private static let reach = SincKernel.taps / 2
 
     init(channels: Int) { self.channels = channels }
 
-    /// Places from the next to the last, holes included.
+    /// The number of positions from the next to the last, including holes.
     var count: Int { memory.count / channels - history }
     var isEmpty: Bool { count == 0 }
-    /// The place after the last.
+    /// The position after the last one.
     var end: Int { start + count }
-    /// Samples that are there.
+    /// The number of samples queued, without holes.
     var waiting: Int { holes.reduce(count) { $0 - $1.count } }
 
-    /// Begins anew at a place, empty.
+    /// Empties the queue and sets the position of its next sample.
     mutating func restart(at place: Int) {
         (memory, history, holes, start) = ([], 0, [], place)
     }
 
-    /// Puts samples where they belong: at ``start`` or behind it, or before it where nothing was taken
+    /// Inserts samples at their position: at or after ``start``, or before it if nothing was taken
     /// since ``restart(at:)``.
     ///
-    /// - Returns: How many were not there yet.
+    /// - Returns: The number of samples that had not been received before.
     mutating func insert(_ samples: UnsafeBufferPointer<Float>, at place: Int) -> Int {
         let length = samples.count / channels
         if place < start {
@@ -60,7 +60,9 @@ struct SampleQueue {
         return fresh
     }
 
-    /// - Returns: How many samples found a hole.
+    /// Copies samples into the holes that they cover.
+    ///
+    /// - Returns: The number of samples copied.
     private mutating func fill(
         _ samples: UnsafeBufferPointer<Float>, at place: Int, _ length: Int
     ) -> Int {
@@ -83,9 +85,9 @@ struct SampleQueue {
         return filled
     }
 
-    /// Takes places off the front.
+    /// Removes positions from the front.
     ///
-    /// - Returns: How many samples were there.
+    /// - Returns: The number of samples removed, without holes.
     @discardableResult
     mutating func take(_ places: Int) -> Int {
         let taken = min(places, count)
@@ -97,7 +99,7 @@ struct SampleQueue {
             holes.removeFirst()
             if hole.upperBound > start { holes.insert(start..<hole.upperBound, at: 0) }
         }
-        // Not with each block: what is left moves.
+        // Not for each block, because the remaining samples must be moved.
         if history > max(4096, count) {
             memory.removeFirst((history - Self.reach) * channels)
             history = Self.reach
@@ -105,7 +107,7 @@ struct SampleQueue {
         return there
     }
 
-    /// Adds the next samples to a mix.
+    /// Adds the next samples to a mix without removing them.
     func add(_ places: Int, to mix: inout [Float], at offset: Int) {
         let first = history * channels
         for index in 0..<places * channels {
@@ -113,7 +115,7 @@ struct SampleQueue {
         }
     }
 
-    /// Adds what lies between the next sample and the one after it.
+    /// Adds one sample interpolated between the next sample and the one after it.
     func addBetween(_ kernel: SincKernel, to mix: inout [Float], at offset: Int) {
         let (first, last) = (history - Self.reach + 1, memory.count / channels)
         for tap in 0..<SincKernel.taps {
@@ -126,7 +128,7 @@ struct SampleQueue {
         }
     }
 
-    /// Whether so many samples are there and none is louder than `level`.
+    /// Returns whether that many positions are queued and none is louder than `level`.
     func isQuiet(_ places: Int, below level: Float) -> Bool {
         guard count >= places else { return false }
         let first = history * channels

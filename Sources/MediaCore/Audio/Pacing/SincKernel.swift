@@ -1,17 +1,20 @@
 internal import Glibc
 
-/// What is between two samples: sixteen taps of a sinc under a Kaiser window. For changes of speed so
-/// small that nothing needs to be filtered out first.
+/// Interpolates between two samples with a sinc of sixteen taps under a Kaiser window. The changes
+/// of speed are so small that no anti-aliasing filter is needed.
 struct SincKernel {
-    /// The sample before the point is number `taps / 2 - 1`.
+    /// The number of taps. The sample before the interpolated point has the index `taps / 2 - 1`.
     static let taps = 16
     private static let phases = 256
-    /// Of the window: a sine below 15 kHz at 48 kHz is off by less than -80 dB.
+    /// The shape parameter of the window: the error of a sine below 15 kHz at 48 kHz is less than
+    /// -80 dB.
     private static let beta = 8.0
 
     private(set) var coefficients = [Float](repeating: 0, count: taps)
 
-    /// - Parameter fraction: How far behind the sample before it the point lies, from 0 to 1.
+    /// Computes the coefficients for a point.
+    ///
+    /// - Parameter fraction: The offset of the point from the sample before it, from 0 to 1.
     mutating func move(to fraction: Double) {
         let position = fraction * Double(Self.phases)
         let phase = min(Int(position), Self.phases - 1)
@@ -23,14 +26,14 @@ struct SincKernel {
         }
     }
 
-    /// For each phase, and the next sample's.
+    /// The coefficients for each phase, including that of the next sample (fraction 1).
     private static let table: [Float] = (0...phases).flatMap { phase in
         let fraction = Double(phase) / Double(phases)
         let values = (0..<taps).map { tap -> Double in
             let distance = Double(tap - taps / 2 + 1) - fraction
             return sinc(distance) * window(distance / Double(taps / 2))
         }
-        // A constant stays what it is.
+        // Normalised, so that a constant signal keeps its level.
         let sum = values.reduce(0, +)
         return values.map { Float($0 / sum) }
     }

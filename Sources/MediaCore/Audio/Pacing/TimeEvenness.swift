@@ -1,14 +1,16 @@
-/// Whether the times of a stream go forward as its samples say.
+/// Measures whether the times of a stream advance as its samples do.
 ///
-/// A frame that is missing makes a time go too far forward; too little it goes where the one before came late.
+/// A missing frame makes a time advance too far. A time advances too little only if the frame
+/// before it was stamped late.
 struct TimeEvenness {
     private var expected: MediaTime?
-    /// How long the stream is by its samples.
+    /// The duration of the stream according to its samples.
     private var length = MediaTime.zero
-    /// Of the last minute, times that went forward by too little, and by how much: the latest of them.
+    /// The latest times, within the last minute, that advanced too little: their position, and by
+    /// how much.
     private var short: [(at: MediaTime, by: MediaTime)] = []
 
-    /// By less, times are rounded.
+    /// Smaller deviations are rounding errors.
     private static let notable = MediaTime(nanoseconds: 1_500_000)
     private static let memory = MediaTime(seconds: 60)
     private static let few = 3
@@ -23,7 +25,7 @@ struct TimeEvenness {
         if short.count > Self.most { short.removeFirst() }
     }
 
-    /// By how much times are off at the most; `nil` where they go forward evenly.
+    /// The largest deviation; `nil` if times advance evenly.
     var spread: MediaTime? {
         short.count >= Self.few ? short.map(\.by).max() : nil
     }

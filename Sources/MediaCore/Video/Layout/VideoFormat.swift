@@ -1,21 +1,22 @@
-/// What a frame is: its pixel layout by name, its size in pixels and the stream's frame rate.
+/// The format of a frame: pixel layout, size in pixels, and the frame rate of the stream.
 ///
-/// It belongs to one frame and may change from frame to frame: a capture whose caps change delivers
-/// the next frame with the new format.
+/// Each frame has its own format, and it may change from frame to frame: if the caps of a capture
+/// change, the next frame has the new format.
 public struct VideoFormat: Hashable, Sendable {
     /// The layout, by GStreamer's name.
     public var pixelFormat: VideoPixelFormat
-    /// Pixels in a row.
+    /// The width in pixels.
     public var width: Int
-    /// Rows.
+    /// The height in rows.
     public var height: Int
-    /// Frames a second; `nil` where the stream has no fixed rate.
+    /// Frames per second; `nil` if the stream has no fixed rate.
     public var frameRate: Rational?
-    /// Width of a pixel over its height; 1/1 for square pixels.
+    /// The width of a pixel divided by its height; 1/1 for square pixels.
     public var pixelAspectRatio: Rational
     /// GStreamer's colorimetry string (`bt709`, `2:4:16:3`); `nil` for the format's default.
     public var colorimetry: String?
 
+    /// Creates a format, by default with square pixels and without a fixed frame rate.
     public init(
         _ pixelFormat: VideoPixelFormat,
         width: Int,
@@ -32,17 +33,21 @@ public struct VideoFormat: Hashable, Sendable {
         self.colorimetry = colorimetry
     }
 
-    /// A ratio of two integers, not reduced: 30000/1001 frames a second, 16/15 pixels.
+    /// A ratio of two integers, not reduced: 30000/1001 frames per second, or a pixel aspect ratio
+    /// of 16/15.
     public struct Rational: Hashable, Sendable, CustomStringConvertible {
+        /// The number above the line.
         public var numerator: Int
+        /// The number below the line; zero makes ``value`` zero.
         public var denominator: Int
 
+        /// Creates a ratio without reducing it.
         public init(_ numerator: Int, _ denominator: Int) {
             self.numerator = numerator
             self.denominator = denominator
         }
 
-        /// Zero where the denominator is.
+        /// The ratio as a floating-point number; zero if the denominator is zero.
         public var value: Double {
             denominator == 0 ? 0 : Double(numerator) / Double(denominator)
         }

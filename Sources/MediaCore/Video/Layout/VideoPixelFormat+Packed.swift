@@ -1,13 +1,14 @@
 extension VideoPixelFormat {
-    /// Where the planes lie when rows follow each other as RTC SDKs lay them out: no padding but the
-    /// stride that is asked for, chroma rows half as long (rounded up), planes without a gap.
+    /// Returns the planes of a picture in the memory layout of RTC SDKs: rows without padding
+    /// except for the given stride, chroma rows of half the length (rounded up), and planes without
+    /// gaps.
     ///
     /// - Parameters:
-    ///   - size: Of the picture.
-    ///   - strideInPixels: Pixels from one row of the first plane to the next; `nil` for the width.
-    /// - Throws: ``FrameError``: ``FrameError/Code/badFormat`` for a format that is not one of the SDKs',
-    ///   or a size out of range; ``FrameError/Code/badLayout`` for a stride smaller than the width, or
-    ///   beyond four times ``VideoSize/longestSide``.
+    ///   - size: The size of the picture in pixels.
+    ///   - strideInPixels: The stride of the first plane in pixels; `nil` for the width.
+    /// - Throws: ``FrameError``: ``FrameError/Code/badFormat`` for a format that the SDKs do not
+    ///   use, or a size out of range; ``FrameError/Code/badLayout`` for a stride smaller than the
+    ///   width, or larger than four times ``VideoSize/longestSide``.
     public func packedPlanes(
         _ size: VideoSize, strideInPixels: Int? = nil
     ) throws(FrameError) -> [VideoPlaneLayout] {
@@ -53,10 +54,10 @@ extension VideoPixelFormat {
         }
     }
 
-    /// Beyond it, in pixels, a stride is a mistake.
+    /// The largest stride that is accepted, in pixels.
     static let longestStride = 4 * VideoSize.longestSide
 
-    /// Bytes that ``packedPlanes(_:strideInPixels:)`` reach over.
+    /// Returns the number of bytes from the start of the memory to the end of the last of `planes`.
     package static func byteCount(of planes: [VideoPlaneLayout]) -> Int {
         planes.map { $0.offset + $0.stride * ($0.rows - 1) + $0.rowBytes }.max() ?? 0
     }

@@ -1,15 +1,18 @@
 /// The name of a pixel layout, as GStreamer's caps spell it: `I420`, `NV12`, `BGRA`, `I420_10LE` ….
 ///
-/// Every format that GStreamer knows is a value; the constants are those that RTC code writes most.
-/// Layouts (planes, offsets, strides) are never derived from the name here: they come with each frame.
+/// Any format that GStreamer knows can be a value; the constants are those that RTC code uses most.
+/// Layouts (planes, offsets, strides) are never derived from the name here: they come with each
+/// frame.
 public struct VideoPixelFormat: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
     /// GStreamer's name.
     public let rawValue: String
 
+    /// Creates a format from GStreamer's name, which is not checked.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// Creates a format from GStreamer's name, which is not checked.
     public init(stringLiteral value: String) { self.rawValue = value }
 
-    /// No particular one: a sink that says so gets frames as they come.
+    /// No particular format: a sink that returns this receives frames unconverted.
     public static let any: VideoPixelFormat = "ANY"
 
     /// 8-bit planar YUV 4:2:0: Y, U, V.
@@ -26,7 +29,7 @@ public struct VideoPixelFormat: RawRepresentable, Hashable, Sendable, Expressibl
     public static let rgba: VideoPixelFormat = "RGBA"
     /// 8-bit packed alpha, red, green, blue.
     public static let argb: VideoPixelFormat = "ARGB"
-    /// 8-bit luminance alone.
+    /// 8-bit luminance only.
     public static let gray8: VideoPixelFormat = "GRAY8"
 }
 

@@ -1,5 +1,5 @@
 extension MutableVideoPlanes {
-    /// The plane, for writing. Traps on a plane that is not there.
+    /// The plane, for writing. Traps if there is no such plane.
     ///
     /// ```swift
     /// let width = planes[0].width
@@ -17,7 +17,7 @@ extension MutableVideoPlanes {
     }
 }
 
-// A row as bytes, one for each sample of 8 bits.
+// Access to a row as bytes, one for each 8-bit sample.
 
 extension RawSpan {
     /// The byte at `x`. Traps beyond the end.

@@ -1,9 +1,9 @@
-/// One plane of a picture, readable, inside the scope that mapped it.
+/// One plane of a picture, mapped for reading and valid only inside the closure that mapped it.
 ///
-/// A plane is bytes **and** stride: row `y` begins at `y * stride`, whatever the width is.
+/// Row `y` begins at byte `y * stride`, independent of the width.
 public struct VideoPlane: ~Escapable {
     private let memory: UnsafeRawBufferPointer
-    /// Where rows and samples lie.
+    /// The layout of rows and samples in the plane's memory.
     public let layout: VideoPlaneLayout
 
     @_lifetime(immortal)
@@ -12,27 +12,28 @@ public struct VideoPlane: ~Escapable {
         self.layout = layout
     }
 
-    /// Bytes from row to row.
+    /// The number of bytes from one row to the next.
     public var stride: Int { layout.stride }
-    /// Rows.
+    /// The number of rows.
     public var rows: Int { layout.rows }
-    /// Samples in a row.
+    /// The number of samples in a row.
     public var width: Int { layout.width }
 
-    /// The whole plane, padding included, as far as the memory reaches.
+    /// The whole plane including padding, up to the end of the memory.
     public var bytes: RawSpan {
         @_lifetime(copy self)
         get { unsafe _overrideLifetime(memory.bytes, copying: self) }
     }
 
-    /// The bytes of row `y` that hold samples. Traps on a row that is not there.
+    /// Returns the bytes of row `y` that hold samples. Traps if there is no such row.
     @_lifetime(copy self)
     public func row(_ y: Int) -> RawSpan {
         let row = memory[layout.bytes(of: y, in: memory.count)]
         return unsafe _overrideLifetime(UnsafeRawBufferPointer(rebasing: row).bytes, copying: self)
     }
 
-    /// The plane's memory for C and SIMD code. The pointer must not leave `body`.
+    /// Calls `body` with the plane's memory, for C and SIMD code. The pointer must not leave
+    /// `body`.
     public func withUnsafeBytes<R, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
@@ -40,10 +41,10 @@ public struct VideoPlane: ~Escapable {
     }
 }
 
-/// One plane of a picture, writable, inside the scope that mapped it.
+/// One plane of a picture, mapped for writing and valid only inside the closure that mapped it.
 public struct MutableVideoPlane: ~Copyable, ~Escapable {
     private let memory: UnsafeMutableRawBufferPointer
-    /// Where rows and samples lie.
+    /// The layout of rows and samples in the plane's memory.
     public let layout: VideoPlaneLayout
 
     @_lifetime(immortal)
@@ -52,20 +53,20 @@ public struct MutableVideoPlane: ~Copyable, ~Escapable {
         self.layout = layout
     }
 
-    /// Bytes from row to row.
+    /// The number of bytes from one row to the next.
     public var stride: Int { layout.stride }
-    /// Rows.
+    /// The number of rows.
     public var rows: Int { layout.rows }
-    /// Samples in a row.
+    /// The number of samples in a row.
     public var width: Int { layout.width }
 
-    /// The whole plane, padding included, as far as the memory reaches.
+    /// The whole plane including padding, up to the end of the memory.
     public var bytes: MutableRawSpan {
         @_lifetime(&self)
         mutating get { unsafe _overrideLifetime(memory.mutableBytes, mutating: &self) }
     }
 
-    /// The bytes of row `y` that hold samples. Traps on a row that is not there.
+    /// Returns the bytes of row `y` that hold samples. Traps if there is no such row.
     @_lifetime(&self)
     public mutating func row(_ y: Int) -> MutableRawSpan {
         let row = UnsafeMutableRawBufferPointer(
@@ -73,12 +74,13 @@ public struct MutableVideoPlane: ~Copyable, ~Escapable {
         return unsafe _overrideLifetime(row.mutableBytes, mutating: &self)
     }
 
-    /// Sets every byte of the plane, padding included.
+    /// Sets every byte of the plane, including padding.
     public mutating func fill(_ byte: UInt8) {
         unsafe memory.initializeMemory(as: UInt8.self, repeating: byte)
     }
 
-    /// The plane's memory for C and SIMD code. The pointer must not leave `body`.
+    /// Calls `body` with the plane's memory, for C and SIMD code. The pointer must not leave
+    /// `body`.
     public mutating func withUnsafeMutableBytes<R, E: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {

@@ -1,18 +1,20 @@
-/// Where one plane of a picture lies in memory.
+/// The position and layout of one plane of a picture in memory.
 public struct VideoPlaneLayout: Hashable, Sendable {
     /// Bytes from the start of the memory to the plane's first row.
     public var offset: Int
-    /// Bytes from one row to the next; at least the bytes of a row, often more.
+    /// Bytes from one row to the next; at least ``rowBytes``, often more.
     public var stride: Int
-    /// Rows.
+    /// The number of rows.
     public var rows: Int
-    /// Samples in a row: half the picture's width for the chroma of 4:2:0, rounded up.
+    /// The number of samples in a row. For 4:2:0 chroma this is half the picture's width, rounded
+    /// up.
     public var width: Int
-    /// Bytes from one sample to the next. Zero where samples are not whole bytes apart (packed 10 bit).
+    /// Bytes from one sample to the next. Zero if that is not a whole number (packed 10 bit).
     public var pixelStride: Int
-    /// Significant bits in a sample: 8, 10, 12, 16.
+    /// The number of significant bits in a sample: 8, 10, 12 or 16.
     public var depth: Int
 
+    /// Creates a layout, by default with 8-bit samples of one byte.
     public init(
         offset: Int, stride: Int, rows: Int, width: Int, pixelStride: Int = 1, depth: Int = 8
     ) {
@@ -24,15 +26,15 @@ public struct VideoPlaneLayout: Hashable, Sendable {
         self.depth = depth
     }
 
-    /// Bytes of a row that hold samples; the rest up to `stride` is padding.
+    /// The number of bytes of a row that hold samples; the rest up to `stride` is padding.
     public var rowBytes: Int {
         guard pixelStride > 0 else { return stride }
         let (bytes, overflow) = width.multipliedReportingOverflow(by: pixelStride)
         return overflow ? stride : min(stride, bytes)
     }
 
-    /// Where row `y` lies in a plane's memory of `count` bytes that begins with the first row. Traps on a
-    /// row that is not there, in builds of every kind.
+    /// Returns the byte range of row `y` in a plane's memory of `count` bytes that begins with the
+    /// first row. Traps if there is no such row, also in release builds.
     func bytes(of y: Int, in count: Int) -> Range<Int> {
         precondition(y >= 0 && y < rows, "row \(y) of \(rows)")
         let (start, isTooFar) = y.multipliedReportingOverflow(by: stride)
@@ -43,9 +45,9 @@ public struct VideoPlaneLayout: Hashable, Sendable {
         return start..<start + length
     }
 
-    /// Throws where `planes` are not those of a picture that takes `needed`: another number of planes,
-    /// fewer rows or samples, samples elsewhere in a row. Whoever knows the format alone would read on
-    /// behind them.
+    /// Throws if `planes` do not cover the picture that `needed` describes: a different number of
+    /// planes, fewer rows or samples, or a different sample stride. Code that knows only the format
+    /// would then read beyond the planes.
     package static func check(
         _ planes: [VideoPlaneLayout], against needed: [VideoPlaneLayout], of format: VideoFormat
     ) throws(FrameError) {

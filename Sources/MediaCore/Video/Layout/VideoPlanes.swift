@@ -1,21 +1,23 @@
-/// A picture mapped for reading: its planes, valid only in the scope that was given them.
+/// A picture mapped for reading: its planes, valid only inside the closure that receives them.
 ///
-/// Storages make it; users meet it in ``VideoFrame/withPlanes(_:)``.
+/// Storages create this value; programs get it from ``VideoFrame/withPlanes(_:)``.
 public struct VideoPlanes: ~Copyable {
     private let planes: [MappedPlane]
     /// The format of the whole picture.
     public let format: VideoFormat
 
-    /// - Parameter planes: Memory that stays valid and unchanged while the value lives.
+    /// Creates the value from mapped memory.
+    ///
+    /// - Parameter planes: Memory that must stay valid and unchanged while this value exists.
     public init(unsafe planes: [MappedPlane], format: VideoFormat) {
         self.planes = planes
         self.format = format
     }
 
-    /// Planes in the picture: three for `I420`, two for `NV12`, one for `BGRA`.
+    /// The number of planes: three for `I420`, two for `NV12`, one for `BGRA`.
     public var count: Int { planes.count }
 
-    /// Traps on a plane that is not there.
+    /// The plane for reading. Traps if there is no such plane.
     public subscript(index: Int) -> VideoPlane {
         @_lifetime(borrow self)
         get {
@@ -26,25 +28,28 @@ public struct VideoPlanes: ~Copyable {
     }
 }
 
-/// A picture mapped for writing, valid only in the scope that was given it.
+/// A picture mapped for writing, valid only inside the closure that receives it.
 public struct MutableVideoPlanes: ~Copyable {
     private let planes: [MappedPlane]
-    /// The one format, in memory of its own: the compiler (Swift 6.3) crashes on a mutable subscript of a
-    /// structure that holds a `String`.
+    /// The format, stored in an array because the compiler (Swift 6.3) crashes on a mutable
+    /// subscript of a structure that holds a `String`.
     private let formats: [VideoFormat]
     /// The format of the whole picture.
     public var format: VideoFormat { formats[0] }
 
-    /// - Parameter planes: Memory that stays valid while the value lives, and that nobody else sees.
+    /// Creates the value from mapped memory.
+    ///
+    /// - Parameter planes: Memory that must stay valid while this value exists, and that nothing
+    ///   else accesses.
     public init(unsafe planes: [MappedPlane], format: VideoFormat) {
         self.planes = planes
         formats = [format]
     }
 
-    /// Planes in the picture.
+    /// The number of planes.
     public var count: Int { planes.count }
 
-    /// Traps on a plane that is not there.
+    /// Returns a plane for writing. Traps if there is no such plane.
     @_lifetime(&self)
     public mutating func plane(_ index: Int) -> MutableVideoPlane {
         let plane = MutableVideoPlane(
@@ -53,12 +58,14 @@ public struct MutableVideoPlanes: ~Copyable {
     }
 }
 
-/// A plane's memory and its layout, as a storage hands it over.
+/// A plane's memory and its layout, as a storage provides them.
 public struct MappedPlane {
-    /// From the first row on.
+    /// The memory, beginning with the first row.
     public let memory: UnsafeMutableRawBufferPointer
+    /// The layout of rows and samples in ``memory``.
     public let layout: VideoPlaneLayout
 
+    /// Creates a mapped plane; the memory is not checked.
     public init(memory: UnsafeMutableRawBufferPointer, layout: VideoPlaneLayout) {
         self.memory = memory
         self.layout = layout
