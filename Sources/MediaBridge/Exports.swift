@@ -1,4 +1,5 @@
-// One import for the user: frames and protocols, the engine's parts, pipelines and their errors.
+// Re-exports the modules that a program needs: frames and protocols, the engine's parts, pipelines
+// and their errors.
 @_exported public import BridgeEngine
 @_exported public import GStreamerKit
 @_exported public import MediaCore

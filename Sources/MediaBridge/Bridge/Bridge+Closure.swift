@@ -1,15 +1,15 @@
-// The whole way in one call.
+// Runs a whole bridge in one call.
 extension Bridge {
     /// Runs a bridge to its end.
     ///
     /// - Parameters:
-    ///   - capture: A gst-launch string that gives frames.
-    ///   - outputs: gst-launch strings that take them.
-    ///   - stopOn: Signals that end it, with the files complete: `.interrupt` for Ctrl-C. A second one ends
-    ///     the process. Default: none.
-    ///   - eachFrame: Sees every frame of raw video before the outputs do. Called on one thread at a
-    ///     time: the capture's streaming thread where it is a file, a delivery queue where it is live.
-    ///     What it throws ends the bridge, with the files complete.
+    ///   - capture: A gst-launch string that delivers frames.
+    ///   - outputs: gst-launch strings that take the frames. Default: none.
+    ///   - stopOn: Signals that end the bridge, with the files complete: `.interrupt` for Ctrl-C. A
+    ///     second signal ends the process. Default: none.
+    ///   - eachFrame: Called with every frame of raw video before the outputs get it. Runs on one
+    ///     thread at a time: the capture's streaming thread if it is a file, a delivery queue if it
+    ///     is live. An error that it throws ends the bridge, with the files complete.
     /// - Throws: ``PipelineError``; the files are as complete as they can be.
     @discardableResult
     public static func run(
@@ -22,26 +22,30 @@ extension Bridge {
     /// Runs a bridge to its end, through a closure that changes its frames.
     ///
     /// ```swift
-    /// try await Bridge.run(capture: "v4l2src ! videoconvert", outputs: ["autovideosink"]) { frame in
+    /// try await Bridge.run(
+    ///     capture: "v4l2src ! videoconvert", outputs: ["autovideosink"]
+    /// ) { frame in
     ///     var frame = frame
     ///     try frame.withMutablePlanes { planes in planes[0].fill(128) }
     ///     return frame
     /// }
     /// ```
     ///
-    /// - Parameter eachFrame: Returns the frame to pass on, which may be another; `nil` drops it, which is
-    ///   counted as ``DropCause/processor``. Otherwise as of the closure that returns nothing.
+    /// - Parameter eachFrame: Returns the frame to pass on, which may be a different one; `nil`
+    ///   drops the frame, which is counted as ``DropCause/processor``. Threads and errors are the
+    ///   same as for the closure that returns nothing.
     /// - Throws: ``PipelineError``; the files are as complete as they can be.
     @discardableResult
     public static func run(
         capture: String, outputs: [String] = [], stopOn: StopSignals = [],
-        // Optional, so that a closure that returns nothing is never taken for one that does.
+        // Optional, so that a closure that returns nothing is never taken for one that returns a
+        // frame.
         eachFrame: (@Sendable (consuming VideoFrame) throws -> VideoFrame?)?
     ) async throws(PipelineError) -> BridgeReport {
         try await run(capture, outputs, stopOn, eachFrame.map { Changer(change: $0) })
     }
 
-    /// Runs a bridge to its end, with or without somebody who sees its frames.
+    /// Runs a bridge to its end, with or without a closure that gets its frames.
     @_disfavoredOverload
     @discardableResult
     public static func run(
@@ -60,8 +64,8 @@ extension Bridge {
         return try await Bridge(plan).run(stopOn: signals).get()
     }
 
-    /// Runs as ``run()`` does, and ends with ``BridgeReport/End/interrupt`` at the first of these signals. A
-    /// second one ends the process.
+    /// Runs as ``run()`` does, and ends with ``BridgeReport/End/interrupt`` at the first of these
+    /// signals. A second signal ends the process.
     public func run(stopOn signals: StopSignals) async -> BridgeReport {
         let trap = SignalTrap(signals) { [run] in run.stop() }
         let report = await run()

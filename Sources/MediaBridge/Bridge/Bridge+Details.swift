@@ -1,10 +1,11 @@
-/// What GStreamer tells of a bridge besides: what gst-launch-1.0 prints with `-v` and `-t`, and warnings.
+/// Further messages of GStreamer: what gst-launch-1.0 prints with `-v` and `-t`, and warnings.
 extension Bridge {
-    /// Calls `listener` with every property that changes in the pipelines of captures and outputs: the
-    /// negotiated caps of every pad, and what elements say in their `last-message`.
+    /// Calls `listener` with every property that changes in the pipelines of captures and outputs:
+    /// the negotiated caps of every pad, and the `last-message` texts of elements.
     ///
-    /// On the thread that changes it (a streaming thread, mostly), so it must return at once. Before
-    /// ``run()``. A recording's own encoders and muxers are not among them.
+    /// Runs on the thread that changes the property (usually a streaming thread), so it must return
+    /// at once. Must be called before ``run()``. A recording's own encoders and muxers are not
+    /// included.
     public func onPropertyChange(_ listener: @escaping @Sendable (PropertyChange) -> Void) {
         for pipeline in pipelines {
             pipeline.onMessage { message in
@@ -14,8 +15,8 @@ extension Bridge {
         }
     }
 
-    /// Calls `listener` with the tags that elements find and that reach the ends of pipelines. On a
-    /// streaming thread, so it must return at once. Before ``run()``.
+    /// Calls `listener` with the tags that elements find and that reach the ends of pipelines. Runs
+    /// on a streaming thread, so it must return at once. Must be called before ``run()``.
     public func onTags(_ listener: @escaping @Sendable (FoundTags) -> Void) {
         for pipeline in pipelines {
             pipeline.onMessage { message in if case .tags(let tags) = message { listener(tags) } }
@@ -28,7 +29,7 @@ extension Bridge {
 
     static func tellWarnings(of pipeline: Pipeline, _ run: BridgeRun) {
         pipeline.onMessage { [run] message in
-            // A missed link is told as the failure of its stream.
+            // A missed link is reported as the failure of its stream.
             if case .warning(let warning) = message, !warning.isMissedLink {
                 run.tell(.warned(warning))
             }

@@ -1,8 +1,9 @@
 internal import Glibc
 
 extension Bridge {
-    /// The captures and outputs that write to the standard output of the process, by name: `fdsink`, and
-    /// a `filesink` whose file is the same as standard output's. Nothing else may be written there.
+    /// Names of the captures and outputs that write to the standard output of the process: with
+    /// `fdsink`, or with a `filesink` whose file is the same as standard output's. The program must
+    /// write nothing else there.
     public var writersToStandardOutput: [String] {
         let found = zip(plan.captures.map(\.name), captures.map(\.pipeline))
             .filter { $1.writesToStandardOutput }.map(\.0)
@@ -21,7 +22,8 @@ extension Pipeline {
         }
     }
 
-    /// What is written to `/dev/null` meets nothing else there.
+    /// Whether a path is the file of standard output. False for `/dev/null`, where outputs cannot
+    /// mix.
     private static func isStandardOutput(_ path: String) -> Bool {
         var file = stat()
         var output = stat()

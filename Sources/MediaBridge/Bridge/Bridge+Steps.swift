@@ -1,8 +1,9 @@
-/// How a bridge starts and ends, and what it makes of its end.
+/// Start and end of a bridge, and the checks at its end.
 extension Bridge {
     func start() async -> Bool {
         do throws(PipelineError) {
-            // Captures open first: a file that is not there must not cost the one to be overwritten.
+            // Captures are opened first: if an input is missing, no output file must be
+            // overwritten.
             for capture in captures {
                 capture.prepare()
                 try await capture.pipeline.setState(.ready)
@@ -11,10 +12,11 @@ extension Bridge {
             streams.forEach { $0.negotiate() }
             for capture in captures { try await capture.pipeline.setState(.paused) }
             await startOutputs(open)
-            // What fails at its start harms no other, unless there is no other.
+            // An output that fails at its start does not affect the others; without others, the run
+            // ends.
             guard run.ending == nil else { return false }
             streams.forEach { $0.open() }
-            // An empty stream has ended by now; outputs hear of it once they can.
+            // An empty stream has ended by now; outputs get its end once they can take it.
             for stream in streams { stream.branch.push(to: stream) }
             run.startClock()
             let zero = SharedClock.now
@@ -30,7 +32,7 @@ extension Bridge {
         }
     }
 
-    /// Opens displays and devices, which say only then what they take.
+    /// Opens displays and devices, whose accepted caps are known only then.
     ///
     /// - Returns: The outputs that can be started.
     private func openOutputs() async -> [BridgeOutput] {
@@ -39,7 +41,8 @@ extension Bridge {
             let pipeline = output.output.pipeline
             do throws(PipelineError) {
                 try await pipeline.openDevices()
-                // An `autovideosink` without a display says so, and opens all the same.
+                // An `autovideosink` without a display posts an error, but its state change
+                // succeeds.
                 if pipeline.failure == nil { open.append(output) }
             } catch {
                 run.outputEnded(output.name, error)
@@ -67,12 +70,13 @@ extension Bridge {
         }
     }
 
-    /// Those that only give frames to the program, and those that record or show something by themselves.
+    /// The captures that only deliver frames to the program, and those that record or show
+    /// something by themselves.
     var sortedCaptures: (plain: [Capture], others: [Capture]) {
         (captures.filter { !$0.needsEnding }, captures.filter(\.needsEnding))
     }
 
-    /// Completes what captures record by themselves, and stops them.
+    /// Completes what captures record by themselves, and stops the captures.
     func stop(_ captures: [Capture]) async {
         await withTaskGroup { group in
             for capture in captures {
@@ -109,12 +113,12 @@ extension Bridge {
         }
     }
 
-    /// A file that was cut off ends without an error, where its demuxer does not look. What its
-    /// container announces tells.
+    /// Notes a failure if a file was cut off. Some demuxers end such a file without an error; the
+    /// duration that its container announces reveals it.
     func noteMissingTails() {
         guard run.ending == .eos else { return }
         for capture in captures where capture.isLive == false && !capture.isMeantToEndEarly {
-            // A stream that nobody captures may be longer than those that are.
+            // A stream that is not captured may be longer than those that are.
             guard let read = capture.pipeline.positionOfDemuxers() else { continue }
             let reached = streams.filter { $0.belongs(to: capture) }.map(\.reached).max() ?? .zero
             guard let announced = capture.pipeline.queryDuration().map({ MediaTime($0) }) else {
@@ -132,8 +136,9 @@ extension Bridge {
         }
     }
 
-    /// A stream that ended without a single frame is not a success. One that was still to come when the
-    /// run was ended is another matter. Before the captures stop, which ends them all.
+    /// Notes a failure for streams that ended without a frame. A stream that had not begun when the
+    /// run was ended is not a failure. Must be called before the captures stop, which ends all
+    /// streams.
     func noteLostStreams() {
         let silent = streams.filter { $0.branch.isEnded && $0.branch.arrivedSamples == 0 }
         guard !silent.isEmpty else { return }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Captures, Swift in the middle, outputs: the whole way in one call.
+/// Connects captures to outputs, with Swift code in between, in one call.
 ///
 /// ```swift
 /// let report = try await Bridge.run(
@@ -11,14 +11,15 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// A live capture never waits: outputs that are slow lose their oldest frames, which is counted. A file
-/// waits for its slowest output, and loses nothing. An output that fails harms no other; one that cannot take
-/// the format of its first frame, or of any for a second, fails at once.
+/// A live capture never waits: slow outputs drop their oldest frames, which is counted. A file
+/// waits for its slowest output and loses nothing. An output that fails does not affect the others;
+/// one that cannot take the format of its first frame, or of any frame for one second, fails at
+/// once.
 ///
-/// What a capture's string records, shows or sends by itself, beside its appsinks, ends with the streams, and is
-/// completed before ``run()`` returns, however the run ends.
+/// What a capture's string records, shows or sends by itself, beside its appsinks, ends with the
+/// streams. It is completed before ``run()`` returns, however the run ends.
 ///
-/// One run for each bridge. Thread: any but a streaming thread.
+/// A bridge can run once. Thread: any but a streaming thread.
 public final class Bridge: Sendable {
     let captures: [Capture]
     let streams: [BridgeStream]
@@ -29,7 +30,7 @@ public final class Bridge: Sendable {
 
     /// Parses every string; opens nothing yet.
     ///
-    /// - Throws: ``PipelineError`` in GStreamer's words.
+    /// - Throws: ``PipelineError`` with GStreamer's message.
     public init(_ plan: BridgePlan) throws(PipelineError) {
         let run = BridgeRun()
         self.run = run
@@ -109,7 +110,8 @@ public final class Bridge: Sendable {
         for output in outputs {
             let pipeline = output.output.pipeline
             output.output.failsForFormat()
-            // Not the output itself, which holds the pipeline that holds these.
+            // The closures must not retain the output, which retains the pipeline that retains
+            // them.
             let name = output.name
             pipeline.onFirstError { [run] error in run.outputEnded(name, error) }
             pipeline.onMessage { [run] message in
@@ -121,7 +123,8 @@ public final class Bridge: Sendable {
         }
     }
 
-    /// A stream that nobody named is `audio` where its string can give nothing but sound.
+    /// Returns the name of a stream: `audio` if the stream is not named and its string can deliver
+    /// only audio.
     private static func name(
         of capture: Capture, _ name: String, in plan: BridgePlan
     ) -> String {
@@ -134,7 +137,7 @@ public final class Bridge: Sendable {
         return isAskedFor ? name : BridgedText.audioBranch
     }
 
-    /// What streams carry, as far as their strings tell.
+    /// Returns the media types of the streams, as far as their strings determine them.
     private static func types(of branches: [(String, CaptureBranch)]) -> [String: Caps] {
         var types: [String: Caps] = [:]
         for (name, branch) in branches {
@@ -143,7 +146,8 @@ public final class Bridge: Sendable {
         return types
     }
 
-    /// Where the string could not tell, what came does.
+    /// Returns the name of a stream in reports. If the string did not determine the kind of media,
+    /// the samples that came do.
     private func reportedName(of stream: BridgeStream) -> String {
         guard stream.name == BridgePlan.defaultCapture, stream.carriesSound,
             !streams.contains(where: { $0.name == BridgedText.audioBranch }),
@@ -152,15 +156,15 @@ public final class Bridge: Sendable {
         return BridgedText.audioBranch
     }
 
-    /// What the recordings of the plan tell, in its order.
+    /// The recorders of the plan's recordings, in the same order.
     public var recorders: [Recorder] { recordings.map(\.recorder) }
 
     /// Asks the bridge to end: the files are completed, and ``run()`` returns with
     /// ``BridgeReport/End/interrupt``. Any thread.
     public func stop() { run.stop() }
 
-    /// Calls `listener` with everything that goes wrong, the moment it does: what ends the run, and what
-    /// does not. On any thread, so it must return at once. Before ``run()``.
+    /// Calls `listener` with every problem as soon as it occurs, whether it ends the run or not.
+    /// Runs on any thread, so it must return at once. Must be called before ``run()``.
     public func onEvent(_ listener: @escaping @Sendable (BridgeEvent) -> Void) {
         run.listen(listener)
     }
@@ -175,16 +179,16 @@ public final class Bridge: Sendable {
         return report
     }
 
-    /// Runs to the end of the captures, to a limit, to ``stop()``, to the cancellation of the task, or
-    /// to an error.
+    /// Runs until the captures end, a limit is reached, ``stop()`` is called, the task is
+    /// cancelled, or an error ends the run.
     ///
-    /// A cancelled task ends the run as ``stop()`` does: what the outputs have is completed.
+    /// A cancelled task ends the run as ``stop()`` does: the outputs' files are completed.
     ///
-    /// A stream that ended without a frame is a failure of the report, however the run ended, and the
-    /// other streams go on without it. One that had not begun when a limit or ``stop()`` ended the run
-    /// is none: its count is zero.
+    /// A stream that ended without a frame is a failure in the report, however the run ended, and
+    /// the other streams go on without it. A stream that had not begun when a limit or ``stop()``
+    /// ended the run is not a failure: its count is zero.
     ///
-    /// - Returns: What was done, with everything that went wrong. Files are as complete as they can be.
+    /// - Returns: The report, with all failures. Files are as complete as they can be.
     public func run() async -> BridgeReport {
         await withTaskCancellationHandler {
             await runToEnd()
@@ -208,7 +212,7 @@ public final class Bridge: Sendable {
         streams.forEach { $0.branch.discardIfLive() }
         let (plain, others) = sortedCaptures
         await stop(plain)
-        // A capture that takes its time for its end holds up no output.
+        // A capture that ends slowly must not delay the outputs.
         async let isStopped: Void = stop(others)
         await finishOutputs()
         await isStopped
@@ -221,14 +225,15 @@ public final class Bridge: Sendable {
 }
 
 extension BridgeOutput {
-    /// Those of `video` where the output takes it, with the drops of every stream.
+    /// The counts of `video` if the output takes it, otherwise of its first stream, with the drops
+    /// of all streams.
     var counts: BridgeReport.Counts {
         let names = output.branches.keys.sorted()
         let name = names.first { $0 == BridgePlan.defaultCapture } ?? names[0]
         let reports = output.branches.mapValues { output.report(of: $0) }
         var drops = reports.values.map(\.dropped).reduce(DropCounts(), +)
         drops[.late] = output.lateFrames
-        // Refused after the end, by the end itself: not lost.
+        // Frames refused after the end, because of it, are not lost.
         drops[.closed] = 0
         var balance = reports.values.map(\.balance).reduce(FrameBalance(), +)
         balance.offered -= balance.dropped[.closed]

@@ -1,11 +1,14 @@
-/// What goes wrong in a ``Bridge`` while it runs.
+/// A problem in a ``Bridge`` while it runs.
 public enum BridgeEvent: Sendable {
-    /// It is in the report's ``BridgeReport/failures`` as well; the bridge goes on with what is left.
+    /// A failure, which is also in the report's ``BridgeReport/failures``. The bridge goes on with
+    /// what is left.
     case failed(PipelineError)
-    /// An element of a capture or an output warned: with its path, and in GStreamer's words. The bridge goes
-    /// on. A stream that never comes is ``failed(_:)``.
+    /// An element of a capture or an output posted a warning. The error has the element's path and
+    /// GStreamer's message. The bridge goes on. A stream that never comes is reported as
+    /// ``failed(_:)``.
     case warned(PipelineError)
-    /// Nothing has moved for a while, in the whole bridge or in one output, and why, as far as it can be told. Once for each time; the bridge
-    /// goes on, and so may the stream.
+    /// No data has moved for five seconds, in the whole bridge or in one output. The error gives
+    /// the reason as far as it is known. Reported once per stall; the bridge goes on, and the
+    /// stream may recover.
     case stalled(PipelineError)
 }

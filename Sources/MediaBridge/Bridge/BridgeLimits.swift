@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Where a bridge ends by itself.
+/// The limits at which a bridge ends by itself.
 final class BridgeLimits: Sendable {
     private struct State {
         var frames = 0
         var first: MediaTime?
-        /// Where the frame limit will lie in time, as far as it can be told.
+        /// The time at which the frame limit will be reached, as far as it is known.
         var soundEnd: MediaTime?
         var isReached = false
     }
@@ -25,7 +25,8 @@ final class BridgeLimits: Sendable {
         durationLimit = duration.map { MediaTime($0) }
     }
 
-    /// Whether a frame of video that is due at `time`, and stays for `duration`, is within the limits.
+    /// Decides whether a video frame with presentation time `time` and with `duration` is within
+    /// the limits.
     func admitFrame(at time: MediaTime, for duration: MediaTime?) -> Verdict {
         guard frameLimit != nil || durationLimit != nil else { return Verdict() }
         return state.withLock { state in
@@ -49,8 +50,8 @@ final class BridgeLimits: Sendable {
         }
     }
 
-    /// Whether a sample of anything else that is due at `time` is within the limits. Sound may run a
-    /// little ahead of the pictures, so it ends the bridge only where there are none.
+    /// Decides whether any other sample with presentation time `time` is within the limits. Audio
+    /// may be a little ahead of video, so it ends the bridge only if there is no video.
     func admitSample(at time: MediaTime) -> Verdict {
         guard frameLimit != nil || durationLimit != nil else { return Verdict() }
         return state.withLock { state in

@@ -1,5 +1,5 @@
 extension BridgePlan.Named {
-    /// Runs `body` with the string; an error gets the file and line where the string stands.
+    /// Runs `body` with the string; an error gets the file and line of the string.
     func locating<R>(_ body: (String) throws(PipelineError) -> R) throws(PipelineError) -> R {
         do {
             return try body(text)
@@ -10,8 +10,8 @@ extension BridgePlan.Named {
 }
 
 extension BridgePlan.Origin {
-    /// The error with `file:line:` in front: the line of the first word in quotes that the message
-    /// names and the string has, otherwise the string's first line.
+    /// Returns the error with `file:line:` in front: the line of the first word that the message
+    /// quotes and the string contains, otherwise the string's first line.
     func locate(_ error: PipelineError) -> PipelineError {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let quoted = error.message.split(separator: "\"", omittingEmptySubsequences: false)

@@ -1,12 +1,15 @@
-/// What a ``Bridge`` connects: captures, steps in between, outputs.
+/// Describes what a ``Bridge`` connects: captures, steps in between, outputs.
 public struct BridgePlan: Sendable {
-    /// A gst-launch string and the name it goes by in reports.
+    /// A gst-launch string and its name in reports.
     public struct Named: Hashable, Sendable {
+        /// The name in reports.
         public var name: String
+        /// The gst-launch string.
         public var text: String
-        /// Where the string stands, for errors; `nil` for one that stands in no file.
+        /// Where the string comes from, for errors; `nil` if it comes from no file.
         public var origin: Origin?
 
+        /// Creates a named string.
         public init(name: String, text: String, origin: Origin? = nil) {
             self.name = name
             self.text = text
@@ -16,31 +19,35 @@ public struct BridgePlan: Sendable {
 
     /// A line of a pipeline file.
     public struct Origin: Hashable, Sendable {
+        /// The path of the pipeline file.
         public var file: String
         /// The line of the string's first word, counted from one.
         public var line: Int
-        /// The string as it stands there, before variables were put in.
+        /// The string as it is in the file, before variables are replaced.
         public var text: String
     }
 
-    /// Capture strings. Streams are told apart by the names of their appsinks; a string without one
-    /// gives a stream of the capture's own name; of the name `audio` where that is the default, and the
-    /// string gives nothing but sound.
+    /// The capture strings. The streams have the names of their appsinks. A string without an
+    /// appsink has one stream, named after the capture, or named `audio` if the capture has the
+    /// default name and the string delivers only audio.
     public var captures: [Named]
 
-    /// Output strings. Each takes the streams whose names its appsrcs bear; one without an appsrc takes
-    /// `video`.
+    /// The output strings. Each takes the streams whose names its appsrcs have; one without an
+    /// appsrc takes the only stream, or `video` or `audio` by the media of its open ends.
     public var outputs: [Named]
 
     /// A file that the streams are recorded into, crash-safe, by a ``Recorder``.
     public struct Recording: Sendable {
-        /// As it goes by in reports, among the outputs.
+        /// The name in reports, among the outputs.
         public var name: String
+        /// The path of the file to record into.
         public var path: String
-        /// ``Recorder/Configuration/audio`` is for a stream `audio`; without that, no sound is recorded,
-        /// and a configuration that names its codec is an error.
+        /// The configuration of the recorder. ``Recorder/Configuration/audio`` is for a stream
+        /// `audio`; without such a stream no audio is recorded, and a configuration that names an
+        /// audio codec is an error.
         public var configuration: Recorder.Configuration
 
+        /// Creates a recording into the file at `path`.
         public init(
             name: String = "recording", path: String,
             configuration: Recorder.Configuration = Recorder.Configuration()
@@ -54,21 +61,21 @@ public struct BridgePlan: Sendable {
     /// Files to record into, beside the outputs.
     public var recordings: [Recording] = []
 
-    /// What happens to each frame of raw video, in this order.
+    /// The processors of raw video frames, called in this order.
     public var processors: [any VideoProcessor & Sendable] = []
 
-    /// Ends the bridge after so many frames of the first video stream; `nil`: no limit.
+    /// Ends the bridge after this number of frames of the first video stream; `nil`: no limit.
     public var frameLimit: Int?
 
-    /// Ends the bridge after so much media time; `nil`: no limit.
+    /// Ends the bridge after this much media time; `nil`: no limit.
     public var durationLimit: Duration?
 
-    /// For every capture of the plan.
+    /// The configuration of every capture of the plan.
     public var captureConfiguration = PipelineVideoSource.Configuration()
-    /// For every output of the plan.
+    /// The configuration of every output of the plan.
     public var outputConfiguration = PipelineVideoSink.Configuration()
 
-    /// What every string of the plan may do, where somebody else wrote them; `nil`: anything.
+    /// What every string of the plan may do, if their author is not trusted; `nil`: anything.
     public var untrusted: UntrustedPolicy? {
         get { captureConfiguration.untrusted }
         set {
@@ -77,12 +84,13 @@ public struct BridgePlan: Sendable {
         }
     }
 
+    /// Creates a plan without recordings, processors and limits.
     public init(captures: [Named], outputs: [Named] = []) {
         self.captures = captures
         self.outputs = outputs
     }
 
-    /// One capture, with outputs named `output`, `output-2`, `output-3` ….
+    /// Creates a plan with one capture, and with outputs named `output`, `output-2`, `output-3` ….
     public init(capture: String, outputs: [String] = []) {
         self.init(captures: [Named(name: Self.defaultCapture, text: capture)])
         self.outputs = outputs.enumerated().map { index, text in
@@ -90,10 +98,10 @@ public struct BridgePlan: Sendable {
         }
     }
 
-    /// The name of a capture that was given none.
+    /// The default name of a capture.
     public static let defaultCapture = BridgedText.defaultBranch
 
-    /// The name of the output at `index` that was given none.
+    /// Returns the default name of the output at `index`, counted from zero.
     public static func outputName(_ index: Int) -> String {
         index == 0 ? "output" : "output-\(index + 1)"
     }

@@ -1,12 +1,12 @@
-/// A recording of a bridge: which streams it takes, and how it reports.
+/// A recording of a bridge: the streams that it takes, and its counts.
 struct BridgeRecording: Sendable {
     let name: String
     let recorder: Recorder
-    /// Stream name to what it is in the recording.
+    /// Maps the name of a stream to its kind in the recording.
     private let streams: [String: RecordingKind]
 
-    /// - Parameter names: The streams that there are. Pictures are those of `video`, or of the first
-    ///   stream that is not `audio`; sound is that of `audio`.
+    /// - Parameter names: Names of the captures' streams. Video is recorded from `video`, or from
+    ///   the first stream that is not `audio`; audio from `audio`.
     init(_ recording: BridgePlan.Recording, streams names: [String]) throws(PipelineError) {
         var streams: [String: RecordingKind] = [:]
         var configuration = recording.configuration
@@ -41,7 +41,7 @@ struct BridgeRecording: Sendable {
         self.streams = streams
     }
 
-    /// Whoever names a codec wants the stream.
+    /// Returns the error for a configuration that names a codec although there is no such stream.
     private static func missing(
         _ kind: RecordingKind, _ codec: String, _ recording: BridgePlan.Recording,
         _ names: [String]
@@ -53,7 +53,7 @@ struct BridgeRecording: Sendable {
             advice: "name the appsink of it: appsink name=\(kind.name); or ask for no codec")
     }
 
-    /// What takes the stream of a name; `nil` where the recording does not.
+    /// Returns the consumer of a stream; `nil` if the recording does not take it.
     func taker(of stream: String) -> (any StreamTaker)? {
         streams[stream].map { Taker(recorder: recorder, kind: $0) }
     }
@@ -76,7 +76,7 @@ struct BridgeRecording: Sendable {
             self.kind = kind
         }
 
-        /// Encoders take what they need by converters of their own.
+        /// Any caps are accepted: the encoders have converters of their own.
         var acceptedCaps: Caps? { nil }
         func acceptedCaps(of caps: Caps?) -> Caps? { nil }
 

@@ -1,43 +1,46 @@
-/// What a bridge did, when it has ended or so far.
+/// The result of a bridge that has ended, or its counts so far.
 public struct BridgeReport: Hashable, Sendable {
-    /// One stream of a capture, or one output.
+    /// Counts of one stream of a capture, or of one output.
     public struct Counts: Hashable, Sendable {
         /// Frames that passed: out of a capture, or into a muxer, payloader or sink.
         public var frames: Int
         /// Frames lost, by cause.
         public var dropped: DropCounts
-        /// What came, and what became of it. Of an output: of all its streams, up to its elements. Frames
-        /// that came after the end of the bridge are not wanted, and not in it.
+        /// Accounts for the frames that came. For an output: over all of its streams, up to its
+        /// elements. Frames that came after the end of the bridge are not wanted and not included.
         public var balance: FrameBalance
-        /// Bytes in the output's files; `nil` where it writes none.
+        /// Size in bytes of the output's files; `nil` if it writes none.
         public var bytes: Int?
     }
 
-    /// Why it ended.
+    /// Why the bridge ended.
     public enum End: String, Hashable, Sendable {
         /// Every capture came to its end.
         case eos
-        /// The frame limit.
+        /// The frame limit was reached.
         case frames
-        /// The duration limit.
+        /// The duration limit was reached.
         case duration
-        /// ``Bridge/stop()``.
+        /// ``Bridge/stop()`` was called, the task was cancelled, or a stop signal came.
         case interrupt
         /// A capture, a processor or every output failed.
         case error
     }
 
-    /// By stream name.
+    /// The counts of the captures' streams, by stream name.
     public var captures: [String: Counts]
-    /// By output name. Frames are those of `video` where the output takes it.
+    /// The counts of outputs and recordings, by name. ``Counts/frames`` are those of `video` if the
+    /// output takes it.
     public var outputs: [String: Counts]
-    /// Wall time from the start of the captures to their end.
+    /// Wall time from the start of the captures to their end, in seconds.
     public var seconds: Double
-    /// `nil` while the bridge runs.
+    /// Why the bridge ended; `nil` while it runs.
     public var ended: End?
-    /// Everything that went wrong, the first first. Not empty does not mean that nothing was written.
+    /// All failures, in the order in which they occurred. Outputs may have been written even if
+    /// there are failures.
     public var failures: [PipelineError]
 
+    /// Creates a report.
     public init(
         captures: [String: Counts], outputs: [String: Counts], seconds: Double, ended: End?,
         failures: [PipelineError]
@@ -49,8 +52,10 @@ public struct BridgeReport: Hashable, Sendable {
         self.failures = failures
     }
 
+    /// Returns the report, or throws its first failure.
+    ///
     /// - Returns: This report.
-    /// - Throws: The first failure, where there was one.
+    /// - Throws: The first failure, if there is one.
     @discardableResult
     public func get() throws(PipelineError) -> BridgeReport {
         if let failure = failures.first { throw failure }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The course of one run of a bridge: when it ends, why, and what went wrong on the way.
+/// The state of one run of a bridge: whether it has ended, why, and its failures.
 final class BridgeRun: Sendable {
     private struct State {
         var streams = 0
@@ -36,13 +36,13 @@ final class BridgeRun: Sendable {
         ended.open()
     }
 
-    /// Ends the run because somebody asked for it.
+    /// Ends the run because the program asked for it.
     func stop() {
         state.withLock { $0.isStopAsked = true }
         end(.interrupt)
     }
 
-    /// Whether somebody did, also when it was at its end already.
+    /// Whether ``stop()`` was called, even if the run had ended already.
     var isStopAsked: Bool { state.withLock { $0.isStopAsked } }
 
     /// Ends the run with a failure.
@@ -63,7 +63,7 @@ final class BridgeRun: Sendable {
     /// Notes a failure that does not end the run by itself.
     func note(_ error: PipelineError) {
         let isNews = state.withLock { state in
-            // A pipeline that is stuck is stuck in every change that follows: once is enough.
+            // A pipeline that is stuck fails every later change, too: one report is enough.
             let isKnown =
                 error.code == .deadlineExceeded
                 ? state.failures.contains { $0.code == .deadlineExceeded }
@@ -82,7 +82,7 @@ final class BridgeRun: Sendable {
         if isLast { end(.eos) }
     }
 
-    /// The others go on; without any, there is nothing left to do.
+    /// Notes that an output has ended. The others go on; after the last one the run ends.
     func outputEnded(_ name: String, _ error: PipelineError?) {
         if let error { note(error) }
         let (isLast, failed) = state.withLock { state in

@@ -16,7 +16,8 @@ final class BridgeStream: CaptureReceiver {
     private let passed = SingleWriterCounter()
     private let isSound = Atomic<Bool>(false)
     private let drops = Mutex(DropCounts())
-    /// Samples that came after a limit, after the stop, or after the end of every output; and headers.
+    /// Samples that came after a limit, after the stop, or after the end of every output; and
+    /// headers.
     private let unwanted = Atomic<Int>(0)
     private let end = Atomic<Int64>(0)
 
@@ -48,7 +49,7 @@ final class BridgeStream: CaptureReceiver {
         gate = ConsumerGate(to: chain)
     }
 
-    /// One output needs no fan-out.
+    /// Returns the consumer behind the processors. One output needs no fan-out.
     private static func end(of takers: [any StreamTaker]) -> any VideoFrameConsumer {
         if takers.count == 1 { return takers[0] }
         let fanOut = FanOut()
@@ -58,19 +59,20 @@ final class BridgeStream: CaptureReceiver {
 
     func open() { gate.open() }
 
-    /// Lets the capture choose a format that every output takes, as two linked elements would; where
-    /// there is none, outputs convert. With the capture and the outputs at READY, when their devices are
-    /// open.
+    /// Makes the capture choose a format that every output takes, as two linked elements would; if
+    /// there is none, the outputs convert. Called with the capture and the outputs at READY, when
+    /// their devices are open.
     ///
-    /// Of a demuxer's pads, which are still to come, those of the outputs' kind are linked, and no others.
+    /// A demuxer has no pads yet: only those whose media type the outputs take will be linked.
     func negotiate() {
         let accepted = takers.compactMap(\.acceptedCaps)
         guard let first = accepted.first else { return }
         let common = accepted.dropFirst().reduce(first) { $0.intersection($1) }
         guard !common.isEmpty else { return }
         let offered = branch.sink.offeredCaps.flatMap { $0.isAny ? nil : $0 }
-        // Raw frames that a stream decides on are converted behind it; of what is encoded, encoders and
-        // parsers make the shape that is wanted.
+        // If the stream itself decides on the format of raw frames, they are converted behind it.
+        // An encoded stream is negotiated, because encoders and parsers produce the form that is
+        // asked for.
         guard branch.sink.formatOrigin != .stream || offered?.isRaw == false else {
             if offered == nil, let kinds = common.kinds { branch.sink.narrow(to: kinds) }
             return
@@ -78,7 +80,8 @@ final class BridgeStream: CaptureReceiver {
         guard let offered, !common.intersection(offered).isEmpty,
             branch.sink.narrow(to: common)
         else { return }
-        // In the order of the elements behind, which a list of caps would not keep.
+        // Answers in the order in which the elements behind prefer the caps, which one list of caps
+        // would not keep.
         let askable = takers.filter { $0.acceptedCaps != nil }
         branch.sink.answerCapsQueries { caps in
             let answers = askable.compactMap { $0.acceptedCaps(of: caps) }
@@ -89,18 +92,18 @@ final class BridgeStream: CaptureReceiver {
 
     func belongs(to capture: Capture) -> Bool { capture.branches.contains { $0 === branch } }
 
-    /// Lets nothing more through.
+    /// Stops passing frames on.
     func close() { gate.close() }
 
-    /// Whether something came that was sound.
+    /// Whether any audio sample came.
     var carriesSound: Bool { isSound.load(ordering: .relaxed) }
 
-    /// Frames that passed, and those that did not.
+    /// The counts of frames that passed and of those that did not.
     var counts: BridgeReport.Counts {
         let passed = self.passed.value
         var drops = self.drops.withLock { $0 }
         let unwanted = self.unwanted.load(ordering: .acquiring)
-        // After what was made of them: never too few.
+        // Read after the counts of what became of the frames, so that it is never too low.
         let came = branch.balance
         drops[.evicted] += came.dropped[.evicted]
         let balance = FrameBalance(
@@ -121,7 +124,7 @@ final class BridgeStream: CaptureReceiver {
 
     func receive(_ sample: MediaSample) {
         if sample.caps.mediaType.hasPrefix("audio/") { isSound.store(true, ordering: .relaxed) }
-        // Before the first unit, for whom it is: it belongs to no time, and is no frame.
+        // A header comes before the first unit, which needs it. It has no time and is not a frame.
         if sample.isHeader {
             if gate.isOpen { give(sample) }
             return refuse()
@@ -156,7 +159,7 @@ final class BridgeStream: CaptureReceiver {
         onEnd()
     }
 
-    /// How far the stream has come, in running time.
+    /// The running time that the stream has reached.
     var reached: MediaTime { MediaTime(nanoseconds: end.load(ordering: .relaxed)) }
 
     private func reach(_ time: MediaTime, _ duration: MediaTime?) {
@@ -187,28 +190,28 @@ final class BridgeStream: CaptureReceiver {
         switch disposition {
         case .accepted: passed.add()
         case .dropped(.closed) where takers.isEmpty: passed.add()
-        // After the stop, and after every output has ended: not lost, but not wanted.
+        // After the stop, and after every output has ended, frames are not wanted and not lost.
         case .dropped(.notStarted), .dropped(.closed): refuse()
         case .dropped(let cause): drops.withLock { $0[cause] += 1 }
         }
     }
 }
 
-/// What takes the frames and samples of a stream: a branch of an output, or a recording.
+/// A consumer of a stream's frames and samples: a branch of an output, or a recording.
 protocol StreamTaker: VideoFrameConsumer {
-    /// What it takes; `nil` where it takes anything.
+    /// The caps that it takes; `nil` if it takes any.
     var acceptedCaps: Caps? { get }
 
-    /// What it takes of `caps`, in the order of its preference.
+    /// Returns what it takes of `caps`, in its order of preference.
     func acceptedCaps(of caps: Caps?) -> Caps?
 
-    /// Hands a sample of something else than raw video over.
+    /// Takes a sample of anything other than raw video.
     func take(_ sample: MediaSample) -> FrameDisposition
 
-    /// Tells what the stream says of itself. Never waits.
+    /// Takes tags of the stream. Never blocks.
     func take(_ tags: Tags)
 
-    /// Says that the stream has ended.
+    /// Ends the stream.
     func endOfStream()
 }
 

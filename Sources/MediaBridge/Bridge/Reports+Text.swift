@@ -61,7 +61,7 @@ extension RecorderReport: CustomStringConvertible {
 }
 
 extension Double {
-    /// Without digits that say nothing.
+    /// The value rounded to three decimals.
     fileprivate var inThousandths: Double { (self * 1000).rounded() / 1000 }
 }
 

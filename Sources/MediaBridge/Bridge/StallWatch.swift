@@ -1,24 +1,24 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Looks whether anything moves in a bridge, and tells what does not.
+/// Checks whether data moves in a bridge, and reports what does not.
 final class StallWatch: Sendable {
-    /// How long nothing may move before it is told. A camera that waits for light, or a host that takes
-    /// its time, is mostly faster.
+    /// Time without movement after which a stall is reported. A camera that waits for light, or a
+    /// slow host, usually delivers sooner.
     static let patience = Duration.seconds(5)
 
     private struct State {
         var timer: OneShotTimer?
         var moved = 0
         var isTold = false
-        /// By output: what had moved in it, and whether its stall is told.
+        /// For each output: its movement at the last check, and whether its stall was reported.
         var outputs: [String: (moved: Int, isTold: Bool)] = [:]
         var isOver = false
     }
     private let state = Mutex(State())
     private let bridge: Bridge
 
-    /// Watches until ``end()``.
+    /// Starts watching, until ``end()``.
     init(_ bridge: Bridge) {
         self.bridge = bridge
         arm()
@@ -56,7 +56,8 @@ final class StallWatch: Sendable {
         arm()
     }
 
-    /// An output of a live capture may stand alone: its oldest frames give way.
+    /// Checks one output. An output of a live capture may stall alone, because its oldest frames
+    /// are evicted and the capture goes on.
     private func look(at output: BridgeOutput, isAlone: Bool) {
         let moved = output.movement
         let isNew = state.withLock { state in
@@ -70,7 +71,7 @@ final class StallWatch: Sendable {
 }
 
 extension BridgeOutput {
-    /// Grows with everything that passes.
+    /// A count that grows with every buffer that passes.
     fileprivate var movement: Int {
         output.branches.values.reduce(1) { $0 + $1.writtenBuffers + $1.departedBuffers }
     }
@@ -91,14 +92,14 @@ extension BridgeOutput {
 }
 
 extension Standstill {
-    /// To stand behind a sentence.
+    /// The reasons in brackets, to be appended to a sentence.
     fileprivate var inBrackets: String {
         reasons.isEmpty ? "" : " (\(reasons.joined(separator: "; ")))"
     }
 }
 
 extension Bridge {
-    /// Grows with everything that passes.
+    /// A count that grows with every buffer that passes.
     fileprivate var movement: Int {
         streams.reduce(1) { $0 + $1.branch.arrivedSamples + $1.branch.takenSamples }
             + outputs.reduce(0) { sum, output in
@@ -106,8 +107,8 @@ extension Bridge {
             }
     }
 
-    /// What does not move, and what it waits for; `nil` where every stream has ended, and the outputs
-    /// complete their files.
+    /// Returns an error that says what does not move and what it waits for; `nil` if every stream
+    /// has ended and the outputs are completing their files.
     fileprivate func stall(after time: Duration) -> PipelineError? {
         let going = streams.filter { !$0.branch.isEnded }
         guard !going.isEmpty else { return nil }

@@ -1,28 +1,32 @@
 internal import MediaBasics
 
-/// How a capture ends that records, shows or sends something by itself, beside what it gives to the program:
+/// Ends a capture that also records, shows or sends its streams through sinks of its own, besides
+/// the appsinks that the program reads:
 /// `… ! tee name=t t. ! … ! mp4mux ! filesink location=out.mp4 t. ! … ! appsink`.
 extension Capture {
-    /// How long such a capture may take for its end without anything being written.
+    /// Longest time without progress while such a capture ends.
     private static let patience = Duration.seconds(10).asDefaultDeadline
 
-    /// Sinks besides the appsinks.
+    /// The pipeline's sinks other than its appsinks.
     private var ownSinks: [Element] {
         let branches = branches.map(\.sink.element.path)
         return pipeline.sinks.filter { !branches.contains($0.path) }
     }
 
-    /// Whether the end of its streams has to reach its sinks before it is stopped.
+    /// Whether end-of-stream must reach the capture's own sinks before the pipeline is stopped.
     var needsEnding: Bool { isUp && !ownSinks.isEmpty }
 
-    /// Ends the streams at their sources and waits until its own sinks have dealt with the end. Before it
-    /// leaves PLAYING. Does nothing for a capture that has no sinks but its appsinks, which must not be
-    /// held up: what they are given has to be taken, or let go of, meanwhile.
+    /// Ends the streams at their sources and waits until the capture's own sinks have processed the
+    /// end of stream. Must be called before the pipeline leaves PLAYING. Does nothing if the
+    /// appsinks are the only sinks. The appsinks must not block meanwhile: their samples have to be
+    /// taken or discarded.
     ///
     /// - Parameters:
-    ///   - hasEnded: Whether its streams have ended by themselves. Files are read to their ends then.
-    ///   - isHurried: Whether they are to end at once all the same.
-    /// - Returns: What went wrong; `nil` also where the pipeline has failed, and told so.
+    ///   - hasEnded: Whether the streams have ended by themselves. If so, sources that read files
+    ///     are first left to reach the end of their files.
+    ///   - isHurried: Asked repeatedly while those sources finish. `true` ends them at once.
+    /// - Returns: What went wrong; `nil` also if the pipeline has failed, because it has reported
+    ///   that error already.
     func finish(
         hasEnded: Bool, isHurried: @escaping @Sendable () -> Bool = { false }
     ) async -> PipelineError? {
@@ -35,7 +39,8 @@ extension Capture {
             if done { return nil }
         }
         pipeline.endSources()
-        // A source that takes no notice goes on for ever.
+        // A source that ignores the request never ends, so the wait is limited until all have
+        // ended.
         let done = await isComplete(sinks) { [pipeline] in
             pipeline.haveSourcesEnded ? nil : Self.patience
         }
@@ -49,7 +54,7 @@ extension Capture {
                 + pipeline.text.onOneLine)
     }
 
-    /// The same for control threads: blocks.
+    /// Does the same as `finish` for control threads: blocks the caller.
     func finishAndWait(hasEnded: Bool) -> PipelineError? {
         guard needsEnding else { return nil }
         do {
@@ -66,7 +71,8 @@ extension Capture {
         let unfed = branches.contains { !$0.sink.isFed }
         return await PatientWait(news: ending).wait(
             until: { [pipeline] in
-                // A sink that nothing is linked to, or that failed, keeps the pipeline from telling its end.
+                // If a sink is not linked or has failed, the pipeline posts no end-of-stream
+                // message.
                 pipeline.hasEnded
                     || (unfed || pipeline.failure != nil)
                         && sinks.allSatisfy { $0.hasTakenEnd || $0.refusesData }
@@ -80,14 +86,15 @@ extension Capture {
             })
     }
 
-    /// Whether the capture has given nothing yet, to nobody: there is nothing to be completed.
+    /// Whether no sample has reached any sink yet, so that there is nothing to complete.
     private func isUntouched(_ sinks: [Element]) -> Bool {
         arrivedSamples == 0 && !sinks.contains(where: \.hasBegun)
     }
 
     private var arrivedSamples: Int { branches.reduce(0) { $0 + $1.arrivedSamples } }
 
-    /// What it should have written, and did not. Once it is stopped.
+    /// The error for a file that the run should have written and did not. Valid once the capture is
+    /// stopped; only the first read returns it.
     var missingFile: PipelineError? {
         guard hasToShow, pipeline.failure == nil else { return nil }
         hasToShow = false

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// A capture pipeline and its branches; what ``PipelineVideoSource`` and ``Bridge`` stand on.
+/// A capture pipeline and its branches. ``PipelineVideoSource`` and ``Bridge`` are built on it.
 final class Capture: Sendable {
     let pipeline: Pipeline
-    /// What its pictures and its sound have in common.
+    /// The time base that its video and its audio share.
     let timeBase = MediaTimeBase()
-    /// By name; `video` first, then in alphabetical order.
+    /// Sorted by name, with `video` first.
     let branches: [CaptureBranch]
-    /// Whether the string gives no name to its one stream.
+    /// Whether the string has one stream and does not name it.
     let isUnnamed: Bool
 
     private struct Timing {
@@ -17,7 +17,7 @@ final class Capture: Sendable {
     }
     private let timing = Mutex(Timing())
 
-    /// Opened by the end of all streams.
+    /// Opened by the end-of-stream message, when all streams have ended.
     let ending = Latch()
     private struct Course {
         var isUp = false
@@ -25,13 +25,15 @@ final class Capture: Sendable {
     }
     private let course = Mutex(Course())
 
-    /// Whether it was set playing, and not ended since.
+    /// Whether the capture was set to PLAYING and has not been ended since.
     var isUp: Bool {
         get { course.withLock { $0.isUp } }
         set { course.withLock { $0.isUp = newValue } }
     }
 
-    /// - Returns: Whether it was up, and nobody else has ended it.
+    /// Marks the capture as ended.
+    ///
+    /// - Returns: Whether it was up. Only one caller gets `true`.
     func takeDown() -> Bool {
         course.withLock { course in
             defer { course.isUp = false }
@@ -39,16 +41,16 @@ final class Capture: Sendable {
         }
     }
 
-    /// Whether a run that gave samples was ended, and what it wrote not looked at yet.
+    /// Whether a run that delivered samples has ended and its files have not been checked yet.
     var hasToShow: Bool {
         get { course.withLock { $0.hasToShow } }
         set { course.withLock { $0.hasToShow = newValue } }
     }
 
     /// - Parameters:
-    ///   - depth: Frames that wait in each branch at most.
-    ///   - branch: Names the branch of a string that has one and does not name it.
-    ///   - policy: What the string may do; `nil` for anything.
+    ///   - depth: Maximum number of frames that wait in each branch.
+    ///   - branch: Name of the branch if the string has only one and does not name it.
+    ///   - policy: What the string may do; `nil` allows anything.
     init(
         _ text: String, depth: Int, branch: String = BridgedText.defaultBranch,
         under policy: UntrustedPolicy? = nil
@@ -89,7 +91,7 @@ final class Capture: Sendable {
 
     func branch(_ name: String) -> CaptureBranch? { branches.first { $0.name == name } }
 
-    /// Gets ready for a run. Before the pipeline leaves READY.
+    /// Resets the state for a new run. Must be called before the pipeline leaves READY.
     func prepare() {
         pipeline.forgetOutcome()
         ending.reset()
@@ -102,13 +104,13 @@ final class Capture: Sendable {
 
     // MARK: Streams that never come
 
-    /// Ends the branches that nothing is linked to, once nothing will be: whoever waits for them would
-    /// wait for ever.
+    /// Ends the branches that are not linked, once no more pads can appear: otherwise their readers
+    /// would wait for ever.
     private func endUnfed() {
         guard !pipeline.mayGetPads else { return }
         for branch in branches where !branch.sink.isFed {
             branch.end(
-                // Where the capture failed for it, that is the reason.
+                // If the capture has failed, its error is the reason.
                 losing: pipeline.failure
                     ?? PipelineError(
                         .noFrames, element: branch.sink.element.path,
@@ -121,9 +123,9 @@ final class Capture: Sendable {
         }
     }
 
-    /// One branch is lost, and the others go on.
+    /// Ends the branches that a missed link leaves without data; the others go on.
     ///
-    /// - Returns: False where no other is left, or the link is that of no branch alone.
+    /// - Returns: False if no other branch is left, or if the link does not feed a branch alone.
     private func missed(_ link: MissedLink) -> Bool {
         let lost = branches.filter { $0.sink.unfedElement == link.receiver }
         guard !lost.isEmpty,
@@ -139,13 +141,14 @@ final class Capture: Sendable {
         return true
     }
 
-    /// Makes a moment on the clock the capture's running time zero. Before PLAYING.
+    /// Sets the time on the shared clock at which the capture's running time is zero. Must be
+    /// called before PLAYING.
     func setTimeZero(_ baseTime: ClockTime = SharedClock.now) {
         timing.withLock { $0 = Timing(baseTime: baseTime) }
         pipeline.useSharedClock(baseTime: baseTime)
     }
 
-    /// Whether the string itself ends the stream before its container does.
+    /// Whether the string itself limits the stream, which may then end before its container does.
     var isMeantToEndEarly: Bool {
         PipelineText(pipeline.text).words.contains {
             $0.hasPrefix("eos-after=") || $0.hasPrefix("num-buffers=")
@@ -155,7 +158,8 @@ final class Capture: Sendable {
     /// Whether the capture is live; `nil` before its first sample.
     var isLive: Bool? { timing.withLock { $0.isKnown ? $0.live != nil : nil } }
 
-    /// On the streaming thread, with the first sample of each branch.
+    /// Returns the live timing, `nil` if the capture is not live; the first call decides. Called on
+    /// the streaming thread with the first sample of each branch.
     private func firstSample(of branch: CaptureBranch) -> LiveTiming? {
         let known = timing.withLock { $0 }
         if known.isKnown { return known.live }

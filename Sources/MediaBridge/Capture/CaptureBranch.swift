@@ -2,26 +2,26 @@ internal import Dispatch
 internal import MediaBasics
 internal import Synchronization
 
-/// One appsink of a capture, and how its samples reach the program.
+/// One appsink of a capture, and the delivery of its samples to the program.
 final class CaptureBranch: Sendable {
-    /// The name users know it by: `video`, `audio` ….
+    /// The name of the branch for users: `video`, `audio` ….
     let name: String
     let sink: AppSink
 
     private let arrived = SingleWriterCounter()
-    /// Samples let go of because nobody took any more.
+    /// Samples discarded because they came after the stop.
     private let discarded = Atomic<Int>(0)
-    /// Samples that are known to have given way.
+    /// Samples that are known to have been evicted.
     private let evicted = Atomic<Int>(0)
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let lost = Mutex<PipelineError?>(nil)
     private let isEndTold = Atomic<Bool>(false)
-    /// Counts runs, so that the end of one is not told in the next.
+    /// Incremented by each reset, so that the end of one run is not reported in the next.
     private let run = Atomic<Int>(0)
     private let queue: SerialQueue
     private let translation: SampleTranslation
-    /// What the stream said of itself, and nobody was told yet.
+    /// Tags of the stream that no receiver has got yet.
     private let untoldTags = Mutex<[Tags]>([])
 
     private enum Mode: Sendable {
@@ -29,12 +29,12 @@ final class CaptureBranch: Sendable {
         case push(any CaptureReceiver)
         case pull(@Sendable () -> Void)
         case discard
-        /// Somebody will read, and has not begun: what is not live waits.
+        /// A reader exists but has not begun: a capture that is not live waits for it.
         case hold(DispatchSemaphore)
     }
     private let mode = Mutex<Mode>(.idle)
 
-    /// Lets go of who waits for the mode to change.
+    /// Changes the mode, and wakes a streaming thread that waits for the change.
     private func enter(_ next: Mode) {
         let before = mode.withLock { mode in
             defer { mode = next }
@@ -54,7 +54,8 @@ final class CaptureBranch: Sendable {
         pad?.onTags { [weak self] in self?.told($0) }
     }
 
-    /// Delivers samples to `receiver` as they come, and an end that came already.
+    /// Delivers samples to `receiver` as they arrive, and the end of the stream if it has come
+    /// already.
     func push(to receiver: any CaptureReceiver) {
         tellTags(receiver)
         enter(.push(receiver))
@@ -62,24 +63,26 @@ final class CaptureBranch: Sendable {
         if hasEnded.load(ordering: .acquiring) { tellEnd(receiver) }
     }
 
-    /// Delivers to nobody, and holds nobody.
+    /// Stops delivery and releases the receiver.
     func disconnect() { enter(.idle) }
 
-    /// Keeps what comes until a reader begins: a file waits then, on its own thread. Ends with any other
-    /// mode.
+    /// Makes the streaming thread of a capture that is not live wait until a reader begins. Any
+    /// other mode ends the wait.
     func hold() { enter(.hold(DispatchSemaphore(value: 0))) }
 
-    /// Gives raw audio as frames. Before the first run.
+    /// Delivers raw audio as frames instead of samples. Must be called before the first run.
     func giveAudioFrames() { translation.giveAudioFrames() }
 
-    /// Only tells that a sample, or the end, is there; ``tryPull()`` takes it.
+    /// Calls `onArrival` when a sample, the end of the stream or an error has come; ``tryPull()``
+    /// takes the sample.
     func pull(onArrival: @escaping @Sendable () -> Void) {
         enter(.pull(onArrival))
     }
 
     /// Connects the branch to its appsink. `onFirstSample` runs on the streaming thread, before the
-    /// first sample of the branch is delivered, and says whether the capture is live. From here on
-    /// appsink and branch hold each other, until ``sever()``: a weak reference would cost every frame.
+    /// first sample of the branch is delivered, and returns the live timing, `nil` if the capture
+    /// is not live. From here on the appsink and the branch retain each other, until ``sever()``: a
+    /// weak reference would cost time for every frame.
     func connect(onFirstSample: @escaping @Sendable (CaptureBranch) -> LiveTiming?) {
         sink.setHandlers(
             onSample: { [self] in
@@ -89,13 +92,13 @@ final class CaptureBranch: Sendable {
             onEnd: { [self] in end() })
     }
 
-    /// Takes the branch off its appsink.
+    /// Disconnects the branch from its appsink.
     func sever() {
         enter(.idle)
         sink.removeHandlers()
     }
 
-    /// Forgets an earlier run.
+    /// Resets counts and state of an earlier run.
     func reset() {
         run.add(1, ordering: .releasing)
         arrived.reset()
@@ -108,17 +111,18 @@ final class CaptureBranch: Sendable {
         isEndTold.store(false, ordering: .releasing)
     }
 
-    /// Samples that came out of the pipeline.
+    /// Samples that arrived at the appsink.
     var arrivedSamples: Int { arrived.value }
 
-    /// Samples that the program has taken.
+    /// Samples that were pulled from the appsink, discarded ones included.
     var takenSamples: Int { translation.takenSamples }
 
-    /// Samples that were taken and let go of, because they came after the stop.
+    /// Samples that were pulled and discarded, because they came after the stop.
     var discardedSamples: Int { discarded.load(ordering: .acquiring) }
 
-    /// Old samples that gave way to newer ones. Those that the queue may still hold are taken for waiting
-    /// until ``discard()`` was called, or the stream has ended and was read to its end.
+    /// Old samples that were evicted by newer ones. Samples that may still be in the queue count as
+    /// waiting until ``discard()`` was called, or until the stream has ended and was read to its
+    /// end.
     var evictedSamples: Int {
         guard translation.isLive else { return 0 }
         let taken = takenSamples
@@ -127,7 +131,7 @@ final class CaptureBranch: Sendable {
         return evicted.max(max(0, known), ordering: .acquiringAndReleasing).newValue
     }
 
-    /// Whether nothing waits any more.
+    /// Whether no sample waits in the queue any more.
     private var isStanding: Bool {
         switch mode.withLock({ $0 }) {
         case .discard, .idle: true
@@ -135,17 +139,19 @@ final class CaptureBranch: Sendable {
         }
     }
 
-    /// Lets go of what waits and follows, where it is live. A file has handed over all it read.
+    /// Discards the samples that wait and that follow, if the capture is live. A file has delivered
+    /// all that it read.
     func discardIfLive() { if translation.isLive { discard() } }
 
-    /// What came, and what became of it; delivered is what was taken to be delivered.
+    /// Accounts for the samples that arrived. Delivered are those that were pulled and not
+    /// discarded.
     var balance: FrameBalance {
         var drops = DropCounts()
         drops[.evicted] = evictedSamples
         let discarded = discardedSamples
         drops[.closed] = discarded
         let taken = takenSamples
-        // A sample may be taken in the moment before it is counted as there.
+        // A sample may be pulled just before its arrival is counted.
         let offered = max(arrivedSamples, taken + drops[.evicted])
         return FrameBalance(offered: offered, delivered: taken - discarded, dropped: drops)
     }
@@ -155,13 +161,13 @@ final class CaptureBranch: Sendable {
         hasEnded.load(ordering: .acquiring) && (arrivedSamples == 0 || sink.isEnded)
     }
 
-    /// Wakes a reader, to look for the end or for an error.
+    /// Wakes a reader, so that it checks for the end of the stream or an error.
     func wake() {
         if case .pull(let onArrival) = mode.withLock({ $0 }) { onArrival() }
     }
 
-    /// Lets go of the samples that wait and of all that follow: they come after the stop. Without it a
-    /// capture that waits for a reader would not change its state.
+    /// Discards the samples that wait and all that follow, because they come after the stop.
+    /// Without this, a capture that waits for a reader could not change its state.
     func discard() {
         enter(.discard)
         discardWaiting()
@@ -171,20 +177,20 @@ final class CaptureBranch: Sendable {
         while translation.pull() != nil { discarded.add(1, ordering: .acquiringAndReleasing) }
     }
 
-    /// The stream will never come, and why.
+    /// Ends the branch because its stream will never come; `error` says why.
     func end(losing error: PipelineError) {
         guard !isEnded else { return }
         lost.withLock { if $0 == nil { $0 = error } }
         end()
     }
 
-    /// Why the stream never came in this run.
+    /// Why the stream never came in this run; `nil` if it came or is still expected.
     var loss: PipelineError? { lost.withLock { $0 } }
 
-    /// Whether nothing more comes out of the pipeline.
+    /// Whether no more samples come out of the pipeline.
     var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
 
-    // MARK: Streaming zone
+    // MARK: On the streaming thread
 
     private func sampleArrived(_ onFirstSample: (CaptureBranch) -> LiveTiming?) {
         if arrived.add() == 1 {
@@ -222,7 +228,8 @@ final class CaptureBranch: Sendable {
         }
     }
 
-    /// Once: the end may come while a receiver is being connected.
+    /// Reports the end to the receiver, once per run: the end may come while a receiver is being
+    /// connected.
     private func tellEnd(_ receiver: any CaptureReceiver) {
         guard !isEndTold.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let run = self.run.load(ordering: .acquiring)
@@ -233,8 +240,8 @@ final class CaptureBranch: Sendable {
         }
     }
 
-    /// Runs `body` where the end would be told, in the run that is now, after the frames of a live
-    /// capture that wait. Any thread.
+    /// Runs `body` on the delivery queue, after the waiting frames of a live capture were
+    /// delivered. Does nothing if the next run has begun by then. Thread: any.
     func afterDelivery(_ body: @escaping @Sendable () -> Void) {
         let run = self.run.load(ordering: .acquiring)
         queue.async { [self] in
@@ -246,9 +253,9 @@ final class CaptureBranch: Sendable {
         }
     }
 
-    /// Before the samples that it is about.
+    /// Handles new tags. Called before the samples that they apply to.
     private func told(_ tags: Tags) {
-        // The pictures are turned by now, and would be turned once more.
+        // The frames were rotated already and would be rotated once more.
         let isTurned = tags["image-orientation"] != nil && sink.isTurnedByTag
         guard let tags = isTurned ? tags.removing(["image-orientation"]) : tags else { return }
         untoldTags.withLock { $0.append(tags) }
@@ -257,7 +264,7 @@ final class CaptureBranch: Sendable {
         afterDelivery { [self] in tellTags(receiver) }
     }
 
-    /// In their order: whoever is called may not wait.
+    /// Delivers the waiting tags in order, under the lock: the receiver must not block.
     private func tellTags(_ receiver: any CaptureReceiver) {
         untoldTags.withLock { tags in
             tags.forEach { receiver.receive($0) }
@@ -265,7 +272,7 @@ final class CaptureBranch: Sendable {
         }
     }
 
-    /// Before the pictures that it is about.
+    /// Handles a new orientation. Called before the frames that it applies to.
     private func turned(_ orientation: ImageOrientation) {
         var rotation = VideoRotation(rawValue: orientation.degrees) ?? .none
         if rotation != .none, sink.isTurnedByTag { rotation = .none }
@@ -284,7 +291,8 @@ final class CaptureBranch: Sendable {
         while let sample = translation.pull() { translation.deliver(sample, to: receiver) }
     }
 
-    /// A file's appsink drops nothing, so the counts tell how many wait: no need to ask for one more.
+    /// Delivers all samples that have arrived. The appsink of a file drops nothing, so the counts
+    /// say how many wait; no extra pull is needed to find the queue empty.
     private func deliverArrived(to receiver: any CaptureReceiver) {
         while takenSamples < arrivedSamples, let sample = translation.pull() {
             translation.deliver(sample, to: receiver)
@@ -293,7 +301,8 @@ final class CaptureBranch: Sendable {
 
     // MARK: Taking samples
 
-    /// The next frame or sample if one waits; never blocks. One caller at a time.
+    /// Returns the next frame or sample if one waits, otherwise `nil`; never blocks. One caller at
+    /// a time.
     func tryPull() -> SampleTranslation.Item? {
         while let sample = translation.pull() {
             if let item = translation.translate(sample) { return item }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// One reader of one branch of a capture, and its runs: what ``PipelineVideoSource`` and
-/// ``PipelineAudioSource`` stand on.
+/// Reads one branch of a capture, run after run. ``PipelineVideoSource`` and
+/// ``PipelineAudioSource`` are built on it.
 final class CaptureReader: Sendable {
     let runs: CaptureRuns
     let branch: CaptureBranch
@@ -10,7 +10,7 @@ final class CaptureReader: Sendable {
         case sequence(ObjectIdentifier, Reading)
         case engine
     }
-    /// Not held: a loop that nobody holds ends.
+    /// A weak reference: a loop ends when its iterator is released.
     private struct Reading {
         weak var run: SequenceRun?
     }
@@ -43,9 +43,11 @@ final class CaptureReader: Sendable {
         }
     }
 
-    /// Blocks, and the first frames may be delivered before it returns.
+    /// Starts the capture, or joins a run of it. Blocks; the first frames may be delivered before
+    /// it returns.
     func start() throws(PipelineError) {
-        // Not the change alone is waited for: with a frame there, the capture has started.
+        // Waits for the state change or for the first frame: once a frame has come, the capture has
+        // started.
         let start = StartOutcome()
         let isFirst = try runs.start(branch, from: .ready) {
             delivery.begin(onFirstFrame: { start.note(nil) })
@@ -77,7 +79,7 @@ final class CaptureReader: Sendable {
 
     // MARK: For a sequence
 
-    /// The next loop takes the place of one that was left.
+    /// Makes `run` the loop that reads, in place of an earlier loop that was left.
     func beginReading(_ run: SequenceRun) throws(PipelineError) {
         let isFree = claimant.withLock { claimant in
             switch claimant {
@@ -98,7 +100,7 @@ final class CaptureReader: Sendable {
         }
     }
 
-    /// Ends the loop that reads, or was left.
+    /// Stops the loop that reads or that was left.
     func stopReading() async throws(PipelineError) {
         let run = claimant.withLock { claimant -> SequenceRun? in
             guard case .sequence(_, let reading) = claimant else { return nil }
@@ -107,10 +109,10 @@ final class CaptureReader: Sendable {
         try await run?.stop()
     }
 
-    /// One reader at a time: each frame exists once.
+    /// Claims the branch for an engine. Only one reader at a time: each frame is delivered once.
     private func claim() throws(PipelineError) {
         let isFree = claimant.withLock { claimant in
-            // An engine may initialise what it has initialised.
+            // An engine may initialise a source again.
             if case .sequence = claimant { return false }
             claimant = .engine
             return true

@@ -1,22 +1,23 @@
-/// What one branch of a capture delivers to: raw video as frames, everything else as samples, raw audio as
-/// frames where the branch was told so (``CaptureBranch/giveAudioFrames()``).
+/// Receives the data of one branch of a capture: raw video as frames, everything else as samples;
+/// raw audio as frames if ``CaptureBranch/giveAudioFrames()`` was called.
 ///
-/// Called on one thread at a time: the capture's streaming thread where it is a file, and may then
-/// block; a delivery queue where it is live.
+/// Called on one thread at a time: on the streaming thread of a file, which it may block; on a
+/// delivery queue if the capture is live.
 protocol CaptureReceiver: AnyObject, Sendable {
     func receive(_ frame: consuming VideoFrame)
     func receive(_ frame: consuming AudioFrame)
     func receive(_ sample: MediaSample)
-    /// What the stream says of itself from here on. It must not wait.
+    /// Receives the tags that apply from here on. Must not block.
     func receive(_ tags: Tags)
-    /// The branch has ended; nothing follows.
+    /// Reports that the branch has ended; no sample follows.
     ///
-    /// - Parameter loss: Why nothing ever came, where the capture turned out to have no such stream.
+    /// - Parameter loss: Why no sample ever came, if the capture turned out to have no such stream;
+    ///   otherwise `nil`.
     func branchEnded(losing loss: PipelineError?)
 }
 
 extension CaptureReceiver {
-    /// For those who never ask for it.
+    /// Does nothing: for receivers that do not ask for audio frames.
     func receive(_ frame: consuming AudioFrame) {}
     func receive(_ tags: Tags) {}
 }

@@ -1,17 +1,18 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// A capture and those who read its branches: it runs from the first that starts to the last that stops,
-/// so that pictures and sound of one string have one time.
+/// Shares a capture between the readers of its branches: it runs from the first reader that starts
+/// to the last that stops, so that the video and the audio of one string have one time base.
 ///
-/// The calls block, and are made one at a time on a queue of their own. Thread: any but a streaming thread.
+/// Opening, starting and stopping block, and are done one at a time on a private queue. Thread: any
+/// but a streaming thread.
 final class CaptureRuns: Sendable {
     let capture: Capture
 
     private struct State {
-        /// By branch; the readers that there are.
+        /// Names of the branches that have a reader.
         var readers: Set<String> = []
-        /// Those whose devices are open.
+        /// Names of the branches whose readers have opened the devices.
         var open: Set<String> = []
         var running: Set<String> = []
     }
@@ -20,7 +21,7 @@ final class CaptureRuns: Sendable {
 
     init(_ capture: Capture) {
         self.capture = capture
-        // Nobody reads them yet, and what nobody reads stops them all.
+        // No branch has a reader yet, and a branch without a reader would block all of them.
         capture.branches.forEach { $0.discard() }
     }
 
@@ -30,7 +31,7 @@ final class CaptureRuns: Sendable {
 
     func add(_ branch: CaptureBranch) { state.withLock { _ = $0.readers.insert(branch.name) } }
 
-    /// A reader is gone; the others go on.
+    /// Removes a reader; the others go on. If it was the last, completes what the capture records.
     func remove(_ branch: CaptureBranch) {
         let isWanted = state.withLock { state in
             state.readers.remove(branch.name)
@@ -44,7 +45,7 @@ final class CaptureRuns: Sendable {
 
     // MARK: Control
 
-    /// Opens devices.
+    /// Opens the capture's devices: sets the pipeline to READY unless it is running.
     func open(_ branch: CaptureBranch) throws(PipelineError) {
         try onQueue { () throws(PipelineError) in
             if state.withLock({ $0.running.isEmpty }) {
@@ -55,12 +56,13 @@ final class CaptureRuns: Sendable {
         }
     }
 
-    /// Begins to read a branch: starts the capture, or joins a run of it that others read.
+    /// Starts reading a branch: starts the capture, or joins a run that another reader has started.
     ///
     /// - Parameters:
-    ///   - connect: Says who gets the samples; called before any comes.
-    ///   - onOutcome: Told how the start went; not of a run that was joined.
-    /// - Returns: False where a run was joined.
+    ///   - connect: Connects the receiver; called before the first sample comes.
+    ///   - onOutcome: Called with the result of the start, `nil` for success. Not called if a run
+    ///     was joined.
+    /// - Returns: False if a run was joined.
     func start(
         _ branch: CaptureBranch, from rest: PipelineState, connect: () -> Void,
         onOutcome: @escaping @Sendable (PipelineError?) -> Void
@@ -77,7 +79,7 @@ final class CaptureRuns: Sendable {
             }
             // A run that failed, or was never stopped, is still up.
             letGo(besides: others)
-            // What goes wrong with a run that nobody reads any more is nobody's to hear.
+            // Errors of a run that has no reader any more are ignored.
             _ = capture.finishAndWait(hasEnded: branch.isEnded)
             pipeline.forgetOutcome()
             try pipeline.setStateAndWait(rest)
@@ -91,8 +93,8 @@ final class CaptureRuns: Sendable {
                 if readers.contains(other.name) { other.hold() } else { other.discard() }
             }
             capture.isUp = true
-            // Not waited for: a reader that holds the first sample until this returns holds the lock
-            // that the change needs.
+            // Not waited for: a reader that keeps the first sample until this returns also keeps
+            // the lock that the state change needs.
             pipeline.requestState(.playing) { [weak capture] error in
                 if error != nil { capture?.isUp = false }
                 onOutcome(error)
@@ -101,9 +103,10 @@ final class CaptureRuns: Sendable {
         }
     }
 
-    /// Reads a branch no more; the last one stops the capture.
+    /// Stops reading a branch; the last reader stops the capture.
     ///
-    /// - Parameter rest: Where it goes then.
+    /// - Parameter rest: The state to set then. READY is kept if another reader has opened the
+    ///   devices.
     func stop(_ branch: CaptureBranch, to rest: PipelineState) throws(PipelineError) {
         try onQueue { () throws(PipelineError) in
             let others = state.withLock { state in
@@ -120,7 +123,7 @@ final class CaptureRuns: Sendable {
         }
     }
 
-    /// Puts a pipeline away that failed, or whose reader is gone, without waiting for it.
+    /// Shuts down a pipeline that failed, or whose reader is gone, without waiting for it.
     func abandon(_ branch: CaptureBranch) {
         let isLast = state.withLock { state in
             state.running.remove(branch.name)
@@ -133,7 +136,8 @@ final class CaptureRuns: Sendable {
         finishAndStop(hasEnded: hasEnded)
     }
 
-    /// Nobody is there to be told what goes wrong: the pipeline fails with it.
+    /// Completes what the capture records and stops it, in the background. No caller is there to
+    /// receive an error, so it becomes the pipeline's failure.
     private func finishAndStop(hasEnded: Bool) {
         let capture = capture
         GStreamer.countAsTeardown(on: queue) {
@@ -145,7 +149,8 @@ final class CaptureRuns: Sendable {
         }
     }
 
-    /// Nobody is kept waiting for a reader who has not begun.
+    /// Discards the samples of all other branches, so that none waits for a reader that has not
+    /// begun.
     private func letGo(besides names: Set<String>) {
         for branch in capture.branches where !names.contains(branch.name) { branch.discard() }
     }

@@ -1,20 +1,22 @@
 extension PipelineVideoSource {
-    /// The frames, from the first on. Reading starts the pipeline, and leaving the loop stops it: at once in a
-    /// function. At the top level of a script Swift keeps the iterator of a loop that was left by `break`:
-    /// there the pipeline stops with ``stop()``, with the next loop, or with the process; until then a file
-    /// waits, and a live capture drops its oldest frames.
+    /// Returns the frames as a sequence, from the first frame on. Reading starts the pipeline, and
+    /// leaving the loop stops it: at once inside a function. At the top level of a script Swift
+    /// keeps the iterator of a loop that was left by `break`; there the pipeline stops at
+    /// ``stop()``, at the next loop, or when the process ends. Until then a file waits, and a live
+    /// capture drops its oldest frames.
     ///
-    /// The loop ends at the end of the stream. An error in the pipeline is thrown out of it, after the
-    /// frames that came before the error. No thread is blocked meanwhile. A second loop is a run of its own,
-    /// from the first frame on, and takes the place of the one before; where that one waits for a frame just
-    /// then, it is refused.
+    /// The loop ends at the end of the stream. An error of the pipeline is thrown from the loop,
+    /// after the frames that came before it. No thread is blocked while the loop waits. A second
+    /// loop starts a new run from the first frame and replaces the loop before it; if that loop is
+    /// waiting for a frame at that moment, the second loop throws
+    /// ``PipelineError/Code/invalidState``.
     public func frames() -> FrameSequence { FrameSequence(reader: reader) }
 
-    /// Stops the pipeline of a loop over ``frames()`` that was left, or is read by another task: that loop
-    /// ends. Does nothing where none reads, and to an engine's source.
+    /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
+    /// reading; that loop ends. Does nothing if no loop reads, or if an engine uses the source.
     ///
-    /// - Throws: ``PipelineError`` where the pipeline does not stop, or what it records by itself is not
-    ///   complete.
+    /// - Throws: ``PipelineError`` if the pipeline does not stop, or if what its string records by
+    ///   itself is not complete.
     public func stop() async throws(PipelineError) { try await reader.stopReading() }
 }
 
@@ -22,13 +24,16 @@ extension PipelineVideoSource {
 public struct FrameSequence: AsyncSequence, Sendable {
     let reader: CaptureReader
 
-    /// Each iterator is a run of the pipeline; the latest reads.
+    /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
     public func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
 
+    /// Reads the frames of one run.
     public struct Iterator: AsyncIteratorProtocol {
         let run: SequenceRun
 
-        /// - Throws: ``PipelineError``.
+        /// Returns the next frame; `nil` at the end of the stream and in a cancelled task.
+        ///
+        /// - Throws: ``PipelineError`` if the pipeline fails or its stream is not raw video.
         public mutating func next() async throws -> VideoFrame? {
             switch try await run.next() {
             case nil: return nil

@@ -1,27 +1,32 @@
-/// A source of sound made from a gst-launch string: a microphone, a file, a test tone, a network stream.
+/// An audio source made from a gst-launch string: a microphone, a file, a test tone, a network
+/// stream.
 ///
 /// ```swift
 /// let source = try PipelineAudioSource("audiotestsrc ! audio/x-raw,rate=48000")
 /// for try await frame in source.frames() { print(frame) }
 /// ```
 ///
-/// A live capture drops its oldest frames for a slow reader, and counts them; a file waits. Read it as a
-/// sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and calls the `should…`
-/// methods on its control thread. The sound of a capture that gives pictures, too, is that source's
-/// ``PipelineVideoSource/audio``. Thread: any but a streaming thread.
+/// If the reader is slow, a live capture drops its oldest frames and counts them; a file waits.
+/// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and
+/// calls the `should…` methods on its control thread. If a capture delivers both video and audio,
+/// use ``PipelineVideoSource/audio`` of its video source. Thread: any but a streaming thread.
 public final class PipelineAudioSource: AudioSource, Sendable {
+    /// How the capture is read.
     public typealias Configuration = PipelineVideoSource.Configuration
+    /// The counts of one run.
     public typealias Statistics = PipelineVideoSource.Statistics
 
     let reader: CaptureReader
 
-    /// Parses the string. Where it has no appsink, one is put at its open end. Of several, the one named
-    /// `audio` is read, or the first by name.
+    /// Parses the string. If it has no appsink, one is added at its open end. If it has several,
+    /// the one named `audio` is read, or else the first by name.
     ///
-    /// Samples are taken as fast as they come: to pace a file, put `identity sync=true` in the string.
+    /// Samples are taken as fast as they come. To pace a file, put `identity sync=true` in the
+    /// string.
     ///
-    /// - Parameter configuration: Its depth is the least: of sound 64 frames may wait.
-    /// - Throws: ``PipelineError`` in GStreamer's words.
+    /// - Parameter configuration: How the capture is read. At least 64 audio frames may wait, even
+    ///   if its depth is smaller.
+    /// - Throws: ``PipelineError`` with GStreamer's message.
     public convenience init(
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
@@ -37,7 +42,7 @@ public final class PipelineAudioSource: AudioSource, Sendable {
         reader.branch.giveAudioFrames()
     }
 
-    /// Audio comes in small pieces: a queue of a few would be a few milliseconds.
+    /// Audio buffers are short: a queue of a few buffers would hold only a few milliseconds.
     private static let depth = 64
 
     /// The pipeline, for its graph, its elements and its messages.
@@ -49,27 +54,31 @@ public final class PipelineAudioSource: AudioSource, Sendable {
     /// The counts so far.
     public var statistics: Statistics { reader.statistics }
 
-    /// The frames, from the first on. Reading starts the pipeline, and leaving the loop stops it: at once in a
-    /// function. At the top level of a script Swift keeps the iterator of a loop that was left by `break`:
-    /// there the pipeline stops with ``stop()``, with the next loop, or with the process; until then a file
-    /// waits, and a live capture drops its oldest frames.
+    /// Returns the frames as a sequence, from the first frame on. Reading starts the pipeline, and
+    /// leaving the loop stops it: at once inside a function. At the top level of a script Swift
+    /// keeps the iterator of a loop that was left by `break`; there the pipeline stops at
+    /// ``stop()``, at the next loop, or when the process ends. Until then a file waits, and a live
+    /// capture drops its oldest frames.
     ///
-    /// The loop ends at the end of the stream. An error in the pipeline is thrown out of it, after the
-    /// frames that came before the error. No thread is blocked meanwhile. A second loop is a run of its own,
-    /// from the first frame on, and takes the place of the one before; where that one waits for a frame just
-    /// then, it is refused.
+    /// The loop ends at the end of the stream. An error of the pipeline is thrown from the loop,
+    /// after the frames that came before it. No thread is blocked while the loop waits. A second
+    /// loop starts a new run from the first frame and replaces the loop before it; if that loop is
+    /// waiting for a frame at that moment, the second loop throws
+    /// ``PipelineError/Code/invalidState``.
     public func frames() -> AudioFrameSequence { AudioFrameSequence(reader: reader) }
 
-    /// Stops the pipeline of a loop over ``frames()`` that was left, or is read by another task: that loop
-    /// ends. Does nothing where none reads, and to an engine's source.
+    /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
+    /// reading; that loop ends. Does nothing if no loop reads, or if an engine uses the source.
     ///
-    /// - Throws: ``PipelineError`` where the pipeline does not stop.
+    /// - Throws: ``PipelineError`` if the pipeline does not stop, or if what its string records by
+    ///   itself is not complete.
     public func stop() async throws(PipelineError) { try await reader.stopReading() }
 
     // MARK: AudioSource, for an engine's control thread
 
-    /// Gets every frame, on the capture's streaming thread where it is a file, and on a delivery queue
-    /// where it is live. Told of the end of the stream, or of the pipeline's error, after the frames.
+    /// Receives every frame: on the capture's streaming thread if it is a file, on a delivery queue
+    /// if it is live. After the frames it gets the end of the stream or the pipeline's error, on a
+    /// private queue of the source. An error that ``shouldStart()`` throws is not reported to it.
     public var consumer: (any AudioFrameConsumer)? {
         get {
             if case .audio(let consumer) = reader.delivery.consumer { consumer } else { nil }
@@ -77,27 +86,31 @@ public final class PipelineAudioSource: AudioSource, Sendable {
         set { reader.delivery.consumer = newValue.map { .audio($0) } }
     }
 
-    /// What is not live comes as fast as it can be read.
+    /// Returns ``MediaPacing/engine``: a capture that is not live delivers as fast as it can be
+    /// read, and the engine holds its frames until they are due.
     public func pacing() -> MediaPacing { .engine }
 
-    /// That of the whole capture.
+    /// Returns the time base of the whole capture.
     public func timeBase() -> MediaTimeBase? { reader.capture.timeBase }
 
-    /// Opens devices; files are opened at the start. Blocks.
+    /// Opens devices; files are opened by ``shouldStart()``. Blocks.
     ///
-    /// - Throws: ``PipelineError``; with ``PipelineError/Code/invalidState`` while ``frames()`` are read.
+    /// - Returns: Always `true`.
+    /// - Throws: ``PipelineError``; with ``PipelineError/Code/invalidState`` while a loop reads
+    ///   ``frames()``.
     public func shouldInitialize() throws(PipelineError) -> Bool {
         try reader.initialize()
         return true
     }
 
-    /// Starts the capture, from its beginning where it is a file; after a failure too. Blocks, and the
-    /// first frames may be delivered before it returns.
+    /// Starts the capture; a file starts from its beginning. Can be called again after a failure.
+    /// Blocks; the first frames may be delivered before it returns.
     ///
     /// - Throws: ``PipelineError``.
     public func shouldStart() throws(PipelineError) { try reader.start() }
 
-    /// Stops the capture; devices stay open. Blocks, until a frame that is being delivered was taken.
+    /// Stops the capture; devices stay open. Blocks until the consumer has taken a frame that is
+    /// being delivered, and until what the string records by itself is complete.
     ///
     /// - Throws: ``PipelineError``.
     public func shouldStop() throws(PipelineError) { try reader.stop() }
@@ -112,9 +125,10 @@ public final class PipelineAudioSource: AudioSource, Sendable {
 public struct AudioFrameSequence: AsyncSequence, Sendable {
     let reader: CaptureReader
 
-    /// Each iterator is a run of the pipeline; the latest reads.
+    /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
     public func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
 
+    /// Reads the frames of one run.
     public struct Iterator: AsyncIteratorProtocol {
         let run: SequenceRun
 

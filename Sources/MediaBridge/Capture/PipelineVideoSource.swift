@@ -1,46 +1,51 @@
 internal import Synchronization
 
-/// A source made from a gst-launch string: a camera, a file, a screen, a network stream.
+/// A video source made from a gst-launch string: a camera, a file, a screen, a network stream.
 ///
 /// ```swift
 /// let source = try PipelineVideoSource("v4l2src ! videoconvert")
 /// for try await frame in source.frames() { print(frame) }
 /// ```
 ///
-/// A live capture drops its oldest frame for a slow reader, and counts it; a file waits. Either way no
-/// more than ``Configuration/depth`` frames wait.
+/// If the reader is slow, a live capture drops its oldest frame and counts it; a file waits. In
+/// both cases no more than ``Configuration/depth`` frames wait.
 ///
-/// What the string records by itself (`… ! tee name=t t. ! … ! filesink t. ! … ! appsink`) is completed when
-/// the reading ends, in whatever way; the call that ends it takes as long, and throws what goes wrong. Where no
-/// call does, because a loop was left, that is the pipeline's ``Pipeline/failure``.
+/// What the string records by itself (`… ! tee name=t t. ! … ! filesink t. ! … ! appsink`) is
+/// completed when reading ends, in whatever way. The call that ends the reading waits for that, and
+/// throws an error if it fails. If no call ends it, because a loop was left, the error becomes the
+/// pipeline's ``Pipeline/failure``.
 ///
-/// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and calls
-/// the `should…` methods on its control thread. Thread: any but a streaming thread.
+/// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and
+/// calls the `should…` methods on its control thread. Thread: any but a streaming thread.
 public final class PipelineVideoSource: VideoSource, Sendable {
     /// How a capture is read.
     public struct Configuration: Sendable {
-        /// Frames that wait for the reader at most. Default 3. A bound that the string sets
-        /// (`appsink max-buffers=8`) is kept.
+        /// Maximum number of frames that wait for the reader. Default 3. A limit that the string
+        /// sets (`appsink max-buffers=8`) is kept.
         public var depth = 3
-        /// What the string may do, where somebody else wrote it; `nil`: anything.
+        /// What the string may do, if its author is not trusted. Default `nil`: anything.
         public var untrusted: UntrustedPolicy?
 
+        /// Creates a configuration with the default values.
         public init() {}
     }
 
-    /// What became of the frames of one run.
+    /// Counts of the frames of one run.
     public struct Statistics: Hashable, Sendable, CustomStringConvertible {
+        /// Frames that came out of the pipeline, and whether they were delivered, were dropped or
+        /// wait.
         public var balance: FrameBalance
         /// Frames that came out of the pipeline.
         public var captured: Int { balance.offered }
         /// Frames that the program has taken.
         public var delivered: Int { balance.delivered }
-        /// Frames not delivered, by cause: ``DropCause/evicted``, and ``DropCause/closed`` for those that
-        /// came when nobody read any more.
+        /// Frames not delivered, by cause: ``DropCause/evicted``, and ``DropCause/closed`` for
+        /// those that came after the reading had ended.
         public var dropped: DropCounts { balance.dropped }
         /// Frames that wait for the reader.
         public var waiting: Int { balance.waiting }
 
+        /// The counts as one line of text.
         public var description: String { "\(balance)" }
     }
 
@@ -51,12 +56,13 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         weak var source: PipelineAudioSource?
     }
 
-    /// Parses the string. Where it has no appsink, one is put at its open end. Of several, the one named
-    /// `video` is read, or the first by name; ``audio`` reads another.
+    /// Parses the string. If it has no appsink, one is added at its open end. If it has several,
+    /// the one named `video` is read, or else the first by name; ``audio`` reads another.
     ///
-    /// Samples are taken as fast as they come: to pace a file, put `identity sync=true` in the string.
+    /// Samples are taken as fast as they come. To pace a file, put `identity sync=true` in the
+    /// string.
     ///
-    /// - Throws: ``PipelineError`` in GStreamer's words.
+    /// - Throws: ``PipelineError`` with GStreamer's message.
     public init(
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
@@ -65,19 +71,21 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         reader = CaptureReader(CaptureRuns(capture), capture.branches[0])
     }
 
-    /// The sound of the same capture, where the string has an appsink named `audio`; otherwise `nil`.
+    /// The audio of the same capture; `nil` if the string has no appsink named `audio`, or if this
+    /// source reads that one itself.
     ///
     /// ```swift
     /// let film = try PipelineVideoSource(
-    ///     "filesrc location=film.mp4 ! decodebin name=d d. ! queue ! videoconvert ! appsink name=video "
+    ///     "filesrc location=film.mp4 ! decodebin name=d "
+    ///         + "d. ! queue ! videoconvert ! appsink name=video "
     ///         + "d. ! queue ! audioconvert ! appsink name=audio")
     /// try await engine.setVideoSource(film)
     /// try await engine.setAudioSource(film.audio)
     /// ```
     ///
-    /// Both are one pipeline, with one time: it runs from the first of them that starts to the last that
-    /// stops. Once asked for and held, the sound has to be read, too: until it is, a file waits for its
-    /// reader.
+    /// Both sources share one pipeline and one time base: it runs from the first source that starts
+    /// to the last that stops. While the program holds the audio source, the audio has to be read,
+    /// too: until it is, a file waits for its reader.
     public var audio: PipelineAudioSource? {
         guard let branch = reader.capture.branch(BridgedText.audioBranch),
             branch !== reader.branch
@@ -101,9 +109,9 @@ public final class PipelineVideoSource: VideoSource, Sendable {
 
     // MARK: VideoSource, for an engine's control thread
 
-    /// Gets every frame, on the capture's streaming thread where it is a file, and on a delivery queue
-    /// where it is live. Told of the end of the stream, or of the pipeline's error, after the frames, on
-    /// a queue of the source's own; not of what ``shouldStart()`` throws.
+    /// Receives every frame: on the capture's streaming thread if it is a file, on a delivery queue
+    /// if it is live. After the frames it gets the end of the stream or the pipeline's error, on a
+    /// private queue of the source. An error that ``shouldStart()`` throws is not reported to it.
     public var consumer: (any VideoFrameConsumer)? {
         get {
             if case .video(let consumer) = reader.delivery.consumer { consumer } else { nil }
@@ -111,9 +119,10 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         set { reader.delivery.consumer = newValue.map { .video($0) } }
     }
 
+    /// Returns ``VideoBufferType/pixelBuffer``.
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
-    /// A camera or a screen, where the string begins with one.
+    /// Returns camera or screen if the string has an element that captures one, otherwise unknown.
     public func captureType() -> VideoCaptureType {
         let factories = Set(pipeline.elements.compactMap(\.factoryName))
         if factories.contains("v4l2src") || factories.contains("libcamerasrc") { return .camera }
@@ -121,28 +130,31 @@ public final class PipelineVideoSource: VideoSource, Sendable {
             ? .screen : .unknown
     }
 
-    /// What is not live comes as fast as it can be read.
+    /// Returns ``MediaPacing/engine``: a capture that is not live delivers as fast as it can be
+    /// read, and the engine holds its frames until they are due.
     public func pacing() -> VideoPacing { .engine }
 
-    /// That of the whole capture.
+    /// Returns the time base of the whole capture.
     public func timeBase() -> MediaTimeBase? { reader.capture.timeBase }
 
-    /// Opens devices; files are opened at the start. Blocks.
+    /// Opens devices; files are opened by ``shouldStart()``. Blocks.
     ///
-    /// - Throws: ``PipelineError``; with ``PipelineError/Code/invalidState`` while ``frames()`` are read.
+    /// - Returns: Always `true`.
+    /// - Throws: ``PipelineError``; with ``PipelineError/Code/invalidState`` while a loop reads
+    ///   ``frames()``.
     public func shouldInitialize() throws(PipelineError) -> Bool {
         try reader.initialize()
         return true
     }
 
-    /// Starts the capture, from its beginning where it is a file; after a failure too. Blocks, and the
-    /// first frames may be delivered before it returns.
+    /// Starts the capture; a file starts from its beginning. Can be called again after a failure.
+    /// Blocks; the first frames may be delivered before it returns.
     ///
     /// - Throws: ``PipelineError``.
     public func shouldStart() throws(PipelineError) { try reader.start() }
 
-    /// Stops the capture; devices stay open. Blocks, until a frame that is being delivered was taken, and what
-    /// the string records by itself is complete.
+    /// Stops the capture; devices stay open. Blocks until the consumer has taken a frame that is
+    /// being delivered, and until what the string records by itself is complete.
     ///
     /// - Throws: ``PipelineError``.
     public func shouldStop() throws(PipelineError) { try reader.stop() }

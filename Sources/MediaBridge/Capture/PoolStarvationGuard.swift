@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// Keeps a capture's buffer pool from running dry.
 ///
-/// A camera has a handful of buffers; held by the program, by an encoder or by a display, they are not
-/// there for the next picture, and the camera stalls. So buffers from a bounded pool are counted until
-/// the last of their owners lets go, and once all but one are out, the next is copied.
+/// A camera has only a few buffers. Those that the program, an encoder or a display holds are not
+/// available for the next frame, and the camera stalls. So buffers from a bounded pool are counted
+/// until their last owner releases them, and once all but one are in use, the next is copied.
 final class PoolStarvationGuard: Sendable {
     private struct Pool: Sendable {
         var identity: UInt?
@@ -13,7 +13,8 @@ final class PoolStarvationGuard: Sendable {
     private let pool = Mutex(Pool())
     private let outstanding = Atomic<Int>(0)
 
-    /// The buffer to hand out for `buffer`: itself where it has no pool or the pool has no limit.
+    /// Returns the buffer to hand out for `buffer`: the same one if it has no pool, the pool has no
+    /// limit or enough buffers are left, otherwise a copy.
     func lend(_ buffer: consuming Buffer) -> Buffer {
         guard let identity = buffer.poolIdentity else { return buffer }
         let known = pool.withLock { $0 }

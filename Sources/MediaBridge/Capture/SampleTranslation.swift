@@ -1,44 +1,44 @@
 internal import Synchronization
 
-/// Turns the samples of one stream into what the program gets: frames of raw video, and samples of
-/// everything else.
+/// Converts the samples of one stream to what the program gets: frames of raw video, frames of raw
+/// audio if asked for, and samples of everything else.
 ///
-/// Used by one thread at a time, the one that takes samples.
+/// Used by one thread at a time: the one that pulls the samples.
 final class SampleTranslation: Sendable {
-    /// Which way up the pictures are.
+    /// The rotation of the frames.
     let orientation = StreamOrientation()
     private let sink: AppSink
     private let loan = PoolStarvationGuard()
     private let taken = Atomic<Int>(0)
 
-    /// What is known of the stream.
+    /// What is known about the stream.
     private struct Stream {
         var caps: Caps?
-        /// That of ``caps``, which is held so that no other caps can have it.
+        /// Identity of ``caps``, which is retained so that no other caps can get the same identity.
         var capsIdentity: UInt?
         var layout: FrameLayout?
-        /// Of raw audio.
+        /// Layout of raw audio; `nil` for anything else.
         var audio: AudioFrameLayout?
         var live: LiveTiming?
     }
     private let stream = Mutex(Stream())
     /// Whether ``Stream/live`` is set.
     private let liveness = Atomic<Bool>(false)
-    /// Whether raw audio is given as frames.
+    /// Whether raw audio is delivered as frames.
     private let isForAudioFrames = Atomic<Bool>(false)
 
     init(_ sink: AppSink) { self.sink = sink }
 
-    /// Gives raw audio as frames, and not as samples. Before the first run.
+    /// Delivers raw audio as frames instead of samples. Must be called before the first run.
     func giveAudioFrames() { isForAudioFrames.store(true, ordering: .relaxed) }
 
-    /// A run begins.
+    /// Resets the count and the orientation for a new run.
     func reset() {
         taken.store(0, ordering: .relaxed)
         orientation.reset()
     }
 
-    /// Says whether the capture is live, with the first sample.
+    /// Sets the live timing, `nil` if the capture is not live. Called with the first sample.
     func begin(_ live: LiveTiming?) {
         stream.withLock { $0.live = live }
         liveness.store(live != nil, ordering: .releasing)
@@ -49,14 +49,14 @@ final class SampleTranslation: Sendable {
     /// Samples that were pulled in this run.
     var takenSamples: Int { taken.load(ordering: .acquiring) }
 
-    /// The next sample if one waits; never blocks.
+    /// Returns the next sample if one waits, otherwise `nil`; never blocks.
     func pull() -> Sample? {
         guard let sample = sink.tryPull() else { return nil }
         taken.add(1, ordering: .releasing)
         return sample
     }
 
-    /// Hands the sample that was pulled last to a receiver.
+    /// Passes the sample that was pulled last to a receiver.
     func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
         let layout = layout(of: sample)
         let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
@@ -77,7 +77,7 @@ final class SampleTranslation: Sendable {
         case sample(MediaSample)
     }
 
-    /// The sample that was pulled last; `nil` where it holds nothing.
+    /// Converts the sample that was pulled last; returns `nil` if it holds no buffer.
     func translate(_ sample: consuming Sample) -> Item? {
         let layout = layout(of: sample)
         let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
@@ -93,14 +93,16 @@ final class SampleTranslation: Sendable {
         _ buffer: consuming Buffer, _ layout: FrameLayout, _ running: MediaTime?
     ) -> VideoFrame {
         let duration = buffer.duration.map { MediaTime($0) }
-        // Of a live capture some gave way, so what came before and after a change is not known.
+        // A live capture may have evicted samples, so its frames cannot be numbered: the latest
+        // orientation is used.
         let index = isLive ? Int.max : takenSamples - 1
         return VideoFrame(
             BufferFrameStorage(loan.lend(buffer), layout), runningTime: running,
             duration: duration, rotation: orientation.rotation(of: index), liveTiming: live)
     }
 
-    /// Of raw audio that is to be given as frames; asked after ``layout(of:)``.
+    /// Layout of raw audio that is delivered as frames. Valid after ``layout(of:)``, which updates
+    /// it.
     private var audioLayout: AudioFrameLayout? {
         isForAudioFrames.load(ordering: .relaxed) ? stream.withLock { $0.audio } : nil
     }
@@ -121,7 +123,7 @@ final class SampleTranslation: Sendable {
 
     private var live: LiveTiming? { isLive ? stream.withLock { $0.live } : nil }
 
-    /// The layout of the sample's frame; `nil` for what is not raw video.
+    /// Returns the layout of the sample's frame; `nil` if it is not raw video.
     private func layout(of sample: borrowing Sample) -> FrameLayout? {
         let identity = sample.capsIdentity
         return stream.withLock { stream in
@@ -138,6 +140,6 @@ final class SampleTranslation: Sendable {
         if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
     }
 
-    /// Audio comes in small pieces: a queue of a few would be a few milliseconds.
+    /// Deepens the queue. Audio buffers are short: a queue of a few would hold a few milliseconds.
     private func deepen() { sink.deepen(to: 64) }
 }

@@ -1,18 +1,20 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// One run of a capture that is read as a sequence. It begins with the first call, and ends with the
-/// stream, with an error, when nobody holds it any more, or when another loop begins to read.
+/// One run of a capture that is read as a sequence. It begins with the first call of ``next()``,
+/// and ends with the stream, with an error, when the run is released, or when another loop begins
+/// to read.
 ///
-/// The last is for loops that were left at the top level of a script: Swift keeps their iterators as long as
-/// the process lives.
+/// The last case is for loops that were left at the top level of a script: Swift keeps their
+/// iterators as long as the process lives.
 final class SequenceRun: Sendable {
     private enum Phase { case idle, running, ended, superseded }
     private struct State {
         var phase = Phase.idle
         /// A call of ``next()`` is under way.
         var isReading = false
-        /// The pipeline is on its way up; whoever started it ends it, where it was ended meanwhile.
+        /// The pipeline is starting. If the run is ended meanwhile, the call that starts it ends
+        /// it.
         var isStarting = false
     }
 
@@ -21,7 +23,7 @@ final class SequenceRun: Sendable {
     private let arrival = Signal()
     /// Why the pipeline did not start.
     private let refusal = Mutex<PipelineError?>(nil)
-    /// Where state changes are waited for.
+    /// Queue on which state changes are awaited.
     private let control = SerialQueue(label: "mediabridge.sequence")
 
     init(_ reader: CaptureReader) { self.reader = reader }
@@ -33,9 +35,10 @@ final class SequenceRun: Sendable {
         reader.endReading(ObjectIdentifier(self))
     }
 
-    /// Another loop begins. This one, which was left or is between two frames, reads no more.
+    /// Ends this run because another loop begins. This one was left, or is between two frames, and
+    /// reads no more.
     ///
-    /// - Returns: False where it waits for a frame right now.
+    /// - Returns: False if this loop is waiting for a frame right now.
     func supersede() -> Bool {
         state.withLock { state in
             guard !state.isReading else { return false }
@@ -44,7 +47,7 @@ final class SequenceRun: Sendable {
         }
     }
 
-    /// The next item; `nil` at the end, and in a task that was cancelled.
+    /// Returns the next item; `nil` at the end of the stream and in a cancelled task.
     func next() async throws(PipelineError) -> SampleTranslation.Item? {
         let phase = state.withLock { state in
             state.isReading = true
@@ -67,7 +70,7 @@ final class SequenceRun: Sendable {
                 try await fail(failure)
             }
             if reader.branch.isFinished {
-                // The error of another branch, or one that came with the end.
+                // An error of another branch, or one that came together with the end.
                 if let failure = reader.pipeline.failure ?? reader.branch.loss {
                     try await fail(failure)
                 }
@@ -84,7 +87,8 @@ final class SequenceRun: Sendable {
         state.withLock { ($0.phase, $0.isStarting) = (.running, true) }
         refusal.withLock { $0 = nil }
         do throws(PipelineError) {
-            // A run that was left is still on its way down, and would be counted with this one.
+            // A run that was left may still be stopping, and its samples would be counted in this
+            // one: the start waits until the pipeline is at NULL.
             try await onControl { [self] () throws(PipelineError) in
                 _ = try reader.runs.start(reader.branch, from: .null) {
                     reader.branch.pull { [arrival] in arrival.signal() }
@@ -109,7 +113,7 @@ final class SequenceRun: Sendable {
     }
 
     func fail(_ error: PipelineError) async throws(PipelineError) -> Never {
-        do { try await stop() } catch {}  // the first error is the one to tell
+        do { try await stop() } catch {}  // the first error is the one to report
         throw error
     }
 
@@ -131,7 +135,7 @@ final class SequenceRun: Sendable {
         }
     }
 
-    /// State changes block, and so have a thread of their own.
+    /// Runs `body` on the control queue, because state changes block.
     private func onControl(
         _ body: @escaping @Sendable () throws(PipelineError) -> Void
     ) async throws(PipelineError) {

@@ -1,8 +1,8 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// From a branch of a capture to the consumer of the day: the frames of one run after the other, and
-/// how each run ended, once and after its frames.
+/// Passes the frames of a branch to the current consumer, run after run, and reports how each run
+/// ended, once and after its frames.
 final class SourceDelivery: CaptureReceiver {
     /// How a run ended by itself.
     enum Ending: Sendable {
@@ -11,11 +11,11 @@ final class SourceDelivery: CaptureReceiver {
     }
     private enum Phase: Sendable {
         case idle
-        /// The change to PLAYING is under way: its own failure is thrown, not told.
+        /// The change to PLAYING is under way: if it fails, the error is thrown, not reported.
         case starting
         case running
     }
-    /// Who gets the frames: those of one kind.
+    /// The consumer of the frames, for video or for audio.
     enum Consumer: Sendable {
         case video(any VideoFrameConsumer)
         case audio(any AudioFrameConsumer)
@@ -32,22 +32,22 @@ final class SourceDelivery: CaptureReceiver {
     private struct State {
         var consumer: Consumer?
         var phase = Phase.idle
-        /// A frame is with the consumer, which gets one call at a time.
+        /// The consumer is taking a frame; it gets one call at a time.
         var isBusy = false
-        /// Not told yet.
+        /// How the run ended; `nil` while it goes on.
         var ending: Ending?
         var onFirstFrame: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
-    /// Frames of this run that came when nobody took them.
+    /// Frames of this run that came when there was no consumer, or after the end.
     private let unwanted = Atomic<Int>(0)
-    /// Where endings are told: never on a streaming thread.
+    /// Queue on which endings are reported: never on a streaming thread.
     private let queue = SerialQueue(label: "mediabridge.ending")
 
     var consumer: Consumer? {
         get { state.withLock { $0.consumer } }
         set {
-            // What it replaces is let go of outside of the lock.
+            // The old consumer is released outside the lock.
             _ = state.withLock { state in
                 let old = state.consumer
                 state.consumer = newValue
@@ -58,9 +58,9 @@ final class SourceDelivery: CaptureReceiver {
 
     var unwantedFrames: Int { unwanted.load(ordering: .acquiring) }
 
-    /// A run begins: frames pass.
+    /// Begins a run: frames are passed on from here on.
     ///
-    /// - Parameter onFirstFrame: Called before the consumer gets it.
+    /// - Parameter onFirstFrame: Called before the consumer gets the first frame.
     func begin(onFirstFrame: @escaping @Sendable () -> Void) {
         unwanted.store(0, ordering: .releasing)
         state.withLock { state in
@@ -70,13 +70,13 @@ final class SourceDelivery: CaptureReceiver {
         }
     }
 
-    /// The run is under way: its end is told from here on.
+    /// Marks the run as started: its end is reported from here on.
     func started() {
         state.withLock { if $0.phase == .starting { $0.phase = .running } }
         tellEnding()
     }
 
-    /// The run is over for a reason that needs no telling.
+    /// Ends the run without a report to the consumer.
     func stop() {
         state.withLock { state in
             state.phase = .idle
@@ -84,7 +84,8 @@ final class SourceDelivery: CaptureReceiver {
         }
     }
 
-    /// The run ended by itself: no frame passes after this. The first ending counts.
+    /// Notes that the run ended by itself: no frame passes after this. Only the first ending
+    /// counts.
     func finish(_ ending: Ending) {
         state.withLock { state in
             guard state.phase != .idle, state.ending == nil else { return }
@@ -124,7 +125,8 @@ final class SourceDelivery: CaptureReceiver {
         finish(.failed(.notRaw(wanted, "\(sample.caps)")))
     }
 
-    /// Who takes the next frame; to be told when he has (``leave()``).
+    /// Returns the consumer of the next frame, `nil` if it is not wanted. The caller calls
+    /// ``leave()`` when the consumer has taken the frame.
     private func enter() -> Consumer? {
         var onFirstFrame: (@Sendable () -> Void)?
         let consumer = state.withLock { state -> Consumer? in
@@ -153,7 +155,7 @@ final class SourceDelivery: CaptureReceiver {
 
     func branchEnded(losing loss: PipelineError?) { finish(loss.map { .failed($0) } ?? .ended) }
 
-    /// Tells what is to be told, where nobody is with the consumer; who is does so when it comes out.
+    /// Reports the ending, unless the consumer is taking a frame: ``leave()`` reports it then.
     private func tellEnding() {
         queue.async { [self] in
             let told = state.withLock { state -> (Consumer, Ending)? in
@@ -169,7 +171,7 @@ final class SourceDelivery: CaptureReceiver {
 }
 
 extension PipelineError {
-    /// A capture gives something that no receiver of frames can take.
+    /// Returns the error for a capture that delivers something other than raw frames.
     static func notRaw(_ kind: String, _ what: String) -> PipelineError {
         PipelineError(
             .streamFailed, message: "the capture gives \(what), not raw \(kind)",

@@ -1,17 +1,18 @@
 internal import Synchronization
 
-/// Which way up the pictures of a stream are, as its `image-orientation` tags say: a phone's film lies
-/// on its side, and says so.
+/// The rotation of a stream's frames, as given by its `image-orientation` tags: the videos of
+/// phones are often stored sideways with such a tag.
 ///
-/// Of a mirrored orientation the turn alone is told: a frame has no word for the mirror.
+/// For a mirrored orientation only the rotation is reported: a frame cannot say that it is
+/// mirrored.
 final class StreamOrientation: Sendable {
     private struct Change {
         let rotation: VideoRotation
-        /// Of the first picture that it holds for.
+        /// Index of the first frame that it applies to.
         let index: Int
     }
     private let changes = Mutex<[Change]>([])
-    /// Whether there are any; asked for every frame.
+    /// Whether there are any changes; read for every frame.
     private let isTold = Atomic<Bool>(false)
 
     func reset() {
@@ -19,7 +20,7 @@ final class StreamOrientation: Sendable {
         isTold.store(false, ordering: .releasing)
     }
 
-    /// The pictures from one on are turned so.
+    /// Sets the rotation of the frames from `index` on.
     func change(to rotation: VideoRotation, from index: Int) {
         guard rotation != .none || isTold.load(ordering: .acquiring) else { return }
         changes.withLock { changes in
@@ -29,7 +30,7 @@ final class StreamOrientation: Sendable {
         isTold.store(true, ordering: .releasing)
     }
 
-    /// How a picture is turned; asked in the order of the pictures.
+    /// Returns the rotation of a frame. Called in the order of the frames.
     func rotation(of index: Int) -> VideoRotation {
         guard isTold.load(ordering: .acquiring) else { return .none }
         return changes.withLock { changes in

@@ -1,10 +1,10 @@
-/// What one set of caps says of its sound, in both vocabularies. Made once for each caps, shared by all
-/// frames that have them.
+/// The audio format of one set of caps, as GStreamer's and as MediaCore's type. Created once for
+/// each caps, and shared by all frames that have them.
 final class AudioFrameLayout: Sendable {
     let info: AudioInfo
     let format: AudioFormat
 
-    /// `nil` for a format that has no name here.
+    /// Returns `nil` for a sample format that ``AudioSampleFormat`` does not have.
     init?(_ info: AudioInfo) {
         guard let format = AudioFormat(info) else { return nil }
         self.info = info
@@ -20,7 +20,8 @@ final class AudioFrameLayout: Sendable {
 }
 
 extension AudioFormat {
-    /// The format that raw audio caps describe; `nil` for a sample format that has no name here.
+    /// Creates the format that raw audio caps describe; `nil` for a sample format that
+    /// ``AudioSampleFormat`` does not have.
     public init?(_ info: AudioInfo) {
         guard let sampleFormat = AudioSampleFormat(rawValue: info.format) else { return nil }
         self.init(
@@ -30,10 +31,10 @@ extension AudioFormat {
 }
 
 extension AudioInfo {
-    /// GStreamer's description of a format.
+    /// Creates GStreamer's description of a format.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a rate, a number of channels or
-    ///   a mask that GStreamer does not take.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a rate, a number of
+    ///   channels or a channel mask that GStreamer does not accept.
     public convenience init(_ format: AudioFormat) throws(PipelineError) {
         try self.init(
             format: format.sampleFormat.rawValue, rate: format.sampleRate,

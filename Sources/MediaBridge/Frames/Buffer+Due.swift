@@ -1,6 +1,7 @@
 extension Buffer {
-    /// The same bytes, due at `time`, and for `duration` where they say no duration themselves. The
-    /// header is copied only where it says otherwise and is shared.
+    /// Returns the same bytes with the presentation time `time`, and with `duration` if the buffer
+    /// has none; a decoding time is shifted by the same amount. The buffer's header is copied only
+    /// if it has to change and is shared.
     consuming func due(at time: ClockTime, for duration: ClockTime?) -> Buffer {
         let lacksDuration = self.duration == nil && duration != nil
         guard presentationTime != time || lacksDuration else { return self }

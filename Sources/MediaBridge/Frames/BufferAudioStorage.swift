@@ -20,7 +20,7 @@ final class BufferAudioStorage: AudioFrameStorage {
     }
 
     func write(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError) {
-        // What is written is no silence any more, whatever made it.
+        // A gap flag marks silence; samples that are written may not be silent.
         buffer.clearGapFlag()
         let mapped = try map(.write)
         body(AudioPlanes(unsafe: mapped.planes))

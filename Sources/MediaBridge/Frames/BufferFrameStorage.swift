@@ -8,7 +8,7 @@ final class BufferFrameStorage: VideoFrameStorage {
         self.layout = layout
     }
 
-    /// As an output takes it.
+    /// The buffer with its caps, as an output takes it.
     var output: ElementChain.BufferWithCaps {
         ElementChain.BufferWithCaps(buffer: buffer.retained(), caps: layout.caps)
     }
@@ -46,7 +46,7 @@ final class BufferFrameStorage: VideoFrameStorage {
 }
 
 extension MappedVideoFrame {
-    /// The planes as MediaCore takes them.
+    /// The planes in MediaCore's type.
     var mappedPlanes: [MappedPlane] {
         planes.map { plane in
             MappedPlane(

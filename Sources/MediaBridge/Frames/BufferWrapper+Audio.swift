@@ -1,12 +1,14 @@
 extension BufferWrapper {
-    /// The frame as a buffer, which has no times yet: one that came of a pipeline is that one's still, and
-    /// one in Swift memory is wrapped. What was cut stays cut.
+    /// Returns the frame as a buffer whose times are not set yet: a frame that came from a pipeline
+    /// keeps its buffer, and one in Swift memory is wrapped. A frame that is cut to a part of its
+    /// samples stays cut.
     ///
-    /// No sample is copied, but for a part of planar sound that came of a pipeline: GStreamer's elements
-    /// want planes one right after the other.
+    /// Samples are copied in two cases only: for a part of planar audio that came from a pipeline,
+    /// because GStreamer's elements expect the planes one right after the other, and for more
+    /// separate planes than a buffer can hold memories.
     ///
-    /// - Throws: ``FrameError`` for memory that no output knows, and for a frame without samples;
-    ///   ``PipelineError`` for a format that GStreamer does not take.
+    /// - Throws: ``FrameError`` for memory that outputs do not support, and for a frame without
+    ///   samples; ``PipelineError`` for a format that GStreamer does not accept.
     func wrap(_ frame: AudioFrame) throws -> ElementChain.BufferWithCaps {
         guard frame.sampleCount > 0 else { throw FrameError(.badLayout, "sound without samples") }
         if let storage = frame.storage as? BufferAudioStorage {
@@ -30,7 +32,8 @@ extension BufferWrapper {
         let layout = try layout(of: frame.format)
         let pieces = memory.pieces(of: frame.samples)
         guard pieces.count <= Buffer.mostMemories else { return try wrap(frame.dense()) }
-        // The closures hold the storage, so the memory stays until GStreamer lets go of the buffer.
+        // The closures retain the storage, so the memory stays valid until GStreamer releases the
+        // buffer.
         func wrapped(_ piece: UnsafeMutableRawBufferPointer) -> Buffer {
             let held = WrappedMemory(memory)
             return Buffer.wrapping(unsafe: piece, readOnly: true) { held.giveBack() }
@@ -50,14 +53,15 @@ extension BufferWrapper {
 }
 
 extension AudioFrame {
-    /// The same samples in memory that holds nothing else.
+    /// Returns a copy of the samples in memory that holds nothing else.
     fileprivate func dense() throws(FrameError) -> AudioFrame {
         replacingSamples(try MemoryAudioStorage(copying: storage, samples: samples))
     }
 }
 
 extension MemoryAudioStorage {
-    /// The planes, as they follow each other in a buffer: as one piece where they do in memory.
+    /// Returns the planes in their order in a buffer: as one piece if they are contiguous in
+    /// memory.
     fileprivate func pieces(of samples: Range<Int>) -> [UnsafeMutableRawBufferPointer] {
         let (stride, size) = (format.sampleStride, samples.count * format.sampleStride)
         let starts = planeOffsets.map { $0 + samples.lowerBound * stride }

@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// Turns frames into GstBuffers: those that are one already as they are, those in Swift memory wrapped.
+/// Turns frames into GstBuffers: frames that hold a GstBuffer keep it, frames in Swift memory are
+/// wrapped.
 final class BufferWrapper: Sendable {
-    /// The layout made for the last frame in Swift memory.
+    /// The layout that was made for the last frame in Swift memory.
     private let last = Mutex<FrameLayout?>(nil)
     private let lastAudio = Mutex<AudioFrameLayout?>(nil)
 
@@ -22,7 +23,8 @@ final class BufferWrapper: Sendable {
         let layout = try layout(of: frame.format)
         try layout.check(memory.planes)
         let bytes = memory.bytes
-        // The closure holds the storage, so the memory stays until GStreamer lets go of the buffer.
+        // The closure retains the storage, so the memory stays valid until GStreamer releases the
+        // buffer.
         let wrapped = WrappedMemory(memory)
         var buffer = Buffer.wrapping(unsafe: bytes, readOnly: true) { wrapped.giveBack() }
         buffer.describeVideo(

@@ -1,10 +1,10 @@
-/// What one set of caps says of its frames, in both vocabularies. Made once for each caps, shared by
-/// all frames that have them.
+/// The video format of one set of caps, as GStreamer's and as MediaCore's type. Created once for
+/// each caps, and shared by all frames that have them.
 final class FrameLayout: Sendable {
     let info: VideoInfo
     let caps: Caps
     let format: VideoFormat
-    /// Where GStreamer puts the planes by default.
+    /// GStreamer's default layout of the planes.
     private let planes: [VideoPlaneLayout]
 
     init(_ info: VideoInfo) {
@@ -14,8 +14,8 @@ final class FrameLayout: Sendable {
         self.planes = info.defaultPlanes
     }
 
-    /// Throws where planes of a program's are not those of this format: elements know the format alone,
-    /// and would read on behind them.
+    /// Throws if planes that the program gives do not fit this format: elements know only the
+    /// format, and would read beyond the planes.
     func check(_ planes: [VideoPlaneLayout]) throws(FrameError) {
         try VideoPlaneLayout.check(planes, against: self.planes, of: format)
         // GStreamer counts strides in 32 bits.
@@ -33,7 +33,7 @@ final class FrameLayout: Sendable {
 }
 
 extension VideoFormat {
-    /// The format that raw video caps describe.
+    /// Creates the format that raw video caps describe.
     public init(_ info: VideoInfo) {
         self.init(
             VideoPixelFormat(rawValue: info.format), width: info.width, height: info.height,
@@ -45,10 +45,10 @@ extension VideoFormat {
 }
 
 extension VideoInfo {
-    /// GStreamer's layout for a format.
+    /// Creates GStreamer's layout for a format.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a pixel format that
-    ///   GStreamer does not know, or a size it does not take.
+    ///   GStreamer does not know, or a size that it does not accept.
     public convenience init(_ format: VideoFormat) throws(PipelineError) {
         try self.init(
             format: format.pixelFormat.rawValue, width: format.width, height: format.height,
@@ -61,7 +61,7 @@ extension VideoInfo {
 }
 
 extension VideoInfo {
-    /// The default layout as MediaCore takes it.
+    /// The default layout in MediaCore's type.
     var defaultPlanes: [VideoPlaneLayout] {
         planeLayouts.map { plane in
             VideoPlaneLayout(

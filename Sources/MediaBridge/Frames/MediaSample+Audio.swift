@@ -1,5 +1,5 @@
 extension MediaSample {
-    /// The sample as a frame, where it is raw audio; otherwise `nil`. Copies no bytes.
+    /// The sample as a frame if it is raw audio, otherwise `nil`. Copies no bytes.
     public var audioFrame: AudioFrame? {
         guard let audioLayout else { return nil }
         return AudioFrame(

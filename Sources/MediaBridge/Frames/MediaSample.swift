@@ -1,15 +1,15 @@
-/// A piece of a stream that is not raw video: audio, or anything encoded, with its times.
+/// A buffer of a stream that is not raw video: audio, or any encoded media, with its times.
 ///
-/// A counted handle; passing it on copies no bytes. Thread: any.
+/// A reference-counted handle; passing it on copies no bytes. Thread: any.
 public final class MediaSample: Sendable {
     let buffer: Buffer
-    /// What the bytes are.
+    /// The caps that describe the bytes.
     public let caps: Caps
-    /// When it is due, in the running time of its capture; `nil` where nobody said.
+    /// Presentation time, in the running time of its capture; `nil` if it has none.
     public let runningTime: MediaTime?
-    /// Present on samples of a live capture.
+    /// Timing of a live capture; `nil` on samples of any other.
     public let liveTiming: LiveTiming?
-    /// Of raw audio.
+    /// Layout of raw audio; `nil` for anything else.
     let audioLayout: AudioFrameLayout?
 
     init(
@@ -23,16 +23,16 @@ public final class MediaSample: Sendable {
         self.liveTiming = liveTiming
     }
 
-    /// How long it plays; `nil` where nobody said.
+    /// How long the sample lasts; `nil` if unknown.
     public var duration: MediaTime? { buffer.duration.map { MediaTime($0) } }
 
-    /// Whether it holds no media but what a decoder must know first, and is due at no time: the first
-    /// packets of Vorbis, Theora and FLAC.
+    /// Whether the sample is a header, which holds no media but data that a decoder needs first,
+    /// and has no presentation time: the first packets of Vorbis, Theora and FLAC.
     public var isHeader: Bool { runningTime == nil && buffer.isHeader }
 
-    /// Calls `body` with the bytes.
+    /// Calls `body` with the bytes, which are valid only during the call.
     ///
-    /// - Throws: ``FrameError`` where the memory cannot be mapped, and whatever `body` throws.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped, and any error that `body` throws.
     public func withBytes<R>(_ body: (RawSpan) throws -> R) throws -> R {
         guard let mapped = MappedBuffer(buffer) else {
             throw FrameError(.notMappable, "the \(buffer.byteCount) bytes cannot be mapped")

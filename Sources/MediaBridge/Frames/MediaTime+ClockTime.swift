@@ -1,12 +1,13 @@
 extension MediaTime {
-    /// GStreamer's time as ours.
+    /// Creates a media time from GStreamer's time, both in nanoseconds.
     public init(_ time: ClockTime) {
         self.init(nanoseconds: Int64(clamping: time.nanoseconds))
     }
 }
 
 extension ClockTime {
-    /// `nil` for a time before zero, which GStreamer's times cannot say.
+    /// Creates GStreamer's time from a media time; `nil` for a time before zero, which it cannot
+    /// represent.
     public init?(_ time: MediaTime) {
         guard time.nanoseconds >= 0 else { return nil }
         self.init(nanoseconds: UInt64(time.nanoseconds))

@@ -1,11 +1,14 @@
 extension VideoFrame {
-    /// A frame with pixels of its own, laid out as GStreamer lays out `format`, not initialised.
+    /// Creates a frame with memory of its own in GStreamer's layout for `format`. The pixels are
+    /// not initialised.
     ///
-    /// Fill it through ``VideoFrame/withMutablePlanes(_:)``, which does not copy: nobody else holds it.
+    /// Fill it through ``VideoFrame/withMutablePlanes(_:)``, which does not copy, because the
+    /// memory is not shared.
     ///
-    /// - Parameter runningTime: When the picture is due. Outputs reject a frame without it.
-    /// - Throws: ``PipelineError`` for a format GStreamer does not know; ``FrameError`` where there is
-    ///   no memory.
+    /// - Parameter runningTime: Presentation time, in running time. Outputs reject a frame without
+    ///   it.
+    /// - Throws: ``PipelineError`` for a format that GStreamer does not know; ``FrameError`` if
+    ///   there is no memory.
     public init(
         _ format: VideoFormat, runningTime: MediaTime?, duration: MediaTime? = nil
     ) throws {
@@ -17,14 +20,15 @@ extension VideoFrame {
             BufferFrameStorage(buffer, layout), runningTime: runningTime, duration: duration)
     }
 
-    /// A frame over memory of yours, which is wrapped and not copied.
+    /// Creates a frame over memory of the caller, which is wrapped and not copied.
     ///
     /// - Parameters:
-    ///   - memory: Must stay valid and unchanged until `release` is called.
-    ///   - planes: Where each plane lies; `nil` for GStreamer's default layout.
-    ///   - release: Called once, on any thread, when no frame and no pipeline reads the memory any more.
-    /// - Throws: ``FrameError`` with ``FrameError/Code/badLayout`` where the planes do not fit the
-    ///   memory, or the format; ``PipelineError`` for a format GStreamer does not know.
+    ///   - memory: The pixels. Must stay valid and unchanged until `release` is called.
+    ///   - planes: Layout of each plane in the memory; `nil` for GStreamer's default layout.
+    ///   - release: Called once, on any thread, when no frame and no pipeline reads the memory any
+    ///     more.
+    /// - Throws: ``FrameError`` with ``FrameError/Code/badLayout`` if the planes do not fit the
+    ///   memory or the format; ``PipelineError`` for a format that GStreamer does not know.
     public init(
         unsafeNoCopy memory: UnsafeMutableRawBufferPointer, format: VideoFormat,
         planes: [VideoPlaneLayout]? = nil, runningTime: MediaTime?, duration: MediaTime? = nil,
@@ -40,9 +44,9 @@ extension VideoFrame {
 }
 
 extension VideoFormat {
-    /// Where GStreamer puts the planes of this format by default.
+    /// Returns GStreamer's default layout of this format's planes.
     ///
-    /// - Throws: ``PipelineError`` for a format it does not know.
+    /// - Throws: ``PipelineError`` for a format that GStreamer does not know.
     public func defaultPlanes() throws(PipelineError) -> [VideoPlaneLayout] {
         let info = try VideoInfo(self)
         return info.defaultPlanes

@@ -1,11 +1,11 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Holds memory that a GstBuffer wraps, and gives it back when no pipeline reads it any more.
+/// Holds memory that a GstBuffer wraps, and releases it when no pipeline reads it any more.
 ///
-/// GStreamer lets go of buffers under locks of its own (an appsrc that drops its oldest, a queue that is
-/// flushed) and on its streaming threads: what the program does at the end of its memory would find them
-/// locked. So the program's memory goes back on a thread of its own. Thread: any.
+/// GStreamer releases buffers while it holds its own locks (an appsrc that drops its oldest, a
+/// queue that is flushed), and on its streaming threads. The program's release callback would run
+/// under these locks, so the program's memory is released on a separate queue. Thread: any.
 final class WrappedMemory: Sendable {
     private static let queue = SerialQueue(label: "mediabridge.release")
     private let storage: Mutex<(any AnyObject & Sendable)?>
@@ -21,7 +21,7 @@ final class WrappedMemory: Sendable {
         isOfProgram = storage.isOfProgram
     }
 
-    /// The buffer is gone. Whoever calls holds this, and not the memory.
+    /// Releases the memory when the buffer is gone. The caller retains this object, not the memory.
     func giveBack() {
         if isOfProgram {
             Self.queue.async { self.letGo() }
@@ -37,7 +37,8 @@ final class WrappedMemory: Sendable {
         }
     }
 
-    /// Returns when what was given back before is with the program, or after a second.
+    /// Returns when all memory that was given back before has been released to the program, or
+    /// after one second.
     static func settle() async {
         let latch = Latch()
         queue.async { latch.open() }

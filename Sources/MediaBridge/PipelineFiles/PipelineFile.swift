@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Yams
 
-/// A pipeline file: a bridge in YAML, with strings that paste to and from gst-launch unchanged.
+/// A pipeline file: a bridge in YAML, with strings that can be copied to and from gst-launch
+/// unchanged.
 ///
 /// ```yaml
 /// about: what it is for
@@ -15,27 +16,30 @@ internal import Yams
 ///     videoconvert ! x264enc ! matroskamux ! filesink location=${file}
 /// ```
 ///
-/// Without `capture` it takes what there is (``DefaultCapture``). `capture` may also be a mapping of
+/// Without `capture` a default is used (``DefaultCapture``). `capture` may also be a mapping of
 /// names to strings.
 public struct PipelineFile: Sendable {
-    /// A value that the file leaves open.
+    /// A variable of the file, whose value is set when the file is used.
     public struct Variable: Hashable, Sendable {
+        /// The name, as in `${name}`.
         public var name: String
-        /// Taken where nobody sets another; `nil`: it must be set.
+        /// The value if no other is set; `nil`: a value must be set.
         public var defaultValue: String?
+        /// What the variable is for.
         public var meaning: String
     }
 
     /// What the file is for.
     public let about: String
+    /// The variables, in the order of the file.
     public let variables: [Variable]
-    /// Empty: what there is.
+    /// The captures; empty if the file has none, so that ``DefaultCapture`` is used.
     public let captures: [BridgePlan.Named]
-    /// Names, in order (``FilterName``).
+    /// Names of the filters, in order (``FilterName``).
     public let filters: [String]
-    /// By the names that reports use.
+    /// The outputs, with the names that reports use.
     public let outputs: [BridgePlan.Named]
-    /// Those that no string uses: setting them does nothing.
+    /// Variables that no string uses: setting them has no effect.
     public let unusedVariables: [Variable]
     let path: String
 
@@ -46,7 +50,8 @@ public struct PipelineFile: Sendable {
         try self.init(yaml: Self.text(of: path), path: path)
     }
 
-    /// With the system's reasons, which Foundation hides.
+    /// Reads the file through C's `fopen`: its errors give the system's reason, which Foundation
+    /// hides.
     private static func text(of path: String) throws(PipelineError) -> String {
         func failure(_ reason: String) -> PipelineError {
             PipelineError(
@@ -71,7 +76,7 @@ public struct PipelineFile: Sendable {
 
     /// Reads a file's text.
     ///
-    /// - Parameter path: What errors call the file.
+    /// - Parameter path: The name of the file in errors.
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` that names file and line.
     public init(yaml: String, path: String) throws(PipelineError) {
         let reader = PipelineFileReader(path: path)
@@ -116,7 +121,7 @@ public struct PipelineFile: Sendable {
         return variables.filter { !used.contains($0.name) }
     }
 
-    /// `${name` and `$name` would stand in the string as they are.
+    /// Throws for `${name` and `$name`, which would stay in the string unchanged.
     private static func checkBraces(
         of named: BridgePlan.Named, _ known: Set<String>
     ) throws(PipelineError) {
@@ -133,11 +138,12 @@ public struct PipelineFile: Sendable {
         if let error { throw named.origin?.locate(error) ?? error }
     }
 
-    /// The bridge that the file describes.
+    /// Returns the bridge that the file describes.
     ///
     /// - Parameter values: Values of variables, by name.
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` for a variable that is not the
-    ///   file's, has no value, or has one that cannot stand where it is put; and for a wrong filter.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` for a variable that the file
+    ///   does not have, that has no value, or whose value is not allowed at its position; and for
+    ///   an unknown filter.
     public func plan(setting values: [String: String] = [:]) throws(PipelineError) -> BridgePlan {
         var all: [String: String] = [:]
         for variable in variables { all[variable.name] = variable.defaultValue }

@@ -1,6 +1,6 @@
 internal import Yams
 
-/// Reads the nodes of a pipeline file, and says where what it does not like stands.
+/// Reads the nodes of a pipeline file; errors name the file and the line.
 struct PipelineFileReader {
     let path: String
 
@@ -55,7 +55,7 @@ struct PipelineFileReader {
         return scalar.string
     }
 
-    /// The names of filters, each of which there is.
+    /// Returns the names of filters; throws for an unknown one.
     func filters(_ node: Node?) throws(PipelineError) -> [String] {
         guard let node else { return [] }
         guard case .sequence(let sequence) = node else {
@@ -97,7 +97,7 @@ struct PipelineFileReader {
         return result
     }
 
-    /// - Parameter single: The name of a string that stands alone; `nil` where names are demanded.
+    /// - Parameter single: Name of a string that is given alone; `nil` if names are required.
     func strings(
         _ node: Node?, what: String, single: String?, _ yaml: String
     ) throws(PipelineError) -> [BridgePlan.Named] {

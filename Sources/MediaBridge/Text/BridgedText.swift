@@ -1,28 +1,29 @@
-/// A capture or output string, with the end that connects it to the program.
+/// A capture or output string, completed with the appsinks or appsrcs that connect it to the
+/// program.
 struct BridgedText {
-    /// As GStreamer gets it.
+    /// The string that GStreamer gets.
     private(set) var text: String
-    /// The same with the type of every stream behind its end, for elements that can be linked to nothing
-    /// without.
+    /// The same with the media type of every stream behind its appsrc, for elements that cannot be
+    /// linked without it.
     private var typedText: String?
-    /// As the user wrote it.
+    /// The string as the user wrote it.
     let original: String
-    /// Element name to the name users know the branch by.
+    /// Maps the name of an element to the name of its branch for users.
     private(set) var branches: [String: String]
     /// Elements that the string itself asks to be paced (`appsink sync=true`).
     let paced: Set<String>
-    /// Whether the branch has its name from the program alone.
+    /// Whether the string has one branch and does not name it.
     let isUnnamed: Bool
 
-    /// Names the branch of pictures.
+    /// Name of the video branch.
     static let defaultBranch = "video"
 
-    /// Names the branch of sound.
+    /// Name of the audio branch.
     static let audioBranch = "audio"
 
-    /// A capture: where the string has no appsink, one is put at each open end.
+    /// Makes a capture of a string. If it has no appsink, one is added at each open end.
     ///
-    /// - Parameter branch: Names the branch of a string that has one and does not name it.
+    /// - Parameter branch: Name of the branch if the string has only one and does not name it.
     static func capture(
         _ text: String, branch: String = defaultBranch
     ) throws(PipelineError) -> BridgedText {
@@ -34,13 +35,14 @@ struct BridgedText {
         }
     }
 
-    /// An output: where the string has no appsrc, one is put in front of each open end.
+    /// Makes an output of a string. If it has no appsrc, one is added in front of each open end.
     ///
     /// - Parameters:
-    ///   - streams: The streams that there are. A string with one end that it does not name takes the only
-    ///     one, or the one whose name says what the end takes.
-    ///   - types: What streams carry, as far as it is known. A muxer has pads for pictures and others for
-    ///     sound, and by the type GStreamer's parser links to the right ones.
+    ///   - streams: Names of the streams to write. A string with one end that it does not name
+    ///     takes the only stream, or the one whose name matches the kind of media that the end
+    ///     takes.
+    ///   - types: Media types of the streams, as far as they are known. A muxer has different pads
+    ///     for video and for audio, and by the type GStreamer's parser links to the right ones.
     static func output(
         _ text: String, streams: [String] = [defaultBranch], types: [String: Caps] = [:]
     ) throws(PipelineError) -> BridgedText {
@@ -61,7 +63,7 @@ struct BridgedText {
         return bridged
     }
 
-    /// The names of a string's streams: of several of one kind, the second is `video2`.
+    /// Returns the names of a string's streams. The second stream of a kind is `video2`.
     private static func names(of ends: [OpenEnds.End], _ only: String?) -> [String] {
         func name(_ kind: OpenEnds.Kind?) -> String { kind == .audio ? audioBranch : defaultBranch }
         guard ends.count > 1 else { return [only ?? name(ends.first?.kind)] }
@@ -73,7 +75,8 @@ struct BridgedText {
         }
     }
 
-    /// Takes the only stream there is, where one of the two names is that of an end and not of a stream.
+    /// Gives the only branch the name of the only stream, if one of the two has a usual name of an
+    /// element (`src`, `mysink`), which does not name a stream.
     private mutating func join(_ stream: String) {
         guard branches.count == 1, let (element, name) = branches.first,
             Self.namesOfEnds.contains(name) || Self.namesOfEnds.contains(stream)
@@ -86,8 +89,9 @@ struct BridgedText {
     ]
 
     /// - Parameters:
-    ///   - branch: Names the branch of a string that has one and does not name it.
-    ///   - completing: The string with the ends that it lacks, and the names of its streams.
+    ///   - branch: Name of the branch if the string has only one and does not name it.
+    ///   - completing: Returns the string with the missing ends added, and the names of its
+    ///     streams.
     private init(
         _ text: String, _ branch: String, factory: String,
         completing: (String) -> (String, names: [String])
@@ -104,7 +108,7 @@ struct BridgedText {
             branches = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: { a, _ in a })
             isUnnamed = names.count == 1
         case 1 where names[0] == nil:
-            // GStreamer numbers unnamed elements through the process: give it a name we know.
+            // GStreamer numbers unnamed elements across the process, so a known name is set.
             self.text = Self.naming(text, factory, branch)
             branches = [branch: branch]
             isUnnamed = true
@@ -126,11 +130,11 @@ struct BridgedText {
                 .map { $0.name ?? branch })
     }
 
-    /// Parses the string; errors quote what the user wrote.
+    /// Parses the string; errors quote it as the user wrote it.
     ///
     /// - Parameters:
-    ///   - advice: What to say where the end that was added cannot be linked.
-    ///   - policy: What the string may do; `nil` where the program wrote it, or trusts who did.
+    ///   - advice: The error's advice if an end that was added cannot be linked.
+    ///   - policy: What the string may do; `nil` if the program wrote it, or trusts its author.
     func parse(
         orExplain advice: String, under policy: UntrustedPolicy?
     ) throws(PipelineError) -> Pipeline {
@@ -152,7 +156,7 @@ struct BridgedText {
             }
             guard text != original else { throw error }
             var failure = quoting(error)
-            // Only of a link to the end that was added.
+            // The advice applies only if the link to an added end failed.
             let words = failure.message.split {
                 !($0.isLetter || $0.isNumber || "-_/".contains($0))
             }
@@ -163,7 +167,7 @@ struct BridgedText {
         }
     }
 
-    /// The error with the string as the user wrote it.
+    /// Returns the error with the string as the user wrote it.
     private func quoting(_ error: PipelineError) -> PipelineError {
         var failure = error
         if let quoted = failure.message.range(of: text.onOneLine) {

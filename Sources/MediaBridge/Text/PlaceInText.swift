@@ -1,15 +1,15 @@
-/// Where in a gst-launch string one stands, by the rules of GStreamer's own lexer: what may be written
-/// there depends on it.
+/// A position in a gst-launch string, by the rules of GStreamer's own lexer. What may be written at
+/// a position depends on its kind.
 ///
-/// Quotes count only where a property's value begins (`text=it's` opens none), and caps run from their
-/// media type to the next `!`, white space and all.
+/// Quotes are special only at the beginning of a property's value (`text=it's` opens none), and
+/// caps extend from their media type to the next `!`, white space included.
 struct PlaceInText {
     enum Kind: Equatable {
-        /// In or before a word that is no property's value: a factory, a pad, a property's name.
+        /// In or before a word that is not a property's value: a factory, a pad, a property's name.
         case word
         /// In a caps filter.
         case caps
-        /// Behind the `=` of a property.
+        /// Directly after the `=` of a property.
         case valueStart
         /// In a value without quotes.
         case value
@@ -60,7 +60,7 @@ struct PlaceInText {
                 isEscaped = true
             } else if scalar == quote {
                 begin(.word)
-                // What is glued to the closing quote is no name.
+                // A word that directly follows a closing quote is not a property's name.
                 canBeName = false
             }
         }
@@ -86,6 +86,7 @@ struct PlaceInText {
 }
 
 extension Unicode.Scalar {
-    /// What separates words in gst-launch; other white space is a letter to it.
+    /// Whether the character separates words in gst-launch, which treats other white space as
+    /// letters.
     var isASCIISpace: Bool { self == " " || ("\t"..."\r").contains(self) }
 }

@@ -1,11 +1,11 @@
-/// A pipeline string with `${name}` in it.
+/// A pipeline string with variables, written `${name}`.
 struct VariableText {
     private enum Piece {
         case text(Substring)
         case variable(String)
     }
     private var pieces: [Piece] = []
-    /// Whether a `${` has no `}` behind it.
+    /// Whether a `${` has no closing `}`.
     private(set) var isOpen = false
 
     init(_ text: String) {
@@ -21,7 +21,8 @@ struct VariableText {
         isOpen = rest.contains("${")
     }
 
-    /// The first of `names` that stands there as `$name`, without braces, and so is no variable.
+    /// Returns the first of `names` that is written `$name`, without braces, so that it is not
+    /// replaced.
     func unbraced(of names: Set<String>) -> String? {
         for case .text(let text) in pieces {
             for part in text.split(separator: "$", omittingEmptySubsequences: false).dropFirst() {
@@ -38,11 +39,11 @@ struct VariableText {
         }
     }
 
-    /// The string with values in place, each of which stays one word, or a part of one: it cannot add
-    /// an element, a link or a property.
+    /// Returns the string with the values inserted. Each value stays one word or a part of one: it
+    /// cannot add an element, a link or a property.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` for a variable without a value,
-    ///   and for a value that cannot stand where it is put.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` for a variable without a
+    ///   value, and for a value that is not allowed at its position.
     func filled(with values: [String: String]) throws(PipelineError) -> String {
         var result = ""
         var place = PlaceInText()
@@ -65,7 +66,7 @@ struct VariableText {
         return result
     }
 
-    /// Whether white space, or nothing, follows a piece.
+    /// Whether white space, or the end of the string, follows a piece.
     private func wordEnds(after index: Int, _ values: [String: String]) -> Bool {
         for piece in pieces[(index + 1)...] {
             switch piece {
@@ -81,7 +82,8 @@ struct VariableText {
     private static func inert(
         _ value: String, of name: String, at place: PlaceInText, endsWord: Bool
     ) throws(PipelineError) -> String {
-        // By code points, as GStreamer reads: a quote with an accent on it is still a quote.
+        // Compares code points, as GStreamer does: a quote with a combining accent is still a
+        // quote.
         let scalars = value.unicodeScalars
         guard !scalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
             throw refusal(of: name, "may hold no line breaks or control characters")
@@ -90,7 +92,7 @@ struct VariableText {
         case .valueStart, .value:
             if endsWord, place.kind == .valueStart, let text = wrapped(value) { return text }
             let text = escaped(value)
-            // A backslash would take the space behind it for a part of the word.
+            // A backslash would make the space behind it a part of the word.
             guard !endsWord || !text.hasSuffix("\\") else {
                 throw refusal(of: name, "may not end in a backslash there")
             }
@@ -99,7 +101,7 @@ struct VariableText {
             }
             return text
         case .quoted(let quote):
-            // A backslash there is no escape that could be relied on.
+            // Inside quotes a backslash is no reliable escape.
             guard !scalars.contains(where: { $0 == quote || $0 == "\\" }) else {
                 throw refusal(of: name, "may hold no \(quote) and no backslash inside of quotes")
             }
@@ -117,8 +119,8 @@ struct VariableText {
         }
     }
 
-    /// A value that GStreamer would read as something else, in a notation of GStreamer's own for it: an
-    /// empty one, `NULL`, one in quotes, and one that ends in a backslash. `nil` for any other.
+    /// Returns a value that GStreamer would misread in GStreamer's own notation for it: an empty
+    /// value, `NULL`, a value in quotes, and one that ends in a backslash. `nil` for any other.
     private static func wrapped(_ value: String) -> String? {
         if value.isEmpty { return "\"\"" }
         let scalars = value.unicodeScalars
@@ -149,7 +151,7 @@ struct VariableText {
 }
 
 extension Unicode.Scalar {
-    /// An ASCII letter or digit, or one of `others`.
+    /// Whether the character is an ASCII letter or digit, or one of `others`.
     fileprivate func isPlain(or others: String) -> Bool {
         isASCII && (properties.isAlphabetic || ("0"..."9").contains(self))
             || others.unicodeScalars.contains(self)
