@@ -121,7 +121,10 @@ enum Example {
         for await event in events { if case .sourceEnded = event { break } }
         await engine.shutDown()  // renders what waits, completes the file
         // end
-        return await engine.statistics.gone.renderers.balance
+        let statistics = await engine.statistics
+        return statistics.renderers.values.reduce(statistics.gone.renderers.balance) {
+            $0 + $1.balance
+        }
     }
 
     static func recording() async throws {

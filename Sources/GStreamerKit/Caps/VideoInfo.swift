@@ -111,7 +111,7 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
         return String(cString: text)
     }
     /// GStreamer's name of the interlace mode: `progressive`, `interleaved`, `mixed`, or `fields`
-    /// and `alternate`, which are treated as one field per buffer.
+    /// and `alternate`, in which the rows of a picture do not lie one after the other.
     public var interlaceMode: String {
         String(cString: gst_video_interlace_mode_to_string(info.interlace_mode))
     }

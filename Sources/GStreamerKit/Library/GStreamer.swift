@@ -35,10 +35,14 @@ public enum GStreamer {
     /// Waits until every released pipeline is at NULL and freed. Blocks; never call it on a
     /// streaming thread.
     ///
-    /// - Returns: False if a pipeline is not freed within `deadline`.
+    /// A pipeline that is still held is waited for as well, but for 0.25 s only: a thread that
+    /// resumes a task may hold it for a moment longer than the task does.
+    ///
+    /// - Returns: False if a released pipeline is not freed within `deadline`.
     @discardableResult
     public static func waitForTeardown(deadline: Duration = teardownDeadline) -> Bool {
-        underway.wait(timeout: .now() + deadline.dispatchInterval) == .success
+        _ = living.wait(timeout: .now() + min(deadline, holdLimit).dispatchInterval)
+        return underway.wait(timeout: .now() + deadline.dispatchInterval) == .success
     }
 
     /// Like ``waitForTeardown(deadline:)``, but suspends instead of blocking a thread.
@@ -50,13 +54,18 @@ public enum GStreamer {
     /// A process that exits while a pipeline is being freed may crash: its libraries are shut down
     /// while threads still use them. This happens with the OpenGL libraries.
     ///
-    /// - Returns: False if a pipeline is not freed within `deadline`.
+    /// - Returns: False if a released pipeline is not freed within `deadline`.
     @discardableResult
     public static func teardown(within deadline: Duration = teardownDeadline) async -> Bool {
+        _ = await isEmpty(living, within: min(deadline, holdLimit))
+        return await isEmpty(underway, within: deadline)
+    }
+
+    private static func isEmpty(_ group: DispatchGroup, within deadline: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
             let answer = Answer(continuation)
             let limit = OneShotTimer(after: deadline) { answer.give(false) }
-            underway.notify(queue: .global()) {
+            group.notify(queue: .global()) {
                 limit.cancel()
                 answer.give(true)
             }
@@ -91,6 +100,21 @@ public enum GStreamer {
 
     /// State changes in progress, including those of released pipelines.
     private static let underway = DispatchGroup()
+
+    /// Pipelines that are not finalized.
+    private static let living = DispatchGroup()
+    /// How long the waits for teardown wait for a pipeline that is held.
+    private static let holdLimit = Duration.milliseconds(250).asDefaultDeadline
+
+    /// Counts a pipeline until GStreamer finalizes it, which is when its last reference is gone: a
+    /// message or an element's wrapper on another thread may hold one.
+    static func countAsLiving(_ pipeline: UnsafeMutablePointer<GstPipeline>) {
+        living.enter()
+        g_object_set_data_full(
+            UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GObject.self),
+            "mediabridge-living", UnsafeMutableRawPointer(pipeline),
+            { _ in GStreamer.living.leave() })
+    }
 
     private static let initialized: Result<Void, PipelineError> = {
         var error: UnsafeMutablePointer<GError>?

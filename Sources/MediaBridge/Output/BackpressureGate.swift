@@ -1,18 +1,20 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Where writers wait for room in a bounded queue: tasks suspended, streaming threads blocked.
+/// Lets writers wait for room in a bounded queue: tasks are suspended, streaming threads are
+/// blocked.
 ///
-/// The queue's writer calls ``entered()`` for each element that it put in, its reader ``departed()``
-/// for each that it took; that costs an atomic addition while nobody waits. It knows the queue by these
-/// counts alone, and holds nothing: the reader may hold it for ever.
+/// The queue's writer calls ``entered()`` for each element that it put in, its reader calls
+/// ``departed()`` for each that it took out; this costs one atomic addition while no writer waits.
+/// The gate knows the queue by these counts alone and retains nothing of it, so the reader may
+/// retain the gate for ever.
 final class BackpressureGate: Sendable {
     private enum Waiter: Sendable {
         case task(Int, CheckedContinuation<JoinAttempt, Never>)
         case thread(DispatchSemaphore)
     }
     private struct Waiters: Sendable {
-        /// The first thread; mostly there is no other waiter.
+        /// The first thread that waits; usually there is no other waiter.
         var thread: DispatchSemaphore?
         var others: [Waiter] = []
 
@@ -36,7 +38,7 @@ final class BackpressureGate: Sendable {
             }
         }
 
-        /// Takes a task out that waits no longer.
+        /// Removes a task that no longer waits, and returns its continuation.
         mutating func remove(_ id: Int) -> CheckedContinuation<JoinAttempt, Never>? {
             for (index, other) in others.enumerated() {
                 guard case .task(id, let continuation) = other else { continue }
@@ -49,34 +51,34 @@ final class BackpressureGate: Sendable {
     private struct State {
         var waiters = Waiters()
         var isClosed = false
-        /// Of the task that waited last.
+        /// Identifier of the task that waited last.
         var lastTask = 0
-        /// Signalled as often as waited for, so that the next to wait may have it.
+        /// Its signals and waits are balanced, so that the next waiter can reuse it.
         var spare: DispatchSemaphore?
     }
     private let state = Mutex(State())
     private let entries = SingleWriterCounter()
     private let departures = Atomic<Int>(0)
-    /// The departure that wakes the waiters.
+    /// The number of departures at which the waiters are woken.
     private let wakingDeparture = Atomic<Int>(.max)
     private let depth: Atomic<Int>
 
-    /// - Parameter depth: How many elements may be in the queue.
+    /// - Parameter depth: Maximum number of elements in the queue.
     init(depth: Int) { self.depth = Atomic(max(1, depth)) }
 
     func setDepth(_ depth: Int) { self.depth.store(max(1, depth), ordering: .relaxed) }
 
-    /// Elements that were put in.
+    /// Elements that were put into the queue.
     var enteredElements: Int { entries.value }
 
-    /// Elements that were taken out by the reader. Less than those that entered where the queue itself
-    /// drops some.
+    /// Elements that the reader took out. Fewer than those that entered if the queue itself drops
+    /// some.
     var departedElements: Int { departures.load(ordering: .relaxed) }
 
-    /// Whether somebody waits.
+    /// Whether a writer waits.
     var isWaitedFor: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-    /// Ends all waiting, now and later.
+    /// Closes the gate: wakes all waiters, and later calls do not wait.
     func close() {
         let waiters = state.withLock { state in
             state.isClosed = true
@@ -85,17 +87,18 @@ final class BackpressureGate: Sendable {
         waiters.wake()
     }
 
-    /// Lets waiting begin anew, with an empty queue that nobody reads yet.
+    /// Opens the gate again and resets the counts. The queue must be empty and must not be read
+    /// yet.
     func reopen() {
         state.withLock { $0.isClosed = false }
         entries.reset()
         departures.store(0, ordering: .relaxed)
     }
 
-    /// Tells that an element is in the queue. Any thread, one at a time.
+    /// Counts an element that was put into the queue. Any thread, one at a time.
     func entered() { entries.add() }
 
-    /// Tells that an element left the queue. Any thread.
+    /// Counts an element that left the queue. Any thread.
     func departed() {
         let count = departures.add(1, ordering: .sequentiallyConsistent).newValue
         guard count >= wakingDeparture.load(ordering: .sequentiallyConsistent) else { return }
@@ -105,9 +108,9 @@ final class BackpressureGate: Sendable {
 
     /// Suspends until there is room.
     ///
-    /// - Parameter level: How many elements are in the queue now.
-    /// - Returns: False where the room was closed.
-    /// - Throws: `CancellationError` in a task that was cancelled, where there is no room at once.
+    /// - Parameter level: Returns the number of elements in the queue now.
+    /// - Returns: False if the gate was closed.
+    /// - Throws: `CancellationError` in a cancelled task, if there is no room at once.
     func wait(level: @Sendable () -> Int) async throws -> Bool {
         while !hasRoom(level) {
             let id = state.withLock { state in
@@ -116,7 +119,8 @@ final class BackpressureGate: Sendable {
             }
             let joining = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    // Cancelled before it has joined, it is told here; after that, by the handler.
+                    // A task that is cancelled before it has joined is resumed here; later, by the
+                    // handler.
                     let joining = join(level) { _ in
                         Task.isCancelled ? nil : .task(id, continuation)
                     }
@@ -137,8 +141,8 @@ final class BackpressureGate: Sendable {
 
     /// Blocks the calling streaming thread until there is room.
     ///
-    /// - Parameter level: How many elements are in the queue now.
-    /// - Returns: False where the room was closed.
+    /// - Parameter level: Returns the number of elements in the queue now.
+    /// - Returns: False if the gate was closed.
     func waitOnThread(level: () -> Int) -> Bool {
         while !hasRoom(level) {
             var semaphore: DispatchSemaphore?
@@ -158,8 +162,8 @@ final class BackpressureGate: Sendable {
         return true
     }
 
-    /// Whether there is room by the counts alone: those have elements that the queue itself dropped as
-    /// still there, so there may be room where this is false, and there is where it is true.
+    /// Whether there is room by the counts alone. They count elements that the queue itself dropped
+    /// as still present: there may be room if this is false, and there is room if it is true.
     var hasRoomByCount: Bool {
         entries.value - departures.load(ordering: .relaxed)
             < depth.load(ordering: .relaxed)
@@ -167,19 +171,20 @@ final class BackpressureGate: Sendable {
 
     /// Whether there is room now.
     ///
-    /// - Parameter level: How many elements are in the queue now.
+    /// - Parameter level: Returns the number of elements in the queue now.
     func hasRoom(_ level: () -> Int) -> Bool {
         hasRoomByCount || level() < depth.load(ordering: .relaxed)
     }
 
-    /// What became of a wish to wait.
+    /// The result of an attempt to wait.
     private enum JoinAttempt: Sendable { case joined, room, closed, cancelled }
 
-    /// Queues a waiter, unless there is room by now or the room is closed.
+    /// Adds a waiter, unless there is room by now or the gate is closed.
     ///
-    /// Nobody is forgotten: the waking departure is set before the departures are read again, and
-    /// ``departed()`` counts before it reads the waking departure: one of the two sees the other. And
-    /// it comes: no more departures are waited for than there are elements to depart.
+    /// No wake-up is lost: the waking departure is set before the departures are read again, and
+    /// ``departed()`` counts before it reads the waking departure, so one of the two sees the
+    /// other. The waking departure is always reached: it needs no more departures than there are
+    /// elements in the queue.
     private func join(_ level: () -> Int, _ waiter: (inout State) -> Waiter?) -> JoinAttempt {
         state.withLock { state in
             guard !state.isClosed else { return .closed }
@@ -188,9 +193,10 @@ final class BackpressureGate: Sendable {
             let level = level()
             guard level >= depth else { return .room }
             guard let waiter = waiter(&state) else { return .cancelled }
-            // Who waits already is to be woken, and takes this one along.
+            // If others wait already, a wake-up is set, and it wakes this waiter, too.
             if state.waiters.isEmpty {
-                // Half empty, so that a fast writer is not woken for every single element.
+                // Wakes when the queue is half empty, so that a fast writer is not woken for every
+                // element.
                 let target = before + min(depth, max(1, level - depth / 2))
                 wakingDeparture.store(target, ordering: .sequentiallyConsistent)
                 guard departures.load(ordering: .sequentiallyConsistent) < target else {

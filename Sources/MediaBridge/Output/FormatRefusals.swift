@@ -1,47 +1,50 @@
 internal import Synchronization
 
-/// What an output does not take for its format, and whether that is its end.
+/// Decides whether buffers that an output refuses because of their format end the output.
 ///
-/// A stream whose first buffer cannot be taken is not for this output. Later, single odd buffers are dropped and
-/// counted; where nothing else comes for a second of running time, it is the stream that has changed.
+/// If the first buffer of a stream is refused, the output cannot take the stream and ends. Later,
+/// single refused buffers are dropped and counted; if all buffers are refused for one second of
+/// running time, the stream has changed, and the output ends.
 final class FormatRefusals: Sendable {
     private struct State {
-        /// When the first of a row came.
+        /// Running time of the first buffer in a row of refused ones.
         var since: MediaTime?
         var reason: PipelineError?
         var onEnd: (@Sendable (PipelineError) -> Void)?
     }
     private let state = Mutex(State())
-    /// Whether ``State/since`` is set: looked at for every buffer.
+    /// Whether the last buffer was refused; read for every buffer.
     private let isRow = Atomic<Bool>(false)
 
     private static let patience = MediaTime(nanoseconds: 1_000_000_000)
 
-    /// Calls `body` once, where it is the output's end. On the thread that hands buffers over.
+    /// Calls `body` once, when refused buffers end the output. Runs on the thread that writes the
+    /// buffers.
     func onEnd(_ body: @escaping @Sendable (PipelineError) -> Void) {
         state.withLock { $0.onEnd = body }
     }
 
-    /// A run begins.
+    /// Forgets a row of refused buffers: when a run begins, or after a buffer was taken.
     func forgetRow() {
         guard isRow.exchange(false, ordering: .relaxed) else { return }
         state.withLock { $0.since = nil }
     }
 
-    /// A buffer was taken.
+    /// Notes that a buffer was taken.
     func taken() { if isRow.load(ordering: .relaxed) { forgetRow() } }
 
-    /// Why one was refused; the first counts.
+    /// Notes why a buffer was refused; only the first reason is kept.
     func note(_ error: PipelineError) {
         state.withLock { if $0.reason == nil { $0.reason = error } }
     }
 
-    /// Why the first one was refused.
+    /// Why the first buffer was refused.
     var reason: PipelineError? { state.withLock { $0.reason } }
 
-    /// A buffer was refused. Not under a lock: who is told closes the output.
+    /// Notes that a buffer was refused. Must not be called under a lock: the callback of
+    /// ``onEnd(_:)`` closes the output.
     ///
-    /// - Parameter isFirst: Whether none was taken before.
+    /// - Parameter isFirst: Whether no buffer was taken before.
     func refused(at time: MediaTime?, isFirst: Bool) {
         let told = state.withLock { state -> (@Sendable (PipelineError) -> Void, PipelineError)? in
             let goesOn = state.since.flatMap { since in time.map { $0 - since >= Self.patience } }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An output pipeline and its branches; what ``PipelineVideoSink`` and ``Bridge`` stand on.
+/// An output pipeline and its branches. ``PipelineVideoSink`` and ``Bridge`` are built on it.
 final class Output: Sendable {
     let pipeline: Pipeline
     /// By name.
@@ -8,13 +8,13 @@ final class Output: Sendable {
     let writers = OutputWriters()
     private let timeline: OutputTimeline
     private let outcome = Latch()
-    /// Known when the output is finished; negative before.
+    /// Number of late frames of a finished run; negative before.
     private let finalLate = Atomic<Int>(-1)
     private let hasFailed = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - streams: The streams that there are: see ``BridgedText/output(_:streams:types:)``.
-    ///   - types: The media types of streams, where they are known.
+    ///   - streams: Names of the streams to write: see ``BridgedText/output(_:streams:types:)``.
+    ///   - types: Media types of the streams, as far as they are known.
     init(
         _ text: String, configuration: PipelineVideoSink.Configuration,
         streams: [String] = [BridgedText.defaultBranch], types: [String: Caps] = [:]
@@ -47,20 +47,20 @@ final class Output: Sendable {
     }
 
     private func terminated() {
-        // Whoever waits for room in a pipeline that has ended would wait for ever.
+        // A writer that waits for room in a pipeline that has ended would wait for ever.
         branches.values.forEach { $0.close() }
         outcome.open()
     }
 
-    /// Has the output fail at once where it takes nothing of a stream, as ``FormatRefusals`` has it: for those
-    /// who hand frames over and do not look what became of them.
+    /// Makes the output fail at once when it refuses the format of a stream, as ``FormatRefusals``
+    /// decides: for callers that do not check what became of their frames.
     func failsForFormat() {
         for branch in branches.values {
             branch.refusedFormats.onEnd { [weak pipeline] error in pipeline?.fail(error) }
         }
     }
 
-    /// What to do right before the change to PLAYING.
+    /// Resets the state for a new run. Must be called right before the change to PLAYING.
     func prepare() {
         pipeline.forgetOutcome()
         outcome.reset()
@@ -73,15 +73,19 @@ final class Output: Sendable {
     /// Whether it takes frames: started, not finished, not failed.
     var isOpen: Bool { branches.values.contains { $0.isOpen } }
 
-    /// Takes no more frames, and lets go of writers that wait.
+    /// Stops taking frames, and wakes writers that wait.
     func close() { branches.values.forEach { $0.close() } }
 
-    /// Ends the stream of every branch, waits until the last frame is written, and goes to NULL.
+    /// Ends the stream of every branch, waits until the last frame is written, and sets the
+    /// pipeline to NULL.
     ///
     /// - Parameters:
-    ///   - patience: How long it may take *without a frame being written*, or taken by its elements.
-    ///   - deadline: How long the change to NULL may take.
-    /// - Throws: What the pipeline posted; ``PipelineError/Code/deadlineExceeded`` where it is stuck.
+    ///   - patience: Maximum time *without a frame being written*, or taken by the output's
+    ///     elements.
+    ///   - deadline: Maximum time for the change to NULL.
+    /// - Throws: The error that the pipeline posted, or why a format was refused;
+    ///   ``PipelineError/Code/deadlineExceeded`` if the pipeline is stuck; an error if a file was
+    ///   not written.
     func finish(
         patience: Duration, deadline: Duration = Pipeline.stateDeadline
     ) async throws(PipelineError) {
@@ -92,7 +96,7 @@ final class Output: Sendable {
         var verdict: PipelineError?
         if hasFrames || hasOwnSources && pipeline.isUp, !pipeline.hasEnded {
             branches.values.forEach { $0.endOfStream() }
-            // What it adds to the frames must not end before them.
+            // Sources of the string itself must not end before the frames have passed.
             if hasOwnSources {
                 _ = await ended(patience: patience) { !$0.contains { !$0.hasGivenEnd } }
                 pipeline.endSources(besides: sources)
@@ -126,7 +130,9 @@ final class Output: Sendable {
         branches.values.lazy.compactMap { $0.refusedFormats.reason }.first
     }
 
-    /// Waits for the end of the pipeline, or of something before it.
+    /// Waits until the pipeline has ended or `isDone` returns true.
+    ///
+    /// - Returns: False if the patience ran out before.
     private func ended(
         patience: Duration,
         orUntil isDone: @escaping @Sendable ([OutputBranch]) -> Bool = { _ in false }
@@ -139,7 +145,7 @@ final class Output: Sendable {
                     || pipeline.failure != nil
                         && sinks.allSatisfy { $0.hasTakenEnd || $0.refusesData }
             },
-            // A slow encoder takes frames for a while before it gives any.
+            // A slow encoder takes frames for a while before it outputs any.
             movement: { branches.reduce(0) { $0 + $1.writtenBuffers + $1.departedBuffers } },
             patience: { [pipeline] in
                 pipeline.failure == nil
@@ -147,7 +153,7 @@ final class Output: Sendable {
             })
     }
 
-    /// What became of a branch's buffers so far.
+    /// Returns the counts of a branch's buffers so far.
     func report(of branch: OutputBranch) -> PipelineVideoSink.Report {
         let taken = balance(ofTakenBy: branch)
         let refused = branch.refusals
@@ -160,7 +166,7 @@ final class Output: Sendable {
             balance: balance, bytes: writtenBytes)
     }
 
-    /// What became of the buffers that a branch took. Delivered are those that went on behind its queue and
+    /// Accounts for the buffers that a branch took. Delivered are those that left its queue and
     /// were neither too late for their display nor lost in a failure.
     func balance(ofTakenBy branch: OutputBranch) -> FrameBalance {
         var drops = DropCounts()
@@ -174,7 +180,7 @@ final class Output: Sendable {
             let written = min(branch.writtenBuffers + skipped, accepted - evicted)
             drops[.unwritten] = accepted - evicted - max(written, drops[.late])
         } else if finalLate.load(ordering: .relaxed) >= 0 {
-            // It ended by itself before these had their turn.
+            // The output ended by itself before these buffers left the queue.
             drops[.closed] = accepted - evicted - departed
         }
         let delivered =
@@ -194,7 +200,7 @@ final class Output: Sendable {
         return final >= 0 ? final : countLateFrames()
     }
 
-    /// Elements forget it when they go to NULL.
+    /// Counts the video frames that sinks dropped as too late. Elements lose this count at NULL.
     private func countLateFrames() -> Int {
         pipeline.elements.reduce(0) { sum, element in
             guard element.pad("sink")?.caps?.mediaType.hasPrefix("video/") == true else {
@@ -204,7 +210,7 @@ final class Output: Sendable {
         }
     }
 
-    /// Bytes in the files of this output, as far as its file sinks tell their names.
+    /// Size in bytes of the files that the output's `filesink` elements write; `nil` if none.
     var writtenBytes: Int? {
         let sizes = pipeline.elements.compactMap { element -> Int? in
             guard element.factoryName == "filesink", let path = element.string("location") else {

@@ -14,35 +14,36 @@ final class OutputBranch: VideoFrameConsumer {
 
     private struct Stream {
         var isOpen = false
-        /// What comes in, and its identity: held, so that no other caps can have it.
+        /// Caps of the incoming buffers, retained so that no other caps can get their identity.
         var given: Caps?
         var inputIdentity: UInt?
-        /// What the converter is told that it is.
+        /// Caps that are passed to the converter for the incoming buffers.
         var input: Caps?
-        /// What makes it one that the output takes; `nil` where it is.
+        /// Converts the buffers to a format that the output takes; `nil` if they have one already.
         var converter: ElementChain?
-        /// Whether what the converter gives is what the output was told first.
+        /// Whether the converter outputs the caps that the output was given first.
         var isFixed = false
-        /// What the appsrc was told last.
+        /// Caps that were set on the appsrc last.
         var caps: Caps?
-        /// What the stream says of itself, until the appsrc was told its caps.
+        /// Tags of the stream that wait until the appsrc has caps.
         var tags: [Tags] = []
         var offset: MediaTime?
         var last: MediaTime?
         var dropsOldest: Bool?
-        /// Whether any buffer may have given way in this run.
+        /// Whether any buffer may have been evicted in this run.
         var hasEvicted = false
         var drops = DropCounts()
     }
-    /// Held through a push, so that two writers' buffers enter the queue in the order of their times.
+    /// Locked throughout a push, so that two writers' buffers enter the queue in the order of their
+    /// times.
     private let stream: Mutex<Stream>
     private let fitting: OutputFormatAdapter
-    /// What it does not take for its format.
+    /// Buffers that were refused because of their format.
     let refusedFormats = FormatRefusals()
     private let wrapper = BufferWrapper()
-    /// Buffers that hold no media but what a decoder must know first.
+    /// Number of header buffers, which hold no media but data that a decoder needs first.
     private let headers = Atomic<Int>(0)
-    /// Buffers that gave way in a run that is over; negative before.
+    /// Number of buffers evicted in a run that is over; negative before.
     private let finalEvictions = Atomic<Int>(-1)
 
     init(
@@ -59,17 +60,18 @@ final class OutputBranch: VideoFrameConsumer {
         stream = Mutex(Stream())
         farEnd = source.farEnd
         source.configure(depth: OutputQueueDepth.least, dropsOldest: false)
-        // Not through self, which holds the pipeline: the probes live as long as its pads.
+        // The probes live as long as the pads, so they must not retain self, which retains the
+        // pipeline.
         source.onDeparture { [room] in room.departed() }
         farEnd?.onBuffer(skippingHeaders: true) { [written] in written.tally.add() }
     }
 
-    /// What the far end's probe holds.
+    /// The object that the probe on the far end retains.
     private final class Written: Sendable {
         let tally = SingleWriterCounter()
     }
 
-    /// Begins to take buffers; forgets an earlier run.
+    /// Starts taking buffers; resets the state of an earlier run.
     func open() {
         written.tally.reset()
         finalEvictions.store(-1, ordering: .releasing)
@@ -79,7 +81,7 @@ final class OutputBranch: VideoFrameConsumer {
         room.reopen()
     }
 
-    /// Takes no more, and lets go of writers that wait.
+    /// Stops taking buffers, and wakes writers that wait.
     func close() {
         stream.withLock { $0.isOpen = false }
         room.close()
@@ -95,18 +97,18 @@ final class OutputBranch: VideoFrameConsumer {
     /// Whether the end of the stream has left the queue.
     var hasGivenEnd: Bool { source.element.pad("src")?.hasEnded ?? true }
 
-    /// Has the encoder behind it give a picture that builds on none at least so often.
+    /// Makes the encoder behind the appsrc output a key frame at least once per `interval`.
     func forceKeyFrames(every interval: ClockTime) { source.forceKeyFrames(every: interval) }
 
-    /// Has the first picture from a time on build on none, too.
+    /// Makes the encoder output the first frame from `time` on as a key frame, too.
     func forceKeyFrame(from time: ClockTime) { source.forceKeyFrame(from: time) }
 
     // MARK: Counts
 
-    /// Whether anything was taken, be it only a header.
+    /// Whether any buffer was taken, headers included.
     var hasTaken: Bool { room.enteredElements > 0 }
 
-    /// Buffers taken; headers are none.
+    /// Buffers taken, not counting headers.
     var acceptedBuffers: Int { room.enteredElements - headers.load(ordering: .relaxed) }
 
     /// Buffers that wait in the queue.
@@ -117,7 +119,7 @@ final class OutputBranch: VideoFrameConsumer {
         farEnd == nil ? departedBuffers : written.tally.value
     }
 
-    /// Buffers that left the queue for the output's elements.
+    /// Buffers that left the queue for the output's elements, not counting headers.
     var departedBuffers: Int {
         max(0, room.departedElements - headers.load(ordering: .relaxed))
     }
@@ -125,24 +127,26 @@ final class OutputBranch: VideoFrameConsumer {
     /// Buffers that were not taken, by cause.
     var refusals: DropCounts { stream.withLock { $0.drops } }
 
-    /// Old buffers that gave way in the queue. While it moves, the one that may be on its way out of it is
-    /// taken for waiting.
+    /// Old buffers that were evicted from the queue. While buffers move, one that may be on its way
+    /// out of the queue counts as waiting.
     var evictedBuffers: Int {
         let final = finalEvictions.load(ordering: .acquiring)
         return final >= 0 ? final : max(0, missingBuffers - 1)
     }
 
-    /// Buffers not taken, and those that gave way in the queue: exact once the queue stands still.
+    /// Buffers not taken and buffers evicted from the queue, by cause. Exact once the queue stands
+    /// still.
     var drops: DropCounts {
         var drops = refusals
         drops[.evicted] += max(0, missingBuffers)
         return drops
     }
 
-    /// Takes down how many gave way, with the queue standing still: it is emptied after this.
+    /// Stores the number of evicted buffers. Called when the queue stands still, before it is
+    /// emptied.
     func settle() { finalEvictions.store(max(0, missingBuffers), ordering: .releasing) }
 
-    /// Entered, and neither there nor gone on.
+    /// Buffers that entered the queue, are not in it and have not left it for the elements.
     private var missingBuffers: Int {
         guard stream.withLock({ $0.hasEvicted }) else { return 0 }
         let entered = room.enteredElements
@@ -150,7 +154,7 @@ final class OutputBranch: VideoFrameConsumer {
         return entered - queued - room.departedElements
     }
 
-    /// What the output takes; `nil` where it takes anything.
+    /// Caps that the output takes; `nil` if it takes any.
     var acceptedCaps: Caps? { source.acceptedCaps.flatMap { $0.isAny ? nil : $0 } }
 
     func acceptedCaps(of caps: Caps?) -> Caps? { source.acceptedCaps(of: caps) }
@@ -176,7 +180,8 @@ final class OutputBranch: VideoFrameConsumer {
             live: frame.liveTiming)
     }
 
-    /// `nil` for what cannot be wrapped; the first reason is told when the output ends.
+    /// Returns `nil` for a frame that cannot be wrapped; the first reason is reported when the
+    /// output ends.
     private func noting(_ body: () throws -> ElementChain.BufferWithCaps) -> ElementChain
         .BufferWithCaps?
     {
@@ -188,7 +193,7 @@ final class OutputBranch: VideoFrameConsumer {
         }
     }
 
-    /// Counts what cannot be wrapped, and throws why.
+    /// Counts a frame that cannot be wrapped, and throws the reason.
     private func counting(
         _ body: () throws -> ElementChain.BufferWithCaps
     ) throws -> ElementChain.BufferWithCaps {
@@ -198,10 +203,10 @@ final class OutputBranch: VideoFrameConsumer {
         }
     }
 
-    /// Hands a frame over, suspended while the queue is full.
+    /// Writes a frame; suspends while the queue is full.
     ///
-    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format,
-    ///   `CancellationError` in a task that is cancelled while it waits.
+    /// - Throws: ``FrameError`` for memory that outputs do not support, ``PipelineError`` for a
+    ///   format, `CancellationError` in a task that is cancelled while it waits.
     func write(_ frame: AudioFrame) async throws -> FrameDisposition {
         guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
             return refuse(.closed)
@@ -213,10 +218,10 @@ final class OutputBranch: VideoFrameConsumer {
             live: frame.liveTiming, evicts: false)
     }
 
-    /// Hands a frame over, suspended while the queue is full.
+    /// Writes a frame; suspends while the queue is full.
     ///
-    /// - Throws: ``FrameError`` for memory that no output knows, ``PipelineError`` for a format,
-    ///   `CancellationError` in a task that is cancelled while it waits.
+    /// - Throws: ``FrameError`` for memory that outputs do not support, ``PipelineError`` for a
+    ///   format, `CancellationError` in a task that is cancelled while it waits.
     func write(_ frame: VideoFrame) async throws -> FrameDisposition {
         guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
             return refuse(.closed)
@@ -232,15 +237,16 @@ final class OutputBranch: VideoFrameConsumer {
         room.waitOnThread(level: { source.queuedBuffers })
     }
 
-    /// Whether a buffer finds room without anybody waiting or giving way.
+    /// Whether a buffer fits into the queue without a wait or an eviction.
     var hasRoom: Bool { room.hasRoom { source.queuedBuffers } }
 
-    /// Hands a buffer over. From a live capture it never blocks: the oldest in the queue gives way.
-    /// Otherwise it blocks the calling thread while the queue is full.
+    /// Writes a buffer. From a live capture it never blocks: the oldest buffer in the queue is
+    /// evicted. Otherwise it blocks the calling thread while the queue is full.
     ///
     /// - Parameters:
-    ///   - evicts: Which of both, for this buffer; `nil`: by the configuration.
-    ///   - isHeader: Whether it belongs to no time.
+    ///   - evicts: Whether to evict for this buffer; `nil`: evict if it comes from a live capture.
+    ///     Used only with ``PipelineVideoSink/WhenFull/automatic``.
+    ///   - isHeader: Whether it is a header, which has no presentation time.
     func push(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
         live: LiveTiming?, evicts wish: Bool? = nil, isHeader: Bool = false
@@ -299,11 +305,11 @@ final class OutputBranch: VideoFrameConsumer {
                 refusedFormats.note(naming(error, caps))
                 return refuse(.badFormat)
             }
-            // A resampler has taken it, and gives it with the next.
+            // A resampler keeps the buffer and outputs it with the next one.
             guard let fitted = fitted.take() else { return .accepted }
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
             if evicts { stream.hasEvicted = true }
-            // Muxers take the last picture of a stream for nothing where they know no duration.
+            // Muxers count the last frame of a stream as zero long if they know no duration for it.
             let interval = stream.last.map { MediaTime(due) - $0 }
             let stays = (duration ?? interval).flatMap { ClockTime($0) }
             guard source.push(fitted.due(at: due, for: stays)) == .ok else {
@@ -316,7 +322,7 @@ final class OutputBranch: VideoFrameConsumer {
         }
     }
 
-    /// Hands on what a decoder must know first, as it is: it is due at no time.
+    /// Writes a header buffer unchanged: it has no presentation time.
     private func enqueue(
         header: consuming Buffer, caps: Caps, evicts: Bool
     ) -> FrameDisposition {
@@ -341,7 +347,7 @@ final class OutputBranch: VideoFrameConsumer {
         }
     }
 
-    /// Tells the output's elements what the stream says of itself from here on. Never waits.
+    /// Sends tags of the stream to the output's elements. Never blocks.
     func take(_ tags: Tags) {
         stream.withLock { stream in
             guard stream.isOpen else { return }
@@ -352,9 +358,9 @@ final class OutputBranch: VideoFrameConsumer {
     /// Whether a writer waits for room.
     var isWaitedFor: Bool { room.isWaitedFor }
 
-    /// Finds out what buffers with `caps` need, when the first of them comes.
+    /// Decides how buffers with `caps` are converted, when the first of them comes.
     ///
-    /// - Returns: False where nothing makes them fit.
+    /// - Returns: False if no conversion makes them fit.
     private func choose(_ stream: inout Stream, for caps: Caps) -> Bool {
         let passage: OutputFormatAdapter.Passage
         do throws(PipelineError) {
@@ -373,13 +379,15 @@ final class OutputBranch: VideoFrameConsumer {
             stream.input = renamed
             stream.isFixed = isFixed
         }
-        // Held too, where the converter is given others, so that no other caps can have the identity.
+        // Retained even if the converter gets other caps, so that no caps can get the same
+        // identity.
         stream.given = caps
         stream.inputIdentity = caps.identity
         return true
     }
 
-    /// The buffer as the output takes it; `nil` where the converter keeps it for the next.
+    /// Returns the buffer in a format that the output takes; `nil` if the converter keeps it until
+    /// the next.
     private func fit(
         _ buffer: consuming Buffer, _ stream: inout Stream
     ) throws(PipelineError) -> Buffer? {
@@ -391,7 +399,7 @@ final class OutputBranch: VideoFrameConsumer {
         return output.buffer.retained()
     }
 
-    /// A converter's own words tell neither who wants it nor what for.
+    /// Adds the receiving element and the caps to a converter's error, which names neither.
     private func naming(_ error: PipelineError, _ caps: Caps) -> PipelineError {
         guard error.element == nil, let receiver = source.receiver else { return error }
         var named = error
@@ -400,13 +408,14 @@ final class OutputBranch: VideoFrameConsumer {
         return named
     }
 
-    /// Pictures of an encoder with B-frames come in the order of decoding.
+    /// Whether a stream is encoded. With B-frames, encoded frames come in decoding order, so that
+    /// their times may go backwards.
     private func isEncoded(_ caps: Caps) -> Bool {
         let type = caps.mediaType
         return type != "video/x-raw" && type != "audio/x-raw"
     }
 
-    /// Sets how much may wait, once it is known of what and for whom.
+    /// Sets how many buffers may wait, once the caps and the policy (evict or wait) are known.
     private func bound(_ stream: inout Stream, _ evicts: Bool) {
         let depth = stream.caps.map { self.depth.of($0, isLive: evicts) } ?? OutputQueueDepth.least
         room.setDepth(depth)

@@ -1,30 +1,32 @@
-/// Makes what comes in one that the output takes.
+/// Converts incoming buffers to a format that the output takes.
 ///
-/// A stream that the output takes as it is passes untouched; one that it does not take goes through
-/// GStreamer's converters first. And where an output encodes or muxes, it stays what it was at the
-/// beginning: encoders and muxers do not take a change (mp4 is damaged without a word, mkv fails), so
-/// pictures of another size, format or colour are brought to the first ones', with borders where the shape
-/// differs, and sound is resampled. Another frame rate alone changes nothing but the times of the frames,
-/// and the output is not told of it.
+/// A stream that the output takes passes unchanged; any other goes through GStreamer's converters.
+/// If an output encodes or muxes, its format stays what it was at the beginning, because encoders
+/// and muxers do not support a change (mp4 is damaged without an error, mkv fails): frames of
+/// another size, format or colorimetry are converted to those of the first frame, with borders if
+/// the shape differs, and audio is resampled. Another frame rate alone changes nothing but the
+/// times of the frames, and the output's caps stay the same.
 struct OutputFormatAdapter: Sendable {
     let source: AppSource
 
-    /// How buffers get into an output.
+    /// How buffers are passed to an output.
     enum Passage {
-        /// As they are; the output is told what they are.
+        /// Unchanged; the output gets their caps.
         case untouched
-        /// As they are, as what the output was told first.
+        /// Unchanged, with the caps that the output was given first.
         case asFirst
-        /// Through a converter, from these caps. Where `isFixed`, as what the output was told first.
+        /// Through a converter, from these caps. If `isFixed`, to the caps that the output was
+        /// given first.
         case converted(ElementChain, from: Caps, isFixed: Bool)
     }
 
-    /// What buffers with `caps` need.
+    /// Returns how buffers with `caps` have to be passed to the output.
     ///
-    /// - Parameter given: What the output has been given so far; `nil` at the beginning.
-    /// - Throws: ``PipelineError`` where no converter helps.
+    /// - Parameter given: Caps that the output has been given so far; `nil` at the beginning.
+    /// - Throws: ``PipelineError`` if no converter helps.
     func passage(of caps: Caps, given: Caps?) throws(PipelineError) -> Passage {
-        // Of a converter too: it takes what it passes on, and the element behind it does not.
+        // Checked even in front of a converter: it accepts any memory that it passes through, but
+        // the element behind it may not.
         if let advice = caps.downloadAdvice, source.acceptedCaps(of: caps)?.isEmpty == true {
             throw unfit(caps, advice)
         }
@@ -39,11 +41,11 @@ struct OutputFormatAdapter: Sendable {
         case "audio/x-raw":
             return .converted(
                 try converter(Self.audio, caps, to: accepted), from: caps, isFixed: false)
-        default: return .untouched  // the element that refuses says why
+        default: return .untouched  // the element that refuses them reports why
         }
     }
 
-    /// For encoders and muxers, which keep what they began with.
+    /// Returns the passage for encoders and muxers, which keep the format of the first buffer.
     private func fixed(_ caps: Caps, to given: Caps) throws(PipelineError) -> Passage {
         if let want = AudioInfo(given), let have = AudioInfo(caps) {
             if AudioFormat(want) == AudioFormat(have) { return .asFirst }
@@ -52,7 +54,7 @@ struct OutputFormatAdapter: Sendable {
         }
         guard let want = VideoInfo(given), let have = VideoInfo(caps) else {
             if given.isSameStream(as: caps) { return .asFirst }
-            // A transport stream has no header: what decoders need is among its units.
+            // A transport stream has no header: what decoders need is in the stream itself.
             let isSameCodec = given.mediaType == caps.mediaType
             if isSameCodec, source.writesTransportStream { return .untouched }
             throw changed(given, caps)
@@ -72,9 +74,10 @@ struct OutputFormatAdapter: Sendable {
                 : .converted(
                     try ElementChain(Self.video, to: pinned(want)), from: caps, isFixed: true)
         }
-        // Fields stay where they are in the picture; only a buffer of one field is no picture.
-        let single: Set = ["alternate", "fields"]
-        guard !single.contains(mode), !single.contains(have.interlaceMode) else {
+        // Fields keep their place in the frame, so only the mode is renamed. Fields that are
+        // stored apart, in one buffer or in two, cannot be renamed.
+        let separate: Set = ["alternate", "fields"]
+        guard !separate.contains(mode), !separate.contains(have.interlaceMode) else {
             throw changed(given, caps)
         }
         let renamed = caps.interlaced(as: mode)

@@ -1,17 +1,19 @@
-/// How many buffers may wait in front of an output.
+/// The number of buffers that may wait in front of an output.
 struct OutputQueueDepth: Sendable {
-    /// `nil`: by what they are.
+    /// The configured depth; `nil`: it depends on the buffers' caps.
     let asked: Int?
-    /// Whether a muxer waits for others of the output, so that a queue is filled without being late.
+    /// Whether the output takes several streams: its muxer waits for the others, so a queue fills
+    /// although no buffer is late.
     var isOfSeveral = false
 
     static let least = 4
     private static let most = 16
     private static let memory = 64_000_000
-    /// Sound comes in small pieces: a few would be a few milliseconds.
+    /// Audio buffers are short: a queue of a few would hold a few milliseconds.
     private static let sound = 64
 
-    /// - Parameter isLive: Whether the oldest gives way, so that a deep queue would only be late.
+    /// - Parameter isLive: Whether the oldest buffer is evicted, so that a deep queue would only
+    ///   add latency.
     func of(_ caps: Caps, isLive: Bool) -> Int {
         if caps.mediaType.hasPrefix("audio/") { return max(asked ?? 0, Self.sound) }
         if let asked { return max(1, asked) }

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// How running times of captures become the times of one output, for all of its branches alike.
+/// Maps the running times of captures to the times of one output, equally for all of its branches.
 ///
-/// The first buffer decides. From a live capture: the output's zero is that moment on the shared clock,
-/// so that the output is in step however early or late it was started, and a recording begins at zero.
-/// From a file or the program's own frames: times are kept as they are, and the output keeps its own
-/// pace.
+/// The first buffer decides. If it comes from a live capture, the output's time zero is that moment
+/// on the shared clock: so the output is in sync however early or late it was started, and a
+/// recording begins at zero. If it comes from a file or from the program, times are kept as they
+/// are, and the output paces itself.
 final class OutputTimeline: Sendable {
     private enum Zero: Sendable {
         case undecided
-        /// Running times of a file, less this.
+        /// Output times are the running times of a file minus `offset`.
         case offline(offset: MediaTime)
-        /// The shared clock's time at the output's zero.
+        /// Time of the shared clock at the output's time zero.
         case live(clockTime: MediaTime)
     }
     private let zero = Mutex<Zero>(.undecided)
@@ -19,7 +19,7 @@ final class OutputTimeline: Sendable {
     private let pipeline: Pipeline
     let streams: Int
 
-    /// - Parameter streams: How many streams the output takes.
+    /// - Parameter streams: Number of streams that the output takes.
     init(_ pipeline: Pipeline, origin: PipelineVideoSink.TimeOrigin, streams: Int) {
         self.pipeline = pipeline
         self.origin = origin
@@ -28,9 +28,11 @@ final class OutputTimeline: Sendable {
 
     func reset() { zero.withLock { $0 = .undecided } }
 
-    /// What a branch adds to running times; `nil` before the first buffer decided.
+    /// Returns the offset that a branch adds to running times. The first call, with the first
+    /// buffer, decides the output's time zero.
     ///
-    /// - Returns: The offset, fixed for the branch: a capture's clock does not move.
+    /// - Returns: The offset. It is constant for the branch, because a capture's clock does not
+    ///   move.
     func offset(first time: MediaTime, _ live: LiveTiming?) -> MediaTime {
         let (zero, isFirst) = self.zero.withLock { zero -> (Zero, Bool) in
             guard case .undecided = zero else { return (zero, false) }
@@ -53,8 +55,9 @@ final class OutputTimeline: Sendable {
         }
     }
 
-    /// Where several streams begin together, the first to arrive is not always the earliest: zero is
-    /// where their captures began, so that nothing lies before it.
+    /// Whether time zero is the start of the capture, not its first buffer. If several streams
+    /// begin together, the first buffer to arrive is not always the earliest, and no buffer may lie
+    /// before zero.
     private func startsWithCapture(_ time: MediaTime) -> Bool {
         streams > 1 && time < MediaTime(seconds: 2)
     }

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// One writer to one branch of an output: what ``PipelineVideoSink`` and ``PipelineAudioSink`` stand on.
+/// Writes to one branch of an output. ``PipelineVideoSink`` and ``PipelineAudioSink`` are built on
+/// it.
 ///
-/// An output of several branches starts with the first writer that starts, and ends with the last that
-/// finishes.
+/// An output of several branches starts with the first writer that starts, and ends with the last
+/// that finishes.
 final class OutputWriter: Sendable {
     let output: Output
     let branch: OutputBranch
@@ -28,21 +29,23 @@ final class OutputWriter: Sendable {
             try await pipeline.setState(.playing)
         } catch {
             output.close()
-            // The first error is the one to tell.
+            // The first error is the one to report.
             do { try await pipeline.setState(.null) } catch {}
             throw error
         }
         endUnwritten()
     }
 
-    /// The same for an engine's control thread: blocks.
+    /// Variant for an engine's control thread: blocks until it is done.
     func startAndWait() throws(PipelineError) {
         guard prepare() else { return }
         try pipeline.setStateAndWait(.playing)
         endUnwritten()
     }
 
-    /// - Returns: False where the output runs already, and takes this branch's frames.
+    /// Prepares the branch, and the output if it does not run yet.
+    ///
+    /// - Returns: False if the output runs already; the branch takes frames then.
     private func prepare() -> Bool {
         let isFirst = output.writers.start(branch.name)
         guard isFirst || !output.isOpen else {
@@ -53,7 +56,7 @@ final class OutputWriter: Sendable {
         return true
     }
 
-    /// A muxer would wait for a stream that nobody writes.
+    /// Ends the branches that have no writer, because a muxer would wait for them.
     private func endUnwritten() {
         for (name, other) in output.branches where !output.writers.isExpected(name) {
             other.close()
@@ -66,7 +69,8 @@ final class OutputWriter: Sendable {
     /// Whether frames may be written without a start.
     private var isStarted: Bool { branch.isOpen && output.writers.isRunning(branch.name) }
 
-    /// Starts where that was not done, hands over, and says what is wrong where it is not taken.
+    /// Starts the output if it was not started, writes, and throws the reason if the frame is
+    /// refused.
     func write(
         _ what: String, _ body: () async throws -> FrameDisposition
     ) async throws {
@@ -105,7 +109,7 @@ final class OutputWriter: Sendable {
         return statistics
     }
 
-    /// The same for an engine's control thread: blocks.
+    /// Variant for an engine's control thread: blocks until it is done.
     func finishAndWait() throws {
         try BlockingTask { [self] in
             do { _ = try await finish() } catch { return error }
@@ -118,7 +122,7 @@ final class OutputWriter: Sendable {
     var takenFrames: FrameBalance { output.balance(ofTakenBy: branch) }
 }
 
-/// Who writes to the branches of an output. Thread: any.
+/// Tracks which branches of an output have writers. Thread: any.
 final class OutputWriters: Sendable {
     private struct State {
         var expected: Set<String> = []
@@ -138,7 +142,7 @@ final class OutputWriters: Sendable {
     func isExpected(_ name: String) -> Bool { state.withLock { $0.expected.contains(name) } }
     func isRunning(_ name: String) -> Bool { state.withLock { $0.running.contains(name) } }
 
-    /// - Returns: Whether no other runs.
+    /// - Returns: Whether no other writer runs.
     func start(_ name: String) -> Bool {
         state.withLock { state in
             state.running.remove(name)
@@ -147,7 +151,7 @@ final class OutputWriters: Sendable {
         }
     }
 
-    /// - Returns: Whether no other runs.
+    /// - Returns: Whether no other writer runs.
     func finish(_ name: String) -> Bool {
         state.withLock { state in
             state.running.remove(name)

@@ -1,6 +1,6 @@
 extension Pipeline {
-    /// An end without the file is no success: it was to be written, and is not there, or is empty though
-    /// something was muxed into it.
+    /// The error for a file that was to be written and is missing, or is empty although a muxer
+    /// wrote to it; `nil` if there is none. A run that ends without its file is no success.
     var missingFile: PipelineError? {
         let elements = elements
         let isMuxed = elements.contains { $0.klass.contains("Muxer") }

@@ -1,4 +1,4 @@
-/// A sink of sound made from a gst-launch string: speakers, a file, an encoder, the network.
+/// An audio sink made from a gst-launch string: speakers, a file, an encoder, the network.
 ///
 /// ```swift
 /// let sink = try PipelineAudioSink("audioconvert ! opusenc ! oggmux ! filesink location=out.ogg")
@@ -6,21 +6,22 @@
 /// try await sink.finish()
 /// ```
 ///
-/// Frames cross without a copy of samples, and their running time becomes the output's. What the string does
-/// not take is converted. The sound of an output that takes pictures, too, is that sink's
-/// ``PipelineVideoSink/audio``. Thread: any but a GStreamer streaming thread, except for ``consume(_:)``,
-/// which any thread may call.
+/// Samples are not copied, and the frames' running time becomes the output's. A format that the
+/// string does not take is converted. If an output takes both video and audio, use
+/// ``PipelineVideoSink/audio`` of its video sink. Thread: any but a GStreamer streaming thread,
+/// except for ``consume(_:)``, which any thread may call.
 public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanceReporting {
+    /// How the output is fed.
     public typealias Configuration = PipelineVideoSink.Configuration
-    /// Frames of a report are buffers of sound, not samples.
+    /// The counts of one run. Its frames are audio buffers, not samples.
     public typealias Report = PipelineVideoSink.Report
 
     private let writer: OutputWriter
 
-    /// Parses the string. Where it has no appsrc, one is put at its beginning. Of several, the one named
-    /// `audio` is written to, or the first by name.
+    /// Parses the string. If it has no appsrc, one is added at its beginning. If it has several,
+    /// the one named `audio` is written to, or else the first by name.
     ///
-    /// - Throws: ``PipelineError`` in GStreamer's words.
+    /// - Throws: ``PipelineError`` with GStreamer's message.
     public convenience init(
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
@@ -37,36 +38,39 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     /// The pipeline, for its graph, its elements and its messages.
     public var pipeline: Pipeline { writer.pipeline }
 
-    /// Starts the output. ``write(_:)`` does it by itself.
+    /// Starts the output. Optional: ``write(_:)`` starts it if needed.
     ///
-    /// - Throws: ``PipelineError``: a file that cannot be made, a sound card that is not there.
+    /// - Throws: ``PipelineError`` if, for example, a file cannot be created or a sound card is
+    ///   missing.
     public func start() async throws(PipelineError) { try await writer.start() }
 
-    /// Hands a frame over; suspends, and blocks no thread, while the queue is full.
+    /// Writes a frame. Suspends while the queue is full; blocks no thread.
     ///
-    /// - Throws: ``PipelineError``: what made the output fail, or why it does not take this frame.
+    /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
+    ///   ``FrameError`` for memory that outputs do not support; `CancellationError` in a task that
+    ///   is cancelled while it waits.
     public func write(_ frame: AudioFrame) async throws {
         try await writer.write("\(frame)") { try await writer.branch.write(frame) }
     }
 
-    /// Hands a frame over from a thread that is not a task: a streaming thread, say. Blocks while the
-    /// queue is full, unless the oldest frame gives way (``PipelineVideoSink/WhenFull``).
+    /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
+    /// queue is full, unless the oldest frame is evicted (``PipelineVideoSink/WhenFull``).
     @discardableResult
     public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
         writer.branch.consume(frame)
     }
 
-    /// Ends the output: every frame it took is written, the file is complete, the pipeline is at NULL. Of
-    /// an output that takes pictures, too, the last of both sinks to finish does that.
+    /// Ends the output. On return every frame it took is written, the file is complete, and the
+    /// pipeline is at NULL. If the output takes video, too, the sink that finishes last does this.
     ///
-    /// - Throws: ``PipelineError``: what made the output fail, now or before.
+    /// - Throws: ``PipelineError`` if the output fails now or has failed before.
     @discardableResult
     public func finish() async throws(PipelineError) -> Report { try await writer.finish() }
 
     /// The counts so far.
     public var statistics: Report { writer.statistics }
 
-    /// For the engine that feeds it.
+    /// Returns the counts of the frames that the output took, for the engine that feeds it.
     public func takenFrames(_ kind: MediaKind) -> FrameBalance { writer.takenFrames }
 
     // MARK: AudioSink, for an engine's control thread
@@ -74,7 +78,7 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     /// Starts the output, and blocks until it is started or has failed.
     public func shouldStart() throws { try writer.startAndWait() }
 
-    /// Hands a frame over as ``consume(_:)`` does, and throws where it is not taken.
+    /// Writes a frame as ``consume(_:)`` does, and throws if it is not taken.
     public func render(_ frame: AudioFrame) throws {
         if case .dropped(let cause) = consume(frame) {
             throw writer.refusal(of: "\(frame)", cause)
@@ -83,6 +87,6 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
 
     /// Ends the output as ``finish()`` does, and blocks until it is done.
     ///
-    /// - Throws: ``PipelineError``: what made the output fail, now or before.
+    /// - Throws: ``PipelineError`` if the output fails now or has failed before.
     public func shouldStop() throws { try writer.finishAndWait() }
 }

@@ -1,7 +1,7 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// A sink made from a gst-launch string: a display, a file, an encoder, the network.
+/// A video sink made from a gst-launch string: a display, a file, an encoder, the network.
 ///
 /// ```swift
 /// let sink = try PipelineVideoSink("videoconvert ! x264enc ! mp4mux ! filesink location=out.mp4")
@@ -9,20 +9,23 @@ internal import Synchronization
 /// let report = try await sink.finish()
 /// ```
 ///
-/// Frames cross without a copy of pixels, and their running time becomes the output's. Started early or
-/// late, an output of a live capture is in step with it.
+/// Pixels are not copied, and the frames' running time becomes the output's. An output of a live
+/// capture is in sync with it, whether it is started early or late.
 ///
-/// Thread: any but a GStreamer streaming thread, except for ``consume(_:)``, which any thread may call.
+/// Thread: any but a GStreamer streaming thread, except for ``consume(_:)``, which any thread may
+/// call.
 public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanceReporting {
-    /// What a writer meets when the queue is full.
+    /// What happens when a frame is written while the queue is full.
     public enum WhenFull: Sendable {
-        /// The oldest gives way to a frame of a live capture; any other writer waits.
+        /// A frame of a live capture evicts the oldest frame; any other writer waits.
         case automatic
+        /// The oldest frame is evicted.
         case evictOldest
+        /// The writer waits.
         case wait
     }
 
-    /// What the output's time zero is.
+    /// Which input time is the output's time zero.
     public enum TimeOrigin: Sendable {
         /// The first frame of a live capture; for a file, the beginning of the file.
         case automatic
@@ -32,37 +35,40 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
 
     /// How an output is fed; the defaults suit displays and files.
     public struct Configuration: Sendable {
-        /// Frames that wait in front of the output at most. `nil`: four of a live capture; of anything
-        /// else, where waiting loses nothing and a deeper queue wakes threads less often, as many as
-        /// take 64 MB, from four to sixteen; so, too, where one file takes
-        /// pictures and sound, because a muxer waits for whichever comes later.
+        /// Maximum number of frames that wait in front of the output. `nil`, the default: four for
+        /// a live capture; otherwise, as waiting loses nothing and a deeper queue wakes threads
+        /// less often, as many as take 64 MB, from four to sixteen. The latter also holds for a
+        /// live capture if one output takes both video and audio, because a muxer waits for
+        /// whichever comes later. For audio at least 64.
         public var depth: Int?
         /// Default ``WhenFull/automatic``.
         public var whenFull = WhenFull.automatic
         /// Default ``TimeOrigin/automatic``.
         public var timeOrigin = TimeOrigin.automatic
-        /// How long ``PipelineVideoSink/finish()`` waits without a frame being written. Default 10 s.
+        /// How long ``PipelineVideoSink/finish()`` waits without a frame being written. Default:
+        /// 10 s.
         public var patience = Duration.seconds(10).asDefaultDeadline
-        /// What the string may do, where somebody else wrote it; `nil`: anything.
+        /// What the string may do, if its author is not trusted. Default `nil`: anything.
         public var untrusted: UntrustedPolicy?
 
+        /// Creates a configuration with the default values.
         public init() {}
     }
 
-    /// What became of the frames of one run.
+    /// Counts of the frames of one run.
     public struct Report: Hashable, Sendable {
-        /// Frames the sink took.
+        /// Frames that the sink took.
         public var accepted: Int
-        /// Frames that reached the muxer, or the sink element where nothing is muxed, and were not too
+        /// Frames that reached the muxer, or the sink element if nothing is muxed, and were not too
         /// late there.
         public var written: Int
-        /// Frames that came, refused ones included; those that went on to the output's elements and were
-        /// not too late for its display; and what became of the others. An element of the string may drop
-        /// or repeat frames of its own accord (`videorate`), which ``written`` shows.
+        /// Accounts for the frames that came, refused ones included. Delivered are those that went
+        /// on to the output's elements and were not too late for its display. An element of the
+        /// string may itself drop or repeat frames (`videorate`), which only ``written`` shows.
         public var balance: FrameBalance
         /// Frames that were not delivered, by cause.
         public var dropped: DropCounts { balance.dropped }
-        /// Bytes in the files of the output; `nil` where it writes none.
+        /// Size in bytes of the output's files; `nil` if it writes none.
         public var bytes: Int?
     }
 
@@ -73,9 +79,9 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         weak var sink: PipelineAudioSink?
     }
 
-    /// Parses the string. Where it has no appsrc, one is put at its beginning.
+    /// Parses the string. If it has no appsrc, one is added at its beginning.
     ///
-    /// - Throws: ``PipelineError`` in GStreamer's words.
+    /// - Throws: ``PipelineError`` with GStreamer's message.
     public init(
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
@@ -86,11 +92,12 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         writer = OutputWriter(output, branch, patience: configuration.patience)
     }
 
-    /// The sound of the same output, where the string has an appsrc named `audio`; otherwise `nil`.
+    /// The audio of the same output; `nil` if the string has no appsrc named `audio`.
     ///
-    /// Both are one pipeline, and one file: it starts with the first of them that starts, and is complete
-    /// when both have finished. Once asked for and held, the sound has to be written, too: a muxer waits
-    /// for it. A stream that was not asked for is ended at the start.
+    /// Both sinks share one pipeline and one file: it starts with the first sink that starts, and
+    /// is complete when both have finished. While the program holds the audio sink, audio has to be
+    /// written, too: a muxer waits for it. If the program holds none, the audio stream is ended at
+    /// the start.
     public var audio: PipelineAudioSink? {
         guard let branch = writer.output.branches[BridgedText.audioBranch],
             branch !== writer.branch
@@ -109,46 +116,52 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
 
     // MARK: Writing
 
-    /// Starts the output. ``write(_:)`` does it by itself.
+    /// Starts the output. Optional: ``write(_:)`` starts it if needed.
     ///
-    /// - Throws: ``PipelineError``: a file that cannot be made, a display that is not there.
+    /// - Throws: ``PipelineError`` if, for example, a file cannot be created or a display is
+    ///   missing.
     public func start() async throws(PipelineError) { try await writer.start() }
 
-    /// Hands a frame over; suspends, and blocks no thread, while the queue is full.
+    /// Writes a frame. Suspends while the queue is full; blocks no thread.
     ///
-    /// - Throws: ``PipelineError``: what made the output fail, or why it does not take this frame.
+    /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
+    ///   ``FrameError`` for memory that outputs do not support; `CancellationError` in a task that
+    ///   is cancelled while it waits.
     public func write(_ frame: VideoFrame) async throws {
         try await writer.write("\(frame)") { try await writer.branch.write(frame) }
     }
 
-    /// Hands a frame over from a thread that is not a task: a streaming thread, say. Blocks while the
-    /// queue is full, unless the oldest frame gives way (``WhenFull``).
+    /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
+    /// queue is full, unless the oldest frame is evicted (``WhenFull``).
     @discardableResult
     public func consume(_ frame: VideoFrame) -> FrameDisposition {
         writer.branch.consume(frame)
     }
 
-    /// Ends the output: every frame it took is written, the file is complete, the pipeline is at NULL.
+    /// Ends the output. On return every frame it took is written, the file is complete, and the
+    /// pipeline is at NULL. If the program uses ``audio``, too, the sink that finishes last does
+    /// this.
     ///
-    /// - Throws: ``PipelineError``: what made the output fail, now or before. A recording whose disk
-    ///   filled up is never called a success.
+    /// - Throws: ``PipelineError`` if the output fails now or has failed before. A recording whose
+    ///   disk filled up is always an error.
     @discardableResult
     public func finish() async throws(PipelineError) -> Report { try await writer.finish() }
 
     /// The counts so far.
     public var statistics: Report { writer.statistics }
 
-    /// For the engine that feeds it.
+    /// Returns the counts of the frames that the output took, for the engine that feeds it.
     public func takenFrames(_ kind: MediaKind) -> FrameBalance { writer.takenFrames }
 
     // MARK: VideoSink, for an engine's control thread
 
+    /// Returns ``VideoBufferType/pixelBuffer``.
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
     /// Starts the output, and blocks until it is started or has failed.
     public func shouldStart() throws { try writer.startAndWait() }
 
-    /// Hands a frame over as ``consume(_:)`` does, and throws where it is not taken.
+    /// Writes a frame as ``consume(_:)`` does, and throws if it is not taken.
     public func render(_ frame: VideoFrame) throws {
         if case .dropped(let cause) = consume(frame) {
             throw writer.refusal(of: "\(frame)", cause)
@@ -157,6 +170,6 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
 
     /// Ends the output as ``finish()`` does, and blocks until it is done.
     ///
-    /// - Throws: ``PipelineError``: what made the output fail, now or before.
+    /// - Throws: ``PipelineError`` if the output fails now or has failed before.
     public func shouldStop() throws { try writer.finishAndWait() }
 }

@@ -1,9 +1,11 @@
 internal import Glibc
 
 extension VideoFrame {
-    /// Writes the frame as a picture, PNG or JPEG by the path's ending, turned upright.
+    /// Writes the frame to an image file, rotated upright. The path's extension selects the format:
+    /// `.png`, `.jpg` or `.jpeg`.
     ///
-    /// - Throws: ``PipelineError``: another ending, a path that cannot be written, a missing encoder.
+    /// - Throws: ``PipelineError`` for another extension, a path that cannot be written, or a
+    ///   missing encoder.
     public func writePicture(to path: String) async throws {
         let lowercase = path.lowercased()
         let encoder: String
@@ -25,7 +27,7 @@ extension VideoFrame {
         do {
             try await sink.write(frame)
         } catch {
-            do { try await sink.finish() } catch {}  // the first error is the one to tell
+            do { try await sink.finish() } catch {}  // the first error is the one to report
             throw error
         }
         try await sink.finish()
@@ -33,7 +35,7 @@ extension VideoFrame {
     }
 }
 
-/// Whether a picture that was written is there, to its end.
+/// Checks that an image file was written to its end.
 private enum PictureFile {
     static func check(_ path: String, isPNG: Bool) throws(PipelineError) {
         // A pipe or a device cannot be read back.

@@ -29,6 +29,7 @@ extension AudioFrameConsumer {
     ) -> FrameDisposition {
         guard samples > 0 else { return .badSize }
         guard format.isValid else { return .badFormat }
+        guard samples <= Int.max / format.byteCount(samples: 1) else { return .badSize }
         let bytes = UnsafeRawBufferPointer(
             start: rawData, count: format.byteCount(samples: samples))
         guard let storage = try? MemoryAudioStorage(copying: bytes, format: format) else {

@@ -106,6 +106,17 @@ struct MicrophoneTests {
             ]) == nil)
     }
 
+    @Test func aMicrophoneThatRunsIsNotOpenedAgain() async throws {
+        let backend = ListeningBackend()
+        let engine = makeEngine(backend)
+        try await engine.enableAudio()
+        try await engine.startPreview()
+        #expect(backend.microphones == 1)
+        try await engine.setAudioSource(nil)
+        #expect(backend.microphones == 1)
+        await engine.shutDown()
+    }
+
     /// Every order of three calls, between a beginning and an end that would open it.
     @Test func everyOrderOfThreeCalls() async {
         let audio: [Step] = [

@@ -23,6 +23,11 @@ extension MediaEngine {
                 .warning("\(next.typeName) is the source of sound already; nothing changes"))
             return
         }
+        if next == nil, audio.chosen == nil, audio.external == nil, audio.running != nil,
+            !audio.hasEnded
+        {
+            return  // the microphone runs already
+        }
         if let next { try refuseOverdue(next) }
         if !holds.isEmpty {
             // Not `??`, because its right side cannot suspend.

@@ -46,8 +46,12 @@ struct MovieBoxes {
         }
         var bytes = [UInt8](repeating: 0, count: found.size)
         fseeko(file, found.place, SEEK_SET)
-        let count = fread(&bytes, 1, found.size, file)
-        index = Array(bytes[..<count])
+        guard fread(&bytes, 1, found.size, file) == found.size else {
+            throw PipelineError(
+                .resourceFailed, message: "\(path): its index cannot be read",
+                advice: "check that nobody writes to the file")
+        }
+        index = bytes
         place = found.place
         self.hasFragments = hasFragments
     }
