@@ -22,6 +22,18 @@ extension CommandTests {
             }
         }
 
+        /// The frames of one stream count, and the other ends at its time.
+        @Test func framesAreThoseOfOneStream() async throws {
+            let stream = Self.pictures + ",framerate=25/1 ! queue ! appsink name="
+            let ended = try await GstBridge.run(
+                capture: stream + "video " + stream + "other", outputs: ["fakesink"],
+                ["--frames", "30"])
+            #expect(ended.status == 0, "\(ended.errors)")
+            let report = try ended.report
+            #expect(report.ended == "frames")
+            #expect(report.captures.values.map(\.frames).max() == 30)
+        }
+
         @Test(arguments: ["2s", "2", "2000ms"])
         func durationEndsAfterSoMuchMediaTime(time: String) async throws {
             let ended = try await GstBridge.run(

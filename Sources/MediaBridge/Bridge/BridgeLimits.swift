@@ -4,9 +4,11 @@ internal import Synchronization
 final class BridgeLimits: Sendable {
     private struct State {
         var frames = 0
+        /// The stream whose frames are counted: the first that brought one.
+        var counted: String?
         var first: MediaTime?
         /// The time at which the frame limit will be reached, as far as it is known.
-        var soundEnd: MediaTime?
+        var end: MediaTime?
         var isReached = false
     }
     private let state = Mutex(State())
@@ -26,8 +28,8 @@ final class BridgeLimits: Sendable {
     }
 
     /// Decides whether a video frame with presentation time `time` and with `duration` is within
-    /// the limits.
-    func admitFrame(at time: MediaTime, for duration: MediaTime?) -> Verdict {
+    /// the limits. The frames of one stream count; those of the others end at its time.
+    func admitFrame(of stream: String, at time: MediaTime, for duration: MediaTime?) -> Verdict {
         guard frameLimit != nil || durationLimit != nil else { return Verdict() }
         return state.withLock { state in
             guard !state.isReached else { return Verdict(passes: false) }
@@ -37,12 +39,17 @@ final class BridgeLimits: Sendable {
                 state.isReached = true
                 return Verdict(passes: false, end: .duration)
             }
+            let counted = state.counted ?? stream
+            state.counted = counted
+            guard counted == stream else {
+                return Verdict(passes: state.end.map { time < $0 } ?? true)
+            }
             state.frames += 1
             guard let frameLimit else { return Verdict() }
             if let duration {
                 let rest = Int64(clamping: frameLimit - state.frames + 1)
                 let (span, overflow) = duration.nanoseconds.multipliedReportingOverflow(by: rest)
-                state.soundEnd = overflow ? nil : time + MediaTime(nanoseconds: span)
+                state.end = overflow ? nil : time + MediaTime(nanoseconds: span)
             }
             guard state.frames >= frameLimit else { return Verdict() }
             state.isReached = true
@@ -58,7 +65,7 @@ final class BridgeLimits: Sendable {
             guard !state.isReached else { return Verdict(passes: false) }
             let first = state.first ?? time
             state.first = first
-            if let soundEnd = state.soundEnd, time >= soundEnd { return Verdict(passes: false) }
+            if let end = state.end, time >= end { return Verdict(passes: false) }
             guard let durationLimit, time - first >= durationLimit else { return Verdict() }
             guard state.frames == 0 else { return Verdict(passes: false) }
             state.isReached = true

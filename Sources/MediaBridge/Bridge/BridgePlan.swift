@@ -64,7 +64,8 @@ public struct BridgePlan: Sendable {
     /// The processors of raw video frames, called in this order.
     public var processors: [any VideoProcessor & Sendable] = []
 
-    /// Ends the bridge after this number of frames of the first video stream; `nil`: no limit.
+    /// Ends the bridge after this number of frames of the video stream that is the first to bring
+    /// one; `nil`: no limit.
     public var frameLimit: Int?
 
     /// Ends the bridge after this much media time; `nil`: no limit.

@@ -116,7 +116,7 @@ final class BridgeStream: CaptureReceiver {
 
     func receive(_ frame: consuming VideoFrame) {
         guard let time = checked(frame.runningTime) else { return }
-        let verdict = limits.admitFrame(at: time, for: frame.duration)
+        let verdict = limits.admitFrame(of: name, at: time, for: frame.duration)
         if verdict.passes { reach(time, frame.duration) }
         if verdict.passes { count(gate.consume(frame)) } else { refuse() }
         if let end = verdict.end { onLimit(end) }

@@ -132,7 +132,7 @@ public final class PipelineVideoSource: VideoSource, Sendable {
 
     /// Returns ``MediaPacing/engine``: a capture that is not live delivers as fast as it can be
     /// read, and the engine holds its frames until they are due.
-    public func pacing() -> VideoPacing { .engine }
+    public func pacing() -> MediaPacing { .engine }
 
     /// Returns the time base of the whole capture.
     public func timeBase() -> MediaTimeBase? { reader.capture.timeBase }

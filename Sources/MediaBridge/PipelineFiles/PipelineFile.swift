@@ -45,7 +45,8 @@ public struct PipelineFile: Sendable {
 
     /// Reads a file.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` that names file and line.
+    /// - Throws: ``PipelineError``: ``PipelineError/Code/notFound`` if it cannot be read,
+    ///   ``PipelineError/Code/badFile`` with file and line for its content.
     public init(path: String) throws(PipelineError) {
         try self.init(yaml: Self.text(of: path), path: path)
     }

@@ -71,6 +71,3 @@ public enum MediaPacing: Sendable {
     /// each frame without ``LiveTiming`` until it is due.
     case engine
 }
-
-/// The former name of ``MediaPacing``, from before audio was supported.
-public typealias VideoPacing = MediaPacing

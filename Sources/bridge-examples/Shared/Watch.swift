@@ -30,8 +30,7 @@ final class Watch: Sendable {
     private let failure = Mutex<EngineError?>(nil)
 
     init(_ engine: MediaEngine) {
-        let (stream, happen) = AsyncStream.makeStream(
-            of: Happening.self, bufferingPolicy: .bufferingNewest(256))
+        let (stream, happen) = AsyncStream.makeStream(of: Happening.self)
         (happenings, self.happen) = (stream, happen)
         let events = engine.events
         Task {

@@ -24,12 +24,12 @@ final class SourceScript: Sendable {
     /// Says on each frame who made it.
     let name: String
     let bufferType: VideoBufferType
-    let pacing: VideoPacing
+    let pacing: MediaPacing
     let captureType: VideoCaptureType
 
     init(
         _ name: String = "", bufferType: VideoBufferType = .pixelBuffer,
-        pacing: VideoPacing = .source,
+        pacing: MediaPacing = .source,
         captureType: VideoCaptureType = .unknown
     ) {
         self.name = name
@@ -132,7 +132,7 @@ class ScriptedSource: VideoSource {
         return script.bufferType
     }
     func captureType() -> VideoCaptureType { script.captureType }
-    func pacing() -> VideoPacing { script.pacing }
+    func pacing() -> MediaPacing { script.pacing }
     func shouldInitialize() throws -> Bool { try call("shouldInitialize") }
     func shouldStart() throws {
         try call("shouldStart")

@@ -6,8 +6,8 @@ import Testing
 /// Sources change again and again while their threads deliver.
 @Suite(.deadline(minutes: 3), .balanced)
 struct SwapUnderLoadTests {
-    @Test(arguments: [VideoPacing.source, .engine])
-    func timesNeverGoBackAndWhatIsNotCountedIsNotLost(_ pacing: VideoPacing) async throws {
+    @Test(arguments: [MediaPacing.source, .engine])
+    func timesNeverGoBackAndWhatIsNotCountedIsNotLost(_ pacing: MediaPacing) async throws {
         let (engine, sink) = (makeEngine(), SinkScript())
         var options = RendererOptions()
         options.whenFull = .wait

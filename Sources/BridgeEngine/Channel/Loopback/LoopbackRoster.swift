@@ -25,7 +25,7 @@ struct LoopbackRoster {
     private static let soundDepth = 100
 
     private var places: [Int: Place] = [:]
-    private var lastSeat = 0
+    private var lastHost = 0
     /// Members for whom too many events wait.
     private var overrun: Set<Int> = []
     private var deferred = DeferredActions()
@@ -44,7 +44,7 @@ struct LoopbackRoster {
         guard !places.values.contains(where: { $0.member.user == newcomer.user }) else {
             return nil
         }
-        lastSeat += 1
+        lastHost += 1
         var place = Place(member: newcomer)
         for (slot, other) in places.sorted(by: { $0.key < $1.key }) {
             put(.joined(other.member.user), before: newcomer)
@@ -53,11 +53,11 @@ struct LoopbackRoster {
             }
             if other.hasAudio { put(.audioPublished(other.member.user), before: newcomer) }
             place.routes.append(Self.route(from: newcomer, to: other.member, at: slot))
-            places[slot]?.routes.append(Self.route(from: other.member, to: newcomer, at: lastSeat))
+            places[slot]?.routes.append(Self.route(from: other.member, to: newcomer, at: lastHost))
         }
-        places[lastSeat] = place
+        places[lastHost] = place
         tell(place.routes, .joined(newcomer.user))
-        return lastSeat
+        return lastHost
     }
 
     mutating func remove(_ slot: Int, reason: OfflineReason) {

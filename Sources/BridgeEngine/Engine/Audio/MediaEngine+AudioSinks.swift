@@ -43,7 +43,7 @@ extension MediaEngine {
     public func addAudioSink(
         _ sink: sending any AudioSink, to stream: AudioStreamID
     ) async throws(EngineError) -> AudioSinkID {
-        let host = makeAudioSinkSeat(sink)
+        let host = makeAudioSinkHost(sink)
         try await enter()
         defer { leave() }
         try await add(AudioSinkEntry(host: host, stream: stream, isMain: false))
@@ -70,7 +70,7 @@ extension MediaEngine {
 
     // MARK: Internal
 
-    private func makeAudioSinkSeat(_ sink: sending any AudioSink) -> AudioSinkHost {
+    private func makeAudioSinkHost(_ sink: sending any AudioSink) -> AudioSinkHost {
         audio.sinkNumber += 1
         return AudioSinkHost(
             sink, id: AudioSinkID(number: audio.sinkNumber),
@@ -82,7 +82,7 @@ extension MediaEngine {
         _ sink: sending (any AudioSink)?, for stream: AudioStreamID
     ) async throws(EngineError) {
         let next: AudioSinkHost?
-        if let sink { next = makeAudioSinkSeat(sink) } else { next = nil }
+        if let sink { next = makeAudioSinkHost(sink) } else { next = nil }
         try await enter()
         defer { leave() }
         let old = audio.sinks.values.first { $0.isMain && $0.stream == stream }

@@ -15,7 +15,7 @@ extension MediaEngine {
         _ source: sending (any AudioSource)?
     ) async throws(EngineError) {
         let next: AudioSourceHost?
-        if let source { next = makeAudioSeat(source) } else { next = nil }
+        if let source { next = makeAudioSourceHost(source) } else { next = nil }
         try await enter()
         defer { leave() }
         if let next, next.identity == audio.chosen?.identity, audio.external == nil {
@@ -95,7 +95,7 @@ extension MediaEngine {
 
     // MARK: Internal
 
-    private func makeAudioSeat(_ source: sending any AudioSource) -> AudioSourceHost {
+    private func makeAudioSourceHost(_ source: sending any AudioSource) -> AudioSourceHost {
         audio.sourceNumber += 1
         return AudioSourceHost(
             source, number: audio.sourceNumber, to: audioTrack, trace: transitions)

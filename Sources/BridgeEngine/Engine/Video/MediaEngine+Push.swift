@@ -23,7 +23,7 @@ extension MediaEngine {
         let kind: PushVideoSource.Kind =
             encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
         let source = makePushSource(kind, for: mainTrack)
-        let host = makeSeat(source, for: mainTrack)
+        let host = makeHost(source, for: mainTrack)
         if !holds.isEmpty { try await prepareSwap(to: host) }
         await disablePush(for: host)
         pushes[.main] = source
@@ -87,7 +87,7 @@ extension MediaEngine {
             encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
         let track = makeTrack(id)
         let source = makePushSource(kind, for: track)
-        let host = makeSeat(source, for: track)
+        let host = makeHost(source, for: track)
         slots[id] = TrackSlot(track: track)
         slots[id]?.pushHost = host
         pushes[id] = source

@@ -43,7 +43,7 @@ extension MediaEngine {
         _ renderer: sending any VideoSink, to stream: StreamID,
         options: RendererOptions = RendererOptions()
     ) async throws(EngineError) -> RendererID {
-        let host = makeSeat(renderer, options)
+        let host = makeHost(renderer, options)
         try await enter()
         defer { leave() }
         try await add(RendererEntry(host: host, stream: stream, isMain: false))
@@ -75,7 +75,7 @@ extension MediaEngine {
             .map { VideoRendererReference(host: $0.host) }
     }
 
-    private func makeSeat(
+    private func makeHost(
         _ renderer: sending any VideoSink, _ options: RendererOptions
     ) -> VideoSinkHost {
         rendererNumber += 1
@@ -89,7 +89,7 @@ extension MediaEngine {
         _ renderer: sending (any VideoSink)?, for stream: StreamID, _ options: RendererOptions
     ) async throws(EngineError) {
         let next: VideoSinkHost?
-        if let renderer { next = makeSeat(renderer, options) } else { next = nil }
+        if let renderer { next = makeHost(renderer, options) } else { next = nil }
         try await enter()
         defer { leave() }
         let old = renderers.values.first { $0.isMain && $0.stream == stream }

@@ -27,7 +27,7 @@ extension MediaEngine {
             await disablePush()
             return
         }
-        let fresh = makeSeat(source, for: mainTrack)
+        let fresh = makeHost(source, for: mainTrack)
         try await enter(cancelling: what)
         defer { leave() }
         let isKnown = fresh.identity == chosen?.identity
@@ -49,12 +49,12 @@ extension MediaEngine {
 
     // MARK: Hosts
 
-    func makeSeat(_ source: sending any VideoSource, for track: LocalTrack) -> VideoSourceHost {
+    func makeHost(_ source: sending any VideoSource, for track: LocalTrack) -> VideoSourceHost {
         sourceNumber += 1
         return VideoSourceHost(source, number: sourceNumber, to: track, trace: transitions)
     }
 
-    private func makeDefaultSeat() async throws(EngineError) -> VideoSourceHost {
+    private func makeDefaultHost() async throws(EngineError) -> VideoSourceHost {
         sourceNumber += 1
         let (backend, track, trace) = (self.backend, mainTrack, transitions)
         let number = sourceNumber
@@ -88,13 +88,13 @@ extension MediaEngine {
         if let running = slots[.main]?.host, running !== pushHost, running !== chosen {
             return running
         }
-        return try await makeDefaultSeat()
+        return try await makeDefaultHost()
     }
 
     /// Returns the host of the source that the main track should have.
-    private func wantedSeat() async throws(EngineError) -> VideoSourceHost {
+    private func wantedHost() async throws(EngineError) -> VideoSourceHost {
         if let host = pushHost ?? chosen { return host }
-        return try await makeDefaultSeat()
+        return try await makeDefaultHost()
     }
 
     // MARK: Holds
@@ -110,7 +110,7 @@ extension MediaEngine {
         // In parallel with video, so that both begin at the same time.
         async let sound: Void = acquireAudio()
         do throws(EngineError) {
-            if configuration.hasVideo { try await start(try await wantedSeat(), .main) }
+            if configuration.hasVideo { try await start(try await wantedHost(), .main) }
         } catch {
             await sound
             await releaseAudio()
