@@ -37,12 +37,17 @@ package final class SerialQueue: Sendable {
             return body()
         }
         let (turn, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        async {
+        async { [self] in
             turn.signal()
             done.wait()
+            runner.store(currentThread(), ordering: .relaxed)
         }
         turn.wait()
-        defer { done.signal() }
+        runner.store(currentThread(), ordering: .relaxed)
+        defer {
+            runner.store(0, ordering: .relaxed)
+            done.signal()
+        }
         return body()
     }
 

@@ -194,7 +194,8 @@ final class Mailbox<Item: Sendable>: Sendable {
         }
     }
 
-    private func drain() {
+    /// Delivers the queued items. Call it on the mailbox's queue.
+    func drain() {
         while let item = next() { take(item) }
     }
 

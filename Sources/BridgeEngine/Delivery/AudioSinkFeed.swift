@@ -69,6 +69,13 @@ final class AudioSinkFeed: Sendable {
     /// Accepts no more frames; queued ones are still rendered.
     func close() { mailbox.close() }
 
+    /// Accepts no more frames and renders the queued ones now. Call it on the sink's queue: what was
+    /// queued may not have been scheduled there yet.
+    func finish() {
+        mailbox.close()
+        mailbox.drain()
+    }
+
     /// Accepts no more frames and drops the queued ones, because the sink was given up.
     func abandon() {
         let lost = mailbox.abandon()

@@ -43,6 +43,22 @@ extension MediaEngine {
         statistics.outgoingAudio = outgoingAudio.balance
     }
 
+    /// Reads the counts of receivers that were stopped until no frame is left uncounted, for a second
+    /// at most: a thread that delivers may be suspended between offering a frame and counting its
+    /// drop.
+    ///
+    /// - Parameter isStuck: Whether a receiver hangs in a call, so that its frame stays uncounted.
+    func complete<Counts: WaitingCounts>(
+        unless isStuck: Bool, _ read: () -> Counts
+    ) async -> Counts {
+        var counts = read()
+        for _ in 0..<200 where counts.waiting > 0 && !isStuck {
+            _ = await Once<Void>().value(within: .milliseconds(5))
+            counts = read()
+        }
+        return counts
+    }
+
     func counts(of track: LocalTrack, _ id: TrackID, _ now: MediaTime) -> EngineStatistics.Track {
         var counts = EngineStatistics.Track()
         // Read from the last stage of a frame's path to the first, so that no stage has more frames
@@ -67,5 +83,19 @@ extension MediaEngine {
 
     private func lostUnits(of track: LocalTrack, _ id: TrackID) -> Int {
         track.lostUnits.load(ordering: .relaxed) + (pushes[id]?.lostUnits ?? 0)
+    }
+}
+
+/// Counts that tell how many frames receivers hold.
+protocol WaitingCounts: Sendable {
+    var waiting: Int { get }
+}
+
+extension EngineStatistics.Renderer: WaitingCounts {}
+extension EngineStatistics.AudioOutput: WaitingCounts {}
+extension EngineStatistics: WaitingCounts {
+    var waiting: Int {
+        renderers.values.map(\.waiting).reduce(0, +)
+            + audioSinks.values.map(\.waiting).reduce(0, +)
     }
 }

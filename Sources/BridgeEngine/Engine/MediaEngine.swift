@@ -206,7 +206,10 @@ public actor MediaEngine {
         await release(.preview)
         await takeDown { _ in true }
         await takeDownAudioSinks { _ in true }
-        finalStatistics = statisticsNow()
+        let isStuck =
+            renderers.values.contains { $0.host.isGivenUp }
+            || audio.sinks.values.contains { $0.host.isGivenUp }
+        finalStatistics = await complete(unless: isStuck) { statisticsNow() }
         for entry in renderers.values { detach(entry) }
         renderers = [:]
         for id in slots.keys { pushes[id] = nil }

@@ -73,8 +73,7 @@ actor AudioSinkHost: ObjectHost {
             // feed again.
             feed.open()
         case .stop:
-            // This runs after the frames that were queued when the feed was closed.
-            feed.close()
+            feed.finish()
             defer { account?.end() }
             try lifecycle.stop(sink.shouldStop)
         case .dispose: try lifecycle.dispose(sink.shouldDispose)

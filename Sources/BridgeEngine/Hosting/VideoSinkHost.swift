@@ -75,8 +75,7 @@ actor VideoSinkHost: ObjectHost {
             // feed again.
             feed.open()
         case .stop:
-            // This runs after the frames that were queued when the feed was closed.
-            feed.close()
+            feed.finish()
             guard lifecycle.stage == .started else { return }
             feed.freezes.pause()
             defer { account?.end() }

@@ -20,10 +20,10 @@ func makeEngine(
 extension MediaEngine {
     /// The statistics once they say so: a frame is counted after its renderer has had it.
     func statistics(once isReached: (EngineStatistics) -> Bool) async -> EngineStatistics {
-        var statistics = await statistics
+        var statistics = self.statistics
         while !isReached(statistics) {
             await Task.yield()
-            statistics = await self.statistics
+            statistics = self.statistics
         }
         return statistics
     }

@@ -60,6 +60,12 @@ struct SerialQueueTests {
         await isDone.wait()
         #expect(queue.sync { queue.isCurrent })
         #expect(!queue.isCurrent)
+        // Also where the queue's own thread stands back for the caller's.
+        for _ in 0..<200 {
+            queue.async { #expect(queue.isCurrent) }
+            #expect(queue.sync { queue.isCurrent })
+            #expect(!queue.isCurrent)
+        }
     }
 
     @Test func whatATimerHoldsIsFreedWhenItIsCalledOff() {

@@ -116,8 +116,10 @@ extension MediaEngine {
         audio.sinks[entry.host.id] = nil
         detach(entry)
         await takeDown(entry.host)
-        gone.audioSinks.add(
-            entry.host.id, EngineStatistics.AudioOutput(balance: entry.host.feed.balance))
+        let counts = await complete(unless: entry.host.isGivenUp) {
+            EngineStatistics.AudioOutput(balance: entry.host.feed.balance)
+        }
+        gone.audioSinks.add(entry.host.id, counts)
         updatePlayback()
     }
 

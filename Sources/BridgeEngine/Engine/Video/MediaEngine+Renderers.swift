@@ -128,7 +128,9 @@ extension MediaEngine {
         renderers[entry.host.id] = nil
         detach(entry)
         await takeDown(entry.host)
-        let counts = entry.host.feed.statistics(now: clock.clockTime())
+        let counts = await complete(unless: entry.host.isGivenUp) {
+            entry.host.feed.statistics(now: clock.clockTime())
+        }
         gone.renderers.add(entry.host.id, counts)
     }
 
