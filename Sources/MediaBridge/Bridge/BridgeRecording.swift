@@ -62,7 +62,7 @@ struct BridgeRecording: Sendable {
         let report = recorder.report
         let track = report.video ?? report.audio
         return BridgeReport.Counts(
-            frames: track?.written ?? 0, dropped: track?.dropped ?? DropCounts(),
+            frames: track?.written ?? 0, dropped: track?.losses ?? DropCounts(),
             balance: [report.video, report.audio].compactMap { $0?.balance }
                 .reduce(FrameBalance(), +), bytes: report.bytes)
     }

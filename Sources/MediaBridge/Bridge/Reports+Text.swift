@@ -34,8 +34,11 @@ extension BridgeReport: CustomStringConvertible {
 extension RecorderReport.Track: CustomStringConvertible {
     /// `h264 (x264enc): 90 written, dropped: none, 3 repeated`
     public var description: String {
-        let parts = ["\(codec) (\(encoder)): \(written) written", "dropped: \(dropped)"]
-        return (parts + (repeated > 0 ? ["\(repeated) repeated"] : [])).joined(separator: ", ")
+        var parts = ["\(codec) (\(encoder)): \(written) written", "dropped: \(dropped)"]
+        if droppedUnits.total > 0 { parts.append("units dropped: \(droppedUnits)") }
+        let word = corrections == nil ? "repeated" : "filled"
+        if repeated > 0 { parts.append("\(repeated) \(word)") }
+        return parts.joined(separator: ", ")
     }
 }
 

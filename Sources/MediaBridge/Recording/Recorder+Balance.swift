@@ -1,13 +1,15 @@
 extension RecorderReport.Track {
-    /// The balance of the frames handed over. For audio, whose encoder makes units of other
-    /// lengths, `delivered` counts the frames that were not dropped.
+    /// The balance of the frames handed over and repeated. For audio, whose encoder makes units of
+    /// other lengths, `delivered` counts the buffers that were not dropped.
     public var balance: FrameBalance {
-        guard corrections == nil else {
-            return FrameBalance(
-                offered: offered, delivered: offered - dropped.total, dropped: dropped)
-        }
-        return FrameBalance(offered: offered + repeated, delivered: written, dropped: dropped)
+        let offered = offered + repeated
+        return FrameBalance(
+            offered: offered, delivered: corrections == nil ? written : offered - dropped.total,
+            dropped: dropped)
     }
+
+    /// All that no file contains, by cause: frames, and units of audio.
+    var losses: DropCounts { dropped + droppedUnits }
 }
 
 extension Recorder: FrameBalanceReporting {

@@ -51,17 +51,28 @@ extension Recorder {
     ) -> RecorderReport.Track? {
         guard let track = tracks[kind], let recipe = recipes[kind] else { return nil }
         let written = state.written[kind, default: 0] + (state.current?.written(kind) ?? 0)
-        var drops = track.drops + state.drops[kind, default: DropCounts()]
-        drops[.unwritten] += inbox.lost(kind)
-        let offered = track.offered
-        // Frames that were inside of a file or an encoder when it failed.
-        let repeated = kind == .video ? pictures?.repeated ?? 0 : 0
-        if isOver, kind == .video {
-            drops[.unwritten] += max(0, offered + repeated - written - drops.total)
+        // Read before `offered`, so that no frame is counted as dropped and not as offered.
+        var drops = track.drops
+        var unitDrops = state.drops[kind, default: DropCounts()]
+        unitDrops[.unwritten] += inbox.lost(kind)
+        var result = RecorderReport.Track(
+            codec: recipe.codec, encoder: recipe.element, offered: track.offered, written: written,
+            dropped: drops, droppedUnits: unitDrops, repeated: 0, corrections: nil)
+        switch kind {
+        case .audio:
+            result.repeated = sound?.inserted ?? 0
+            result.corrections = sound?.counts ?? AudioContinuity.Counts()
+        case .video:
+            result.repeated = pictures?.repeated ?? 0
+            drops = drops + unitDrops
+            if isOver {
+                // Frames that were inside of a file or an encoder when it failed.
+                drops[.unwritten] += max(
+                    0, result.offered + result.repeated - written - drops.total)
+            }
+            result.dropped = drops
+            result.droppedUnits = DropCounts()
         }
-        return RecorderReport.Track(
-            codec: recipe.codec, encoder: recipe.element, offered: offered, written: written,
-            dropped: drops, repeated: repeated,
-            corrections: kind == .audio ? sound?.counts ?? AudioContinuity.Counts() : nil)
+        return result
     }
 }

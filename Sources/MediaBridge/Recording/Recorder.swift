@@ -237,7 +237,7 @@ public final class Recorder: Sendable {
         let report = self.report
         let offered = max(report.video?.offered ?? 0, report.audio?.offered ?? 0)
         let failure = PipelineError.nothingRecorded(
-            path, offered: offered, dropped: report.video?.dropped ?? report.audio?.dropped)
+            path, offered: offered, dropped: (report.video ?? report.audio)?.losses)
         if progressState.fail(failure) { listeners.tell(.failed(failure)) }
     }
 

@@ -94,6 +94,30 @@ import Testing
         }
     }
 
+    /// A buffer of 200 ms is ten units of Opus: counted together, more were lost than were there.
+    @Test func buffersOfSoundAndTheirEncodedUnitsAreCountedApart() async throws {
+        try await withTemporaryDirectory { directory in
+            let recorder = try Recorder(
+                directory.file("out.mkv"),
+                configuration: configuration(audio: .opus) { $0.preRoll = .seconds(1) })
+            for index in 0..<250 {
+                try await recorder.write(live.picture(index))
+                guard index % 5 == 4 else { continue }
+                let first = (index - 4) * 1920
+                _ = try recorder.consume(live.sound(from: first, samples: 5 * 1920))
+            }
+            try recorder.start()
+            let report = try await recorder.stop()
+            expectBalanced(report)
+            let sound = try #require(report.audio)
+            #expect(sound.offered == 50 && sound.repeated == 0)
+            // Of ten seconds one was kept, and what lies before its key frame.
+            #expect(sound.droppedUnits[.early] > 300)
+            #expect(sound.droppedUnits.total + sound.written >= 500)
+            #expect(report.video?.droppedUnits == DropCounts())
+        }
+    }
+
     @Test(arguments: ["mkv", "mp4", "webm", "ts"])
     func segmentsFollowEachOtherWithoutAGap(ending: String) async throws {
         try await withTemporaryDirectory { directory in

@@ -17,6 +17,8 @@ final class RecordedSound: Sendable {
         /// order.
         var isFilling = false
         var following: [AudioFrame] = []
+        /// Number of buffers of silence inserted.
+        var inserted = 0
     }
 
     /// Gaps longer than this are not filled.
@@ -37,6 +39,9 @@ final class RecordedSound: Sendable {
     /// Counts of what was inserted and cut off.
     var counts: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
 
+    /// Number of buffers of silence inserted for missing audio.
+    var inserted: Int { state.withLock { $0.inserted } }
+
     /// Forgets the time reached, so that no gap is filled before the next frame.
     func restart() { state.withLock { $0.continuity.reset() } }
 
@@ -55,6 +60,7 @@ final class RecordedSound: Sendable {
         let frames = state.withLock { state -> [AudioFrame]? in
             state.isLive = frame.liveTiming != nil
             let frames = state.continuity.feed(own).frames
+            state.inserted += max(0, frames.count - 1)
             if state.isFilling {
                 state.following += frames
                 return nil
@@ -83,6 +89,7 @@ final class RecordedSound: Sendable {
                 ? jump(&state, to: time)
                 : state.continuity.fill(upTo: time - Self.patience).map { [$0] } ?? []
             state.isFilling = !frames.isEmpty
+            state.inserted += frames.count
             return frames
         }
         guard !silence.isEmpty else { return }

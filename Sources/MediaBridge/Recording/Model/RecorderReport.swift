@@ -26,8 +26,9 @@ public struct RecorderReport: Hashable, Sendable {
         public var failure: PipelineError?
     }
 
-    /// Frame counts of one stream. For video, `offered + repeated` equals `written` plus the total
-    /// of `dropped`.
+    /// Counts of one stream. For video, `offered + repeated` equals `written` plus the total of
+    /// `dropped`. An audio encoder makes units of other lengths than those of the buffers, so its
+    /// buffers and its units are counted apart.
     public struct Track: Hashable, Sendable {
         /// The codec's name, for example `h264`.
         public var codec: String
@@ -39,10 +40,15 @@ public struct RecorderReport: Hashable, Sendable {
         /// Video frames that reached a muxer. For audio: encoded units, whose length differs from
         /// that of the buffers handed over.
         public var written: Int
-        /// Frames that did not, by cause. ``DropCause/early`` counts those that became too old in
-        /// the pre-roll, and those before the first key frame.
+        /// Video frames that did not, by cause. ``DropCause/early`` counts those that became too
+        /// old in the pre-roll, and those before the first key frame. For audio: buffers that did
+        /// not reach the encoder.
         public var dropped: DropCounts
+        /// Encoded audio units that no file contains, by cause; none for video, where a unit is a
+        /// frame and is counted in ``dropped``.
+        public var droppedUnits: DropCounts
         /// Pictures that were written again because a live stream paused while its audio continued.
+        /// For audio: buffers of silence that were inserted for missing audio.
         public var repeated: Int
         /// Gaps of audio that were filled and overlaps that were cut off; `nil` for video.
         public var corrections: AudioContinuity.Counts?
