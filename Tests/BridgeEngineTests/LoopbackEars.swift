@@ -2,6 +2,7 @@ import BridgeEngine
 import Dispatch
 import MediaCore
 import Synchronization
+import TestSupport
 
 /// Keeps all that it hears from a channel, in order.
 final class Ears: ChannelReceiver {
@@ -14,57 +15,31 @@ final class Ears: ChannelReceiver {
         case frame(Int, TrackID, UserID)
         case disconnected(EngineError.Code)
     }
-    private struct State {
-        var words: [Word] = []
-        var frames: [VideoFrame] = []
-        var waiting: [(is: @Sendable ([Word]) -> Bool, resumed: CheckedContinuation<Void, Never>)] =
-            []
-    }
-    private let state = Mutex(State())
+    private let heard = Observed<[Word]>([])
+    private let pictures = Mutex<[VideoFrame]>([])
     private let onWord: @Sendable (Word) -> Void
 
     /// - Parameter onWord: Called in the receiver's turn.
     init(onWord: @escaping @Sendable (Word) -> Void = { _ in }) { self.onWord = onWord }
 
-    var words: [Word] { state.withLock { $0.words } }
-    var frames: [VideoFrame] { state.withLock { $0.frames } }
+    var words: [Word] { heard.value }
+    var frames: [VideoFrame] { pictures.withLock { $0 } }
     /// The running times of a user's frames, in the order of their coming.
     func times(from user: UserID, track: TrackID = .main) -> [Int] { words.times(user, track) }
 
     /// Returns when what was heard fulfils the condition.
     func hears(_ condition: @escaping @Sendable ([Word]) -> Bool) async {
-        await hears(now: condition, later: condition)
+        await heard.wait(until: condition)
     }
 
     /// Returns when this was heard.
     func hears(_ word: Word) async {
-        await hears(now: { $0.contains(word) }, later: { $0.last == word })
-    }
-
-    /// - Parameter later: Asked after every further word.
-    private func hears(
-        now: @Sendable ([Word]) -> Bool, later: @escaping @Sendable ([Word]) -> Bool
-    ) async {
-        await withCheckedContinuation { continuation in
-            let isSo = state.withLock { state in
-                if now(state.words) { return true }
-                state.waiting.append((later, continuation))
-                return false
-            }
-            if isSo { continuation.resume() }
-        }
+        await heard.wait(now: { $0.contains(word) }, later: { $0.last == word })
     }
 
     private func note(_ word: Word, _ frame: VideoFrame? = nil) {
-        let fulfilled = state.withLock { state in
-            state.words.append(word)
-            if let frame { state.frames.append(frame) }
-            let words = state.words
-            let fulfilled = state.waiting.filter { $0.is(words) }.map(\.resumed)
-            if !fulfilled.isEmpty { state.waiting.removeAll { $0.is(words) } }
-            return fulfilled
-        }
-        fulfilled.forEach { $0.resume() }
+        if let frame { pictures.withLock { $0.append(frame) } }
+        heard.change { $0.append(word) }
         onWord(word)
     }
 

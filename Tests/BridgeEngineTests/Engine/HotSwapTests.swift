@@ -96,7 +96,10 @@ struct HotSwapTests {
         try await engine.setVideoSource(source)
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
         try await engine.startPreview()
+        // A frame that is still on its way when another source takes over is dropped.
+        await sink.rendered(1)
         try await engine.setVideoSource(ScriptedSource(b))
+        await sink.rendered(2)
         try await engine.setVideoSource(source)
         await sink.rendered(3)
         await engine.shutDown()

@@ -124,6 +124,8 @@ struct PacingTests {
         try await engine.startPreview()
         await sink.rendered(1)
         try await engine.setVideoSource(ScriptedSource(live))
+        // A frame that is still on its way when another source takes over is dropped.
+        await sink.rendered(2)
         try await engine.setVideoSource(ScriptedSource(two))
         try two.deliver(30)
         await sink.rendered(4)

@@ -11,7 +11,6 @@ final class SinkScript: Sendable {
         var failures: [String: Refusal] = [:]
         var refusals: Set<String> = []
         var blocks: [String: DispatchSemaphore] = [:]
-        var waiters: [(Int, CheckedContinuation<Void, Never>)] = []
         var onRender: (@Sendable (VideoFrame) -> Void)?
         /// Told of every call.
         var onCall: (@Sendable (String) -> Void)?
@@ -19,6 +18,7 @@ final class SinkScript: Sendable {
         var overlaps = 0
     }
     let state = Mutex(State())
+    private let count = Observed(0)
     /// The renderer is there no more.
     let gone = Happening()
     let format: VideoPixelFormat
@@ -52,14 +52,7 @@ final class SinkScript: Sendable {
 
     /// Suspends until so many frames were rendered.
     func rendered(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.frames.count >= count { return true }
-                state.waiters.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
-        }
+        await self.count.wait { $0 >= count }
     }
 
     fileprivate func enter(_ call: String) -> DispatchSemaphore? {
@@ -81,14 +74,8 @@ final class SinkScript: Sendable {
         return !refuses
     }
     func keep(_ frame: VideoFrame) {
-        let done = state.withLock { state in
-            state.frames.append(frame)
-            let count = state.frames.count
-            let done = state.waiters.filter { $0.0 <= count }
-            state.waiters.removeAll { $0.0 <= count }
-            return done
-        }
-        done.forEach { $0.1.resume() }
+        state.withLock { $0.frames.append(frame) }
+        count.change { $0 += 1 }
     }
 }
 

@@ -99,7 +99,11 @@ import Testing
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(
                 directory.file("out.mkv"),
-                configuration: configuration(audio: .opus) { $0.preRoll = .seconds(1) })
+                configuration: configuration(audio: .opus) {
+                    $0.preRoll = .seconds(1)
+                    // On a busy machine buffers would be evicted, which are no units then.
+                    $0.whenFull = .wait
+                })
             for index in 0..<250 {
                 try await recorder.write(live.picture(index))
                 guard index % 5 == 4 else { continue }
