@@ -8,17 +8,15 @@ final class AudioPublisher: Sendable {
 
     /// Starts to send the frames of `stream`.
     init(
-        _ stream: AudioStream, to membership: any ChannelMembership, counting meter: AudioFlowMeter
+        _ stream: AudioStream, to membership: any ChannelMembership,
+        counting meter: FlowMeter<AudioMedia>
     ) {
         self.stream = stream
         self.membership = membership
         membership.publishAudio()
         tap = stream.tap { frame in
             meter.offered.note(frame)
-            switch membership.send(frame) {
-            case .accepted: meter.deliver()
-            case .dropped(let cause): meter.drops.note(cause)
-            }
+            meter.note(membership.send(frame))
         }
     }
 

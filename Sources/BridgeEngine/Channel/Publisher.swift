@@ -8,9 +8,10 @@ final class Publisher: Sendable {
     private final class Sender: VideoFrameConsumer {
         let membership: any ChannelMembership
         let track: TrackID
-        let meter: FlowMeter
+        let meter: FlowMeter<VideoMedia>
 
-        init(_ membership: any ChannelMembership, _ track: TrackID, _ meter: FlowMeter) {
+        init(_ membership: any ChannelMembership, _ track: TrackID, _ meter: FlowMeter<VideoMedia>)
+        {
             self.membership = membership
             self.track = track
             self.meter = meter
@@ -18,13 +19,9 @@ final class Publisher: Sendable {
 
         @discardableResult
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-            let format = frame.format
-            meter.offered.note(format)
+            meter.offered.note(frame)
             let disposition = send(frame)
-            switch disposition {
-            case .accepted: meter.delivered.note(format)
-            case .dropped(let cause): meter.drops.note(cause)
-            }
+            meter.note(disposition)
             return disposition
         }
 
@@ -50,7 +47,8 @@ final class Publisher: Sendable {
     ///   - patience: How long the track waits for a slow conversion if no frame may be lost.
     init(
         _ stream: VideoStream, as track: TrackID, to membership: any ChannelMembership,
-        _ request: RenderRequest, clock: EngineClock, patience: Duration, counting meter: FlowMeter
+        _ request: RenderRequest, clock: EngineClock, patience: Duration,
+        counting meter: FlowMeter<VideoMedia>
     ) {
         sender = Sender(membership, track, meter)
         self.stream = stream
@@ -82,7 +80,7 @@ final class Publisher: Sendable {
     private func attach(_ request: RenderRequest, insteadOf tap: Int?) {
         let sender = self.sender
         let feed = VideoSinkFeed(
-            RendererOptions(), isOffline: clock.isOffline, patience: patience,
+            SinkQueueOptions(), isOffline: clock.isOffline, patience: patience,
             on: SerialQueue(label: "mediabridge.publisher"), clock: clock.clockTime,
             counting: sender.meter
         ) { item in

@@ -53,6 +53,6 @@ final class AudioStream: Sendable {
     func consume(_ frame: AudioFrame) {
         let (feeds, taps) = state.withLock { ($0.feeds, $0.taps) }
         for tap in taps.values { tap(frame) }
-        for feed in feeds { feed.offer(frame) }
+        for feed in feeds { feed.offer(AudioSinkFeed.Item(frame: frame)) }
     }
 }

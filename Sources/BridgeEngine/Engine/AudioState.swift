@@ -18,7 +18,7 @@ struct AudioState {
     /// Whether the source has ended. If so, it is not reported as stalled.
     var hasEnded = false
     var watch = StallWatch()
-    var sinks: [AudioSinkID: AudioSinkEntry] = [:]
+    var sinks: [AudioSinkID: SinkEntry<AudioMedia>] = [:]
     var publisher: AudioPublisher?
     /// The timer that mixes for the playback sinks; `nil` if nothing is mixed for sinks.
     var playback: Heartbeat?
@@ -36,12 +36,4 @@ public enum AudioStreamID: Hashable, Sendable {
     case playback
 
     var isLocal: Bool { self == .local }
-}
-
-/// An audio sink and its stream.
-struct AudioSinkEntry {
-    let host: AudioSinkHost
-    let stream: AudioStreamID
-    /// Whether it was set by one of the `set…Sink` calls, which replace it.
-    let isMain: Bool
 }

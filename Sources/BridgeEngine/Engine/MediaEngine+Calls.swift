@@ -24,19 +24,27 @@ extension MediaEngine {
         host.port.close()
         let track = slots.values.map(\.track).first { $0.isListening(to: host.port) }
         track?.letGo()
-        // The source's thread may be waiting for a slow renderer. It gets half of the deadline for
-        // that, so that the frames it delivered are not lost and the call nevertheless returns in
-        // time.
-        let timer = OneShotTimer(after: configuration.callDeadline / 2) { track?.stopBlocking() }
-        await tolerate(host, .stop)
-        timer.cancel()
+        await stop(host) { track?.stopBlocking() }
     }
 
-    /// Renders the queued frames, stops a renderer and disposes of it. Errors are posted as events.
-    func takeDown(_ host: VideoSinkHost) async {
-        host.feed.close()
-        await tolerate(host, .stop)
+    /// Stops an audio source and disposes of it. Errors are posted as events.
+    func takeDown(_ host: AudioSourceHost) async {
+        host.port.close()
+        let track = audioTrack
+        if track.isListening(to: host.port) { track.letGo() }
+        await stop(host) { track.stopBlocking() }
         await tolerate(host, .dispose)
+    }
+
+    /// Stops a source whose port is closed. Its thread may be waiting for a slow sink: it gets half
+    /// of the deadline for that, so that the frames it delivered are not lost and the call
+    /// nevertheless returns in time.
+    private func stop(
+        _ host: some ObjectHost, unblocking: @escaping @Sendable () -> Void
+    ) async {
+        let timer = OneShotTimer(after: configuration.callDeadline / 2) { unblocking() }
+        await tolerate(host, .stop)
+        timer.cancel()
     }
 
     /// Makes a call; an error is posted as an event and stops nothing.
@@ -74,9 +82,7 @@ extension MediaEngine {
             .stuck, call: call,
             message: "\(host.typeName) has not returned from \(call) within "
                 + "\(configuration.callDeadline), and was given up",
-            advice:
-                "set another \(host is VideoSinkHost || host is AudioSinkHost ? "renderer" : "source")"
-        )
+            advice: "set another \(host.role)")
     }
 
     /// Throws if another host of the same object has a call that has not returned: an object is

@@ -52,8 +52,8 @@ extension MediaEngine {
         let joining = JoinAttempt()
         self.joining = joining
         // Renderers are started first, so that they miss no frame.
-        await bringUp { !$0.isLocal }
-        await bringUpAudioSinks { !$0.isLocal }
+        await bringUpSinks(VideoMedia.self) { !$0.isLocal }
+        await bringUpSinks(AudioMedia.self) { !$0.isLocal }
         let answer = await reach(request, session, joining)
         self.joining = nil
         do throws(EngineError) {
@@ -161,8 +161,8 @@ extension MediaEngine {
             _ = await outcome(within: limit) { () async throws(EngineError) in await left.leave() }
         }
         session?.end()
-        await takeDown { !$0.isLocal }
-        await takeDownAudioSinks { !$0.isLocal }
+        await takeDownSinks(VideoMedia.self) { !$0.isLocal }
+        await takeDownSinks(AudioMedia.self) { !$0.isLocal }
     }
 
     /// Called when the transport reports that the channel is gone.

@@ -13,14 +13,15 @@ extension MediaEngine {
         for (id, slot) in slots { statistics.local[id] = counts(of: slot.track, id, now) }
         remote.addStatistics(to: &statistics, now: now)
         for entry in renderers.values {
-            statistics.renderers[entry.host.id] = entry.host.feed.statistics(now: now)
+            statistics.renderers[entry.host.id] = VideoMedia.counts(
+                of: entry.host.feed, now: now)
         }
         statistics.outgoing = outgoing.balance
-        addAudio(to: &statistics)
+        addAudio(to: &statistics, now)
         return statistics
     }
 
-    private func addAudio(to statistics: inout EngineStatistics) {
+    private func addAudio(to statistics: inout EngineStatistics, _ now: MediaTime) {
         let sources = audioTrack.sources
         let balance = sources.balance
         // Also reported for audio that was turned off, if there was any.
@@ -36,8 +37,8 @@ extension MediaEngine {
             statistics.localAudio = local
         }
         for entry in audio.sinks.values {
-            statistics.audioSinks[entry.host.id] = EngineStatistics.AudioOutput(
-                balance: entry.host.feed.balance)
+            statistics.audioSinks[entry.host.id] = AudioMedia.counts(
+                of: entry.host.feed, now: now)
         }
         statistics.playback = remote.audio.mixer.counts
         statistics.outgoingAudio = outgoingAudio.balance
@@ -66,9 +67,9 @@ extension MediaEngine {
         counts.processing = track.processing.meters.mapValues(\.balance)
         let captured = counts.processing[.capture] ?? FrameBalance()
         let (drops, lostUnits) = (track.sources.drops.all, lostUnits(of: track, id))
-        counts.accepted = track.sources.accepted
+        counts.accepted = track.sources.delivered.frames
         counts.fallbackFrames = track.fallbacks.frames
-        counts.delivered = track.sources.delivered.frames
+        counts.delivered = track.sources.offered.frames
         counts.dropped = counts.processing.values.map(\.dropped).reduce(drops, +)
         counts.dropped[.undecodable] += lostUnits
         counts.balance = FrameBalance(

@@ -123,21 +123,23 @@ extension MediaEngine {
 
     /// Handles the end of the running source, once.
     func checkEnding(of id: TrackID) {
-        guard let host = slots[id]?.host, let ending = host.port.takeEnding() else { return }
-        switch ending {
-        case .ended:
-            slots[id]?.hasEnded = true
-            if id == .main { hub.post(.sourceEnded) }
-        case .failed(let error):
-            slots[id]?.hasFailed = true
-            // The source delivers no frames, and that was reported.
-            slots[id]?.hasEnded = configuration.restart == nil
-            hub.post(
-                .sourceFailed(
-                    EngineError(
-                        .sourceFailed, message: "\(host.typeName) failed", underlying: error)))
-            if id == .main { hub.post(.localVideoState(.failed)) }
-            restartLater(host, id)
+        guard let host = slots[id]?.host else { return }
+        for ending in host.port.takeEndings() {
+            switch ending {
+            case .ended:
+                slots[id]?.hasEnded = true
+                if id == .main { hub.post(.sourceEnded) }
+            case .failed(let error):
+                slots[id]?.hasFailed = true
+                // The source delivers no frames, and that was reported.
+                slots[id]?.hasEnded = configuration.restart == nil
+                hub.post(
+                    .sourceFailed(
+                        EngineError(
+                            .sourceFailed, message: "\(host.typeName) failed", underlying: error)))
+                if id == .main { hub.post(.localVideoState(.failed)) }
+                restartLater(host, id)
+            }
         }
     }
 }

@@ -39,7 +39,7 @@ public actor MediaEngine {
     nonisolated let remote: RemoteParticipants
     nonisolated let pushes = PushTable()
     /// Counts all video frames for channels.
-    nonisolated let outgoing = FlowMeter()
+    nonisolated let outgoing = FlowMeter<VideoMedia>()
     /// Forwards the events of tracks to the engine; its `engine` is set at the end of `init`.
     nonisolated let relay: TrackEventRelay
     /// The path of the engine's own audio.
@@ -50,7 +50,7 @@ public actor MediaEngine {
     nonisolated let mixed = AudioStream()
     nonisolated let playbackQueue = SerialQueue(label: "mediabridge.playback")
     /// Counts all audio frames for channels.
-    nonisolated let outgoingAudio = AudioFlowMeter()
+    nonisolated let outgoingAudio = FlowMeter<AudioMedia>()
     /// The track of the video source.
     nonisolated let mainTrack: LocalTrack
 
@@ -68,7 +68,7 @@ public actor MediaEngine {
     var chosen: VideoSourceHost?
     /// The host of the push source; `nil` if push mode is off.
     var pushHost: VideoSourceHost?
-    var renderers: [RendererID: RendererEntry] = [:]
+    var renderers: [RendererID: SinkEntry<VideoMedia>] = [:]
     var membership: (any ChannelMembership)?
     var session: RemoteSession?
     /// The attempt to join a channel that has not answered yet.
@@ -204,13 +204,13 @@ public actor MediaEngine {
         defer { leave() }
         if membership != nil { await leaveNow() }
         await release(.preview)
-        await takeDown { _ in true }
-        await takeDownAudioSinks { _ in true }
+        await takeDownSinks(VideoMedia.self) { _ in true }
+        await takeDownSinks(AudioMedia.self) { _ in true }
         let isStuck =
             renderers.values.contains { $0.host.isGivenUp }
             || audio.sinks.values.contains { $0.host.isGivenUp }
         finalStatistics = await complete(unless: isStuck) { statisticsNow() }
-        for entry in renderers.values { detach(entry) }
+        for entry in renderers.values { VideoMedia.detach(entry, in: self) }
         renderers = [:]
         for id in slots.keys { pushes[id] = nil }
         for slot in slots.values { slot.track.close() }

@@ -10,11 +10,3 @@ public enum StreamID: Hashable, Sendable {
         return false
     }
 }
-
-/// A renderer and its stream.
-struct RendererEntry {
-    let host: VideoSinkHost
-    let stream: StreamID
-    /// Whether it was set by one of the `set…Renderer` calls, which replace it.
-    let isMain: Bool
-}

@@ -12,6 +12,8 @@ protocol ObjectHost: Actor {
     nonisolated var identity: ObjectIdentifier { get }
     nonisolated var trace: TransitionTrace { get }
     nonisolated var retirement: Retirement { get }
+    /// What the object is to the engine, `source` or `renderer`, for messages.
+    nonisolated var role: String { get }
 
     /// Makes one lifecycle call. A call that does not apply to the current stage does nothing.
     func make(_ call: Transition.Call) throws(EngineError)

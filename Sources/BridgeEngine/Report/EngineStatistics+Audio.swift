@@ -55,6 +55,11 @@ extension EngineStatistics {
         public var dropped: DropCounts { balance.dropped }
         /// Frames that are still queued, before the sink or inside it.
         public var waiting: Int { balance.waiting }
+        /// The median latency of live frames, from capture until the sink has returned; `nil` before
+        /// the first live frame.
+        public var latencyP50: Duration?
+        /// The 99th percentile of the latency; otherwise as ``latencyP50``.
+        public var latencyP99: Duration?
     }
     /// The mix of all users. Samples are counted per channel, at the playback's sample rate.
     public struct Playback: Sendable {

@@ -39,7 +39,7 @@ final class AudioTrack: Sendable {
     }
     private let pacer = Pacer()
     /// Counts the frames of all sources that the track ever had.
-    let sources = AudioFlowMeter()
+    let sources = FlowMeter<AudioMedia>()
     let processing: AudioProcessing
     let passed = AudioMeter()
     let level = LevelMeter()
@@ -114,10 +114,10 @@ final class AudioTrack: Sendable {
     }
 }
 
-extension AudioTrack: AudioSourcePort.Receiver {
+extension AudioTrack: SourceReceiver {
     func ended(_ port: AudioSourcePort) { onEnd() }
 
-    func receive(_ frame: consuming AudioFrame, from port: AudioSourcePort) -> FrameDisposition {
+    func receive(_ frame: consuming AudioFrame, from port: AudioSourcePort) -> SourceReceipt {
         let (now, timing, frame) = (clock.now, port.timing, frame)
         let takesOver = state.withLock { state in
             guard state.next === port else { return false }
@@ -139,9 +139,10 @@ extension AudioTrack: AudioSourcePort.Receiver {
                 let isDue = pacer.wait(until: due, on: clock) { [self] in
                     port.isAdmitting && isListening(to: port)
                 }
-                guard isDue else { return .notStarted }
+                guard isDue else { return .dropped(.notStarted) }
             }
-            return pass(frame, due: due, latency: latency, from: port)
+            return SourceReceipt(
+                disposition: pass(frame, due: due, latency: latency, from: port))
         }
     }
 

@@ -1,7 +1,7 @@
 internal import MediaCore
 
 // The path of one frame through the track.
-extension LocalTrack: VideoSourcePort.Receiver {
+extension LocalTrack: SourceReceiver {
     func receive(_ frame: consuming VideoFrame, from port: VideoSourcePort) -> SourceReceipt {
         let (now, timing) = (clock.now, port.timing)
         let frame = frame

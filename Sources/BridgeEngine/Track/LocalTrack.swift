@@ -40,7 +40,7 @@ final class LocalTrack: Sendable {
     let pacer = Pacer()
     let processing: ProcessingStages
     /// Counts the frames of all sources that the track ever had.
-    let sources = SourceMeter()
+    let sources = FlowMeter<VideoMedia>()
     /// Counts frames of sources that were passed on.
     let passed: FrameMeter
     /// Counts fallback frames, which were sent because the source delivered none.

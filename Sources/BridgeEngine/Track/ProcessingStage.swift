@@ -51,7 +51,7 @@ final class ProcessingStage: VideoFrameConsumer {
     private let patience: Duration
     private let next: @Sendable (VideoFrame) -> FrameDisposition
     private let events: EventHub
-    private let meter: FlowMeter
+    private let meter: FlowMeter<VideoMedia>
     private static let depth = 4
     private static let lastChance = 3
 
@@ -61,7 +61,8 @@ final class ProcessingStage: VideoFrameConsumer {
     ///   - next: Receives the frames that were not dropped, on the stage's own thread.
     init(
         at point: ProcessingPoint, clock: EngineClock, patience: Duration, events: EventHub,
-        counting meter: FlowMeter, to next: @escaping @Sendable (VideoFrame) -> FrameDisposition
+        counting meter: FlowMeter<VideoMedia>,
+        to next: @escaping @Sendable (VideoFrame) -> FrameDisposition
     ) {
         self.point = point
         self.clock = clock
@@ -179,7 +180,7 @@ final class ProcessingStage: VideoFrameConsumer {
             meter.drops.note(.processor)
             return
         }
-        meter.delivered.note(frame.format)
+        meter.delivered.note()
         _ = next(frame)
     }
 

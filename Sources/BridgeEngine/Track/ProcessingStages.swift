@@ -14,7 +14,7 @@ final class ProcessingStages: VideoFrameConsumer {
     private let local: VideoStream
     private let outgoing: VideoStream
     /// Counts the frames at each point, whether or not it has processors.
-    let meters: [ProcessingPoint: FlowMeter]
+    let meters: [ProcessingPoint: FlowMeter<VideoMedia>]
 
     /// - Parameter patience: How long a frame waits for a slow processor if none may be lost.
     init(
@@ -27,7 +27,7 @@ final class ProcessingStages: VideoFrameConsumer {
         self.local = local
         self.outgoing = outgoing
         meters = .init(
-            uniqueKeysWithValues: ProcessingPoint.allCases.map { ($0, FlowMeter()) })
+            uniqueKeysWithValues: ProcessingPoint.allCases.map { ($0, FlowMeter<VideoMedia>()) })
     }
 
     /// Counts dropped frames over all points.
@@ -51,7 +51,7 @@ final class ProcessingStages: VideoFrameConsumer {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         if let stage = stages.withLock({ $0[.capture] }) { return stage.consume(frame) }
-        meter(of: .capture).pass(frame.format)
+        meter(of: .capture).pass(frame)
         return distribute(frame)
     }
 
@@ -61,14 +61,16 @@ final class ProcessingStages: VideoFrameConsumer {
             if let stage = stages[point] {
                 stage.consume(frame)
             } else {
-                meter(of: point).pass(frame.format)
+                meter(of: point).pass(frame)
                 target(of: point).consume(frame)
             }
         }
         return .accepted
     }
 
-    private func meter(of point: ProcessingPoint) -> FlowMeter { meters[point] ?? FlowMeter() }
+    private func meter(of point: ProcessingPoint) -> FlowMeter<VideoMedia> {
+        meters[point] ?? FlowMeter<VideoMedia>()
+    }
 
     private func target(of point: ProcessingPoint) -> VideoStream {
         point == .encode ? outgoing : local

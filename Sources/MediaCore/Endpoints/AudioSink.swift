@@ -6,34 +6,17 @@
 /// All methods except ``render(_:)`` have default implementations.
 ///
 /// The counterpart of ``VideoSink``.
-public protocol AudioSink: AnyObject {
+public protocol AudioSink: MediaEndpoint {
     /// Returns the format that this sink asks for. Called once, before the other methods. Default:
     /// frames are delivered unconverted.
     func audioFormat() -> AudioConversion
 
-    /// Allocates the resources of the sink. If it returns `false` or throws, the sink is not
-    /// started.
-    func shouldInitialize() throws -> Bool
-
-    /// Called before the first frame of a run. If it throws, only this sink does not start.
-    func shouldStart() throws
-
     /// Renders one frame, which has its own format and time. The frame may be kept; it stays valid.
     func render(_ frame: AudioFrame) throws
-
-    /// Called after the last frame of a run. An error that it throws is reported and has no other
-    /// effect.
-    func shouldStop() throws
-
-    /// Releases the resources that ``shouldInitialize()`` allocated. An error that it throws is
-    /// reported and has no other effect.
-    func shouldDispose() throws
 }
 
 extension AudioSink {
     public func audioFormat() -> AudioConversion { AudioConversion() }
-    public func shouldInitialize() throws -> Bool { true }
     public func shouldStart() throws {}
     public func shouldStop() throws {}
-    public func shouldDispose() throws {}
 }

@@ -7,7 +7,7 @@
 /// implementations.
 ///
 /// Source: Agora's `AgoraVideoSinkProtocol`, OpenTok's `OTVideoRender`.
-public protocol VideoSink: AnyObject {
+public protocol VideoSink: MediaEndpoint {
     /// Returns the kind of buffer this sink takes. Called first; the result must not change.
     /// Default ``VideoBufferType/pixelBuffer``.
     func bufferType() -> VideoBufferType
@@ -15,13 +15,6 @@ public protocol VideoSink: AnyObject {
     /// Returns the pixel format this sink asks for. Called once. Default ``VideoPixelFormat/any``:
     /// frames are delivered unconverted.
     func pixelFormat() -> VideoPixelFormat
-
-    /// Allocates the resources of the sink. If it returns `false` or throws, the sink is not
-    /// started. Default `true`.
-    func shouldInitialize() throws -> Bool
-
-    /// Called before the first frame of a run. If it throws, only this sink does not start.
-    func shouldStart() throws
 
     /// Renders one frame, which has its own format, strides, time and rotation. The frame may be
     /// kept; it stays valid.
@@ -40,23 +33,13 @@ public protocol VideoSink: AnyObject {
     func renderRawData(
         _ rawData: UnsafeMutableRawPointer, size: VideoSize, rotation: VideoRotation
     ) throws
-
-    /// Called after the last frame of a run. An error that it throws is reported and has no other
-    /// effect.
-    func shouldStop() throws
-
-    /// Releases the resources that ``shouldInitialize()`` allocated. An error that it throws is
-    /// reported and has no other effect.
-    func shouldDispose() throws
 }
 
 extension VideoSink {
     public func bufferType() -> VideoBufferType { .pixelBuffer }
     public func pixelFormat() -> VideoPixelFormat { .any }
-    public func shouldInitialize() throws -> Bool { true }
     public func shouldStart() throws {}
     public func shouldStop() throws {}
-    public func shouldDispose() throws {}
 
     public func render(_ frame: VideoFrame) throws {
         switch bufferType() {

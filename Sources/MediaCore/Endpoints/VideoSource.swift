@@ -6,9 +6,9 @@
 /// main thread, so a conforming class need not be Sendable.
 ///
 /// Source: Agora's `AgoraVideoSourceProtocol`, OpenTok's `OTVideoCapture`.
-public protocol VideoSource: AnyObject {
-    /// The consumer to which frames are delivered. Set before ``shouldInitialize()`` is called;
-    /// `nil` after ``shouldDispose()``.
+public protocol VideoSource: MediaEndpoint {
+    /// The consumer to which frames are delivered. Set before ``MediaEndpoint/shouldInitialize()`` is called;
+    /// `nil` after ``MediaEndpoint/shouldDispose()``.
     var consumer: (any VideoFrameConsumer)? { get set }
 
     /// Returns the kind of buffer this source delivers. Called once, before the other methods.
@@ -28,22 +28,6 @@ public protocol VideoSource: AnyObject {
     /// Returns the time base that this video shares with an audio source. Called once. Default
     /// `nil`: none.
     func timeBase() -> MediaTimeBase?
-
-    /// Allocates the resources of the source. If it returns `false` or throws, the source is not
-    /// started. Default `true`.
-    func shouldInitialize() throws -> Bool
-
-    /// Starts delivery to the consumer. If it throws, the source is not started.
-    func shouldStart() throws
-
-    /// Stops delivery. Frames delivered later are discarded and counted. An error that it throws is
-    /// reported and has no other effect.
-    func shouldStop() throws
-
-    /// Releases the resources that ``shouldInitialize()`` allocated. The consumer must not be used
-    /// any more. An error that it throws is reported and has no other effect. The default does
-    /// nothing.
-    func shouldDispose() throws
 }
 
 extension VideoSource {
@@ -51,8 +35,6 @@ extension VideoSource {
     public func contentHint() -> VideoContentHint { .none }
     public func pacing() -> MediaPacing { .source }
     public func timeBase() -> MediaTimeBase? { nil }
-    public func shouldInitialize() throws -> Bool { true }
-    public func shouldDispose() throws {}
 }
 
 /// The form in which a source or sink handles pixels.

@@ -43,11 +43,7 @@ extension MediaEngine {
     public func addAudioSink(
         _ sink: sending any AudioSink, to stream: AudioStreamID
     ) async throws(EngineError) -> AudioSinkID {
-        let host = makeAudioSinkHost(sink)
-        try await enter()
-        defer { leave() }
-        try await add(AudioSinkEntry(host: host, stream: stream, isMain: false))
-        return host.id
+        try await addSink(makeAudioSinkHost(sink), to: stream)
     }
 
     /// Returns the sink with this id, for ``AudioSinkReference/perform(_:)``; `nil` if there is
@@ -60,12 +56,7 @@ extension MediaEngine {
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such sink.
     public func removeAudioSink(_ id: AudioSinkID) async throws(EngineError) {
-        try await enter()
-        defer { leave() }
-        guard let entry = audio.sinks[id] else {
-            throw EngineError(.invalidArgument, message: "there is no \(id)")
-        }
-        await remove(entry)
+        try await removeSink(id, AudioMedia.self)
     }
 
     // MARK: Internal
@@ -73,7 +64,7 @@ extension MediaEngine {
     private func makeAudioSinkHost(_ sink: sending any AudioSink) -> AudioSinkHost {
         audio.sinkNumber += 1
         return AudioSinkHost(
-            sink, id: AudioSinkID(number: audio.sinkNumber),
+            sink, id: AudioSinkID(number: audio.sinkNumber), options: (),
             converter: backend.makeAudioConverter(), clock: clock,
             patience: configuration.patience, trace: transitions, events: hub)
     }
@@ -83,99 +74,7 @@ extension MediaEngine {
     ) async throws(EngineError) {
         let next: AudioSinkHost?
         if let sink { next = makeAudioSinkHost(sink) } else { next = nil }
-        try await enter()
-        defer { leave() }
-        let old = audio.sinks.values.first { $0.isMain && $0.stream == stream }
-        if let next, next.identity == old?.host.identity {
-            hub.post(.warning("\(next.typeName) is that sink already; nothing changes"))
-            return
-        }
-        if let next { try await add(AudioSinkEntry(host: next, stream: stream, isMain: true)) }
-        if let old { await remove(old) }
-    }
-
-    private func add(_ entry: AudioSinkEntry) async throws(EngineError) {
-        // An object may have only one host.
-        if let place = audio.sinks.values.first(where: { $0.host.identity == entry.host.identity })
-        {
-            throw EngineError(
-                .invalidArgument,
-                message: "\(entry.host.typeName) is \(place.host.id) of this engine already",
-                advice: "take it away from there first")
-        }
-        try refuseOverdue(entry.host)
-        if runs(entry.stream) {
-            try await bringUp(entry.host)
-            attach(entry)
-        }
-        audio.sinks[entry.host.id] = entry
-        updatePlayback()
-    }
-
-    private func remove(_ entry: AudioSinkEntry) async {
-        audio.sinks[entry.host.id] = nil
-        detach(entry)
-        await takeDown(entry.host)
-        let counts = await complete(unless: entry.host.isGivenUp) {
-            EngineStatistics.AudioOutput(balance: entry.host.feed.balance)
-        }
-        gone.audioSinks.add(entry.host.id, counts)
-        updatePlayback()
-    }
-
-    /// Returns whether sinks of this stream must run now.
-    private func runs(_ stream: AudioStreamID) -> Bool {
-        stream.isLocal ? !holds.isEmpty : membership != nil || joining != nil
-    }
-
-    /// Starts the sinks whose stream starts to run, in parallel. Errors are posted as events.
-    func bringUpAudioSinks(_ isWanted: (AudioStreamID) -> Bool) async {
-        let entries = audio.sinks.values.filter { isWanted($0.stream) }
-        await withTaskGroup { group in
-            for entry in entries { group.addTask { await self.start(entry) } }
-        }
-        updatePlayback()
-    }
-
-    private func start(_ entry: AudioSinkEntry) async {
-        do throws(EngineError) {
-            try await bringUp(entry.host)
-            attach(entry)
-        } catch {
-            detach(entry)
-            hub.post(.audioSinkFailed(entry.host.id, error))
-        }
-    }
-
-    /// Stops sinks in parallel.
-    func takeDownAudioSinks(_ isMeant: (AudioStreamID) -> Bool) async {
-        let hosts = audio.sinks.values.filter { isMeant($0.stream) }.map(\.host)
-        await withTaskGroup { group in
-            for host in hosts { group.addTask { await self.takeDown(host) } }
-        }
-        updatePlayback()
-    }
-
-    private func takeDown(_ host: AudioSinkHost) async {
-        host.feed.close()
-        await tolerate(host, .stop)
-        await tolerate(host, .dispose)
-    }
-
-    private func attach(_ entry: AudioSinkEntry) {
-        switch entry.stream {
-        case .local: audioTrack.local.attach(entry.host.feed)
-        case .remote(let user): remote.audio.attach(entry.host.feed, to: user)
-        case .playback: mixed.attach(entry.host.feed)
-        }
-    }
-
-    private func detach(_ entry: AudioSinkEntry) {
-        switch entry.stream {
-        case .local: audioTrack.local.detach(entry.host.feed)
-        case .remote(let user): remote.audio.detach(entry.host.feed, from: user)
-        case .playback: mixed.detach(entry.host.feed)
-        }
+        try await setSink(next, for: stream)
     }
 }
 

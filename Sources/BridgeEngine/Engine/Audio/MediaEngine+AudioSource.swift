@@ -166,7 +166,7 @@ extension MediaEngine {
 
     /// Called with the first hold, in parallel with the start of the video source.
     func acquireAudio() async {
-        await bringUpAudioSinks { $0.isLocal }
+        await bringUpSinks(AudioMedia.self) { $0.isLocal }
         guard audio.isEnabled else { return }
         do throws(EngineError) { try await startAudio() } catch {
             hub.post(.audioSourceFailed(error))
@@ -176,7 +176,7 @@ extension MediaEngine {
     /// Called when the last hold is released.
     func releaseAudio() async {
         await stopAudio()
-        await takeDownAudioSinks { $0.isLocal }
+        await takeDownSinks(AudioMedia.self) { $0.isLocal }
     }
 
     func stopAudio() async {
@@ -185,18 +185,6 @@ extension MediaEngine {
         await takeDown(host)
         audioTrack.listen(to: nil)
         hub.post(.localAudioState(.stopped))
-    }
-
-    private func takeDown(_ host: AudioSourceHost) async {
-        host.port.close()
-        let track = audioTrack
-        if track.isListening(to: host.port) { track.letGo() }
-        // The source's thread may be waiting for a slow sink; it gets half of the deadline for
-        // that.
-        let timer = OneShotTimer(after: configuration.callDeadline / 2) { track.stopBlocking() }
-        await tolerate(host, .stop)
-        timer.cancel()
-        await tolerate(host, .dispose)
     }
 
     /// Turns audio on and publishes it if the engine sends to a channel.

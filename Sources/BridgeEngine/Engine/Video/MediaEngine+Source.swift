@@ -106,7 +106,7 @@ extension MediaEngine {
             return
         }
         // Renderers are started first, so that they miss no frame.
-        await bringUp { $0.isLocal }
+        await bringUpSinks(VideoMedia.self) { $0.isLocal }
         // In parallel with video, so that both begin at the same time.
         async let sound: Void = acquireAudio()
         do throws(EngineError) {
@@ -114,7 +114,7 @@ extension MediaEngine {
         } catch {
             await sound
             await releaseAudio()
-            await takeDown { $0.isLocal }
+            await takeDownSinks(VideoMedia.self) { $0.isLocal }
             hub.post(.localVideoState(.failed))
             throw error
         }
@@ -153,7 +153,7 @@ extension MediaEngine {
             mainTrack.forget(pushHost.port)
             await takeDown(pushHost)
         }
-        await takeDown { $0.isLocal }
+        await takeDownSinks(VideoMedia.self) { $0.isLocal }
         if configuration.hasVideo { hub.post(.localVideoState(.stopped)) }
         if membership == nil { stopHeartbeat() }
     }

@@ -47,7 +47,7 @@ extension MediaEngine {
         slots[.main]?.awaiting = nil
         guard came != true else { return }
         if came == nil, Task.isCancelled { throw Self.cancelled("the change of source") }
-        if case .failed(let error) = host.port.takeEnding() {
+        if case .failed(let error) = host.port.takeEndings().last {
             throw EngineError(
                 .sourceFailed, message: "\(host.typeName) failed before its first frame",
                 underlying: error)

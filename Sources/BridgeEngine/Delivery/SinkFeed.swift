@@ -2,22 +2,22 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// The bounded queue in front of one renderer, and counts of its frames by outcome.
+/// The bounded queue in front of one sink, and counts of its frames by outcome.
 ///
-/// Thread: any for offering; frames are rendered one at a time on the renderer's executor.
-final class VideoSinkFeed: Sendable {
-    /// A frame as it arrived, and the conversion that the renderer asked for.
+/// Thread: any for offering; frames are rendered one at a time on the sink's executor.
+final class SinkFeed<Media: QueuedMedia>: Sendable {
+    /// A frame as it arrived, and the conversion that the sink asked for.
     struct Item: Sendable {
-        let frame: VideoFrame
-        let conversion: SharedConversion?
+        let frame: Media.Frame
+        var conversion: Media.Conversion?
         /// The number of times that the stream had been interrupted before this frame.
-        let epoch: Int
+        var epoch = 0
     }
     private let mailbox: Mailbox<Item>
     private let whenFull: RendererOptions.WhenFull
     private let isOffline: Bool
     private let busy: BusyMeter
-    let meter: FlowMeter
+    let meter: FlowMeter<Media>
     /// The reports of a sink with its own queue; `nil` for other sinks.
     private let account: SinkAccount?
     /// The epoch of the frame that was rendered last.
@@ -28,14 +28,15 @@ final class VideoSinkFeed: Sendable {
     private let queue: SerialQueue
 
     /// - Parameters:
-    ///   - patience: The maximum time that a source waits for room, if it waits at all.
+    ///   - patience: The maximum time that a source waits for room, if it waits at all. After a
+    ///     timeout, no source waits for this sink again before it takes a frame.
     ///   - meter: Counts the frames; `nil` to create one.
     ///   - account: The sink's reports about the frames it accepted; `nil` for a sink without a
     ///     queue.
     ///   - render: Called on `queue`; returns whether the frame was rendered.
     init(
-        _ options: RendererOptions, isOffline: Bool, patience: Duration, on queue: SerialQueue,
-        clock: @escaping @Sendable () -> MediaTime, counting meter: FlowMeter? = nil,
+        _ options: SinkQueueOptions, isOffline: Bool, patience: Duration, on queue: SerialQueue,
+        clock: @escaping @Sendable () -> MediaTime, counting meter: FlowMeter<Media>? = nil,
         account: SinkAccount? = nil, render: @escaping @Sendable (Item) -> FrameDisposition
     ) {
         let meter = meter ?? FlowMeter(clock: clock)
@@ -57,7 +58,7 @@ final class VideoSinkFeed: Sendable {
     }
 
     private final class Reach: @unchecked Sendable {  // set once, before the first item is posted
-        weak var feed: VideoSinkFeed?
+        weak var feed: SinkFeed?
     }
 
     private var policy: Mailbox<Item>.WhenFull {
@@ -73,7 +74,7 @@ final class VideoSinkFeed: Sendable {
 
     @discardableResult
     func offer(_ item: Item) -> FrameDisposition {
-        meter.offered.note(item.frame.format)
+        meter.offered.note(item.frame)
         switch mailbox.post(item, whenFull: policy) {
         case .taken: return .accepted
         case .takenForOldest:
@@ -94,14 +95,14 @@ final class VideoSinkFeed: Sendable {
     /// Accepts no more frames; queued ones are still rendered.
     func close() { mailbox.close() }
 
-    /// Accepts no more frames and renders the queued ones now. Call it on the renderer's queue: what was
+    /// Accepts no more frames and renders the queued ones now. Call it on the sink's queue: what was
     /// queued may not have been scheduled there yet.
     func finish() {
         mailbox.close()
         mailbox.drain()
     }
 
-    /// Accepts no more frames and drops the queued ones, because the renderer was given up.
+    /// Accepts no more frames and drops the queued ones, because the sink was given up.
     func abandon() {
         let lost = mailbox.abandon()
         if lost > 0 { meter.drops.note(.failed, lost) }
@@ -118,21 +119,18 @@ final class VideoSinkFeed: Sendable {
         render: @Sendable (Item) -> FrameDisposition
     ) {
         let disposition = busy.during { render(item) }
+        meter.note(disposition)
+        guard disposition.isAccepted else { return }
         let now = clock()
-        switch disposition {
-        case .accepted:
-            meter.delivered.note(item.frame.format)
-            // An interruption of the sender is not a freeze.
-            if epoch.exchange(item.epoch, ordering: .relaxed) != item.epoch { freezes.pause() }
-            freezes.note(at: now)
-            if let live = item.frame.liveTiming, let due = item.frame.runningTime {
-                latency.record(max(.zero, now - (live.clockOrigin + due)))
-            }
-        case .dropped(let cause): meter.drops.note(cause)
+        // An interruption of the sender is not a freeze.
+        if epoch.exchange(item.epoch, ordering: .relaxed) != item.epoch { freezes.pause() }
+        freezes.note(at: now)
+        if let live = item.frame.liveTiming, let due = item.frame.runningTime {
+            latency.record(max(.zero, now - (live.clockOrigin + due)))
         }
     }
 
-    /// Checks whether the renderer hangs in a frame.
+    /// Checks whether the sink hangs in a frame.
     ///
     /// - Returns: The changes since the last check.
     func check(now: MediaTime, limit: MediaTime) -> [StallWatch.Change] {
@@ -145,14 +143,29 @@ final class VideoSinkFeed: Sendable {
         let taken = account?.taken
         return meter.balance.settled(with: taken)
     }
+}
 
-    func statistics(now: MediaTime) -> EngineStatistics.Renderer {
-        var statistics = EngineStatistics.Renderer()
-        statistics.balance = balance
-        statistics.frameRate = meter.delivered.rate(at: now)
-        statistics.latencyP50 = latency.quantile(0.5)
-        statistics.latencyP99 = latency.quantile(0.99)
-        (statistics.freezes, statistics.frozen) = freezes.all
-        return statistics
-    }
+typealias VideoSinkFeed = SinkFeed<VideoMedia>
+typealias AudioSinkFeed = SinkFeed<AudioMedia>
+
+/// What differs between the queues of video and of audio.
+protocol QueuedMedia: CountedMedia {
+    /// Converts a frame on the sink's thread.
+    associatedtype Conversion: Sendable
+}
+
+extension VideoMedia: QueuedMedia {
+    typealias Conversion = SharedConversion
+}
+
+extension AudioMedia: QueuedMedia {
+    /// Each audio sink has a converter of its own.
+    typealias Conversion = Never
+}
+
+/// The depth of a sink's queue, and what happens when it is full.
+struct SinkQueueOptions {
+    /// The maximum number of frames that wait.
+    var depth = 4
+    var whenFull = RendererOptions.WhenFull.automatic
 }

@@ -1,14 +1,16 @@
 internal import MediaCore
 
-/// Owns one video source and calls it on an executor of its own.
-actor VideoSourceHost: ObjectHost {
+/// Owns one source and calls it on an executor of its own.
+actor SourceHost<Media: HostedSource>: ObjectHost {
     nonisolated let executor: SerialQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private let source: any VideoSource
+    private let source: Media.Source
+    /// The same object, for the calls of its life cycle.
+    private let endpoint: any MediaEndpoint
     private var lifecycle: LifecycleState
     private var isQueried = false
-    nonisolated let port: VideoSourcePort
+    nonisolated let port: SourcePort<Media>
     nonisolated let identity: ObjectIdentifier
     nonisolated let name: String
     nonisolated let typeName: String
@@ -16,19 +18,23 @@ actor VideoSourceHost: ObjectHost {
     nonisolated let retirement = Retirement()
 
     init(
-        _ source: sending any VideoSource, number: Int, to receiver: any VideoSourcePort.Receiver,
+        _ source: sending Media.Source, number: Int, to receiver: any SourceReceiver<Media>,
         trace: TransitionTrace
     ) {
-        identity = ObjectIdentifier(source)
-        typeName = String(describing: type(of: source))
-        name = "source \(number)"
+        let endpoint = Media.endpoint(of: source)
+        identity = ObjectIdentifier(endpoint)
+        typeName = String(describing: type(of: endpoint))
+        name = "\(Media.sourceName) \(number)"
         let executor = SerialQueueExecutor(name)
         self.executor = executor
         self.trace = trace
-        port = VideoSourcePort(to: receiver, from: executor)
+        port = SourcePort(to: receiver, from: executor)
         lifecycle = LifecycleState(name: name, typeName: typeName, trace: trace, codes: .source)
         self.source = source
+        self.endpoint = endpoint
     }
+
+    nonisolated var role: String { "source" }
 
     func make(_ call: Transition.Call) throws(EngineError) {
         switch call {
@@ -37,30 +43,22 @@ actor VideoSourceHost: ObjectHost {
         case .start: try start()
         case .stop:
             port.close()
-            try lifecycle.stop(source.shouldStop)
+            try lifecycle.stop(endpoint.shouldStop)
         case .dispose:
             guard lifecycle.stage == .initialized else { return }
-            defer { source.consumer = nil }
-            try lifecycle.dispose(source.shouldDispose)
+            defer { Media.connect(source, to: nil) }
+            try lifecycle.dispose(endpoint.shouldDispose)
         }
     }
 
     nonisolated func shut() { port.close() }
 
-    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent { .sourceFailed(error) }
+    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent { Media.failed(error) }
 
     private func query() {
         guard !isQueried else { return }
         isQueried = true
-        var traits = SourceTraits()
-        traits.bufferType = source.bufferType()
-        traits.captureType = source.captureType()
-        // Part of the query sequence, for the encoders of a channel. The engine does not use the
-        // value.
-        _ = source.contentHint()
-        traits.pacing = source.pacing()
-        traits.timeBase = source.timeBase()
-        port.adopt(traits)
+        port.adopt(Media.query(source))
         trace.note(name, .query, .succeeded)
     }
 
@@ -69,9 +67,9 @@ actor VideoSourceHost: ObjectHost {
     private func initialize() throws(EngineError) {
         guard lifecycle.stage == .fresh, !isGivenUp else { return }
         query()
-        source.consumer = port
-        do throws(EngineError) { try lifecycle.initialize(source.shouldInitialize) } catch {
-            source.consumer = nil
+        Media.connect(source, to: port)
+        do throws(EngineError) { try lifecycle.initialize(endpoint.shouldInitialize) } catch {
+            Media.connect(source, to: nil)
             throw error
         }
     }
@@ -80,7 +78,7 @@ actor VideoSourceHost: ObjectHost {
     private func start() throws(EngineError) {
         guard lifecycle.stage == .initialized, !isGivenUp else { return }
         port.expectStart()
-        do throws(EngineError) { try lifecycle.start(source.shouldStart) } catch {
+        do throws(EngineError) { try lifecycle.start(endpoint.shouldStart) } catch {
             port.close()
             throw error
         }
@@ -89,7 +87,10 @@ actor VideoSourceHost: ObjectHost {
     }
 
     /// Runs `body` with the source, on the host's executor.
-    func perform<R: Sendable>(_ body: @Sendable (any VideoSource) throws -> R) rethrows -> R {
+    func perform<R: Sendable>(_ body: @Sendable (Media.Source) throws -> R) rethrows -> R {
         try body(source)
     }
 }
+
+typealias VideoSourceHost = SourceHost<VideoMedia>
+typealias AudioSourceHost = SourceHost<AudioMedia>

@@ -1,63 +1,73 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Owns one renderer and calls it on an executor of its own.
-actor VideoSinkHost: ObjectHost {
+/// Owns one sink and calls it on an executor of its own.
+actor SinkHost<Media: HostedSink>: ObjectHost {
     nonisolated let executor: SerialQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private let sink: any VideoSink
+    private let sink: Media.Sink
+    /// The same object, for the calls of its life cycle.
+    private let endpoint: any MediaEndpoint
     private var lifecycle: LifecycleState
     private var failures = 0
-    nonisolated let id: RendererID
+    nonisolated let id: Media.ID
     nonisolated let identity: ObjectIdentifier
     nonisolated let typeName: String
-    nonisolated let options: RendererOptions
-    nonisolated let feed: VideoSinkFeed
+    nonisolated let options: Media.Options
+    nonisolated let feed: SinkFeed<Media>
+    nonisolated private let converter: Media.Converter
+    nonisolated private let wanted = Mutex<Media.Request?>(nil)
     private let account: SinkAccount?
-    nonisolated private let wanted = Mutex<VideoPixelFormat?>(nil)
     nonisolated let trace: TransitionTrace
     nonisolated let retirement = Retirement()
     nonisolated private let events: EventHub
 
-    /// - Parameter patience: The maximum time that a source waits for room in the queue, if it
-    ///   waits at all.
+    /// - Parameters:
+    ///   - converter: The converter for this sink only.
+    ///   - patience: The maximum time that a source waits for room in the queue, if it waits at all.
     init(
-        _ sink: sending any VideoSink, id: RendererID, options: RendererOptions, isOffline: Bool,
-        patience: Duration, clock: @escaping @Sendable () -> MediaTime, trace: TransitionTrace,
-        events: EventHub
+        _ sink: sending Media.Sink, id: Media.ID, options: Media.Options,
+        converter: Media.Converter, clock: EngineClock, patience: Duration,
+        trace: TransitionTrace, events: EventHub
     ) {
         self.id = id
-        identity = ObjectIdentifier(sink)
-        typeName = String(describing: type(of: sink))
         self.options = options
+        self.converter = converter
+        let endpoint = Media.endpoint(of: sink)
+        identity = ObjectIdentifier(endpoint)
+        typeName = String(describing: type(of: endpoint))
         self.trace = trace
         self.events = events
         let executor = SerialQueueExecutor("\(id)")
         self.executor = executor
         let reach = Reach()
-        account = (sink as? any FrameBalanceReporting).map { SinkAccount($0, .video) }
-        feed = VideoSinkFeed(
-            options, isOffline: isOffline, patience: patience, on: executor.queue, clock: clock,
-            account: account
+        account = (endpoint as? any FrameBalanceReporting).map { SinkAccount($0, Media.kind) }
+        feed = SinkFeed(
+            Media.queue(for: options), isOffline: clock.isOffline, patience: patience,
+            on: executor.queue, clock: clock.clockTime, account: account
         ) { item in
             guard let host = reach.host else { return .notStarted }
             return host.assumeIsolated { $0.render(item) }
         }
+        feed.close()
         lifecycle = LifecycleState(
             name: "\(id)", typeName: typeName, trace: trace, codes: .renderer)
         self.sink = sink
+        self.endpoint = endpoint
         reach.host = self
     }
 
     private final class Reach: @unchecked Sendable {  // set once, before the first item is posted
-        weak var host: VideoSinkHost?
+        weak var host: SinkHost?
     }
 
     nonisolated var name: String { "\(id)" }
 
-    /// The pixel format that the sink asked for; `nil` before the query.
-    nonisolated var pixelFormat: VideoPixelFormat? { wanted.withLock { $0 } }
+    nonisolated var role: String { "renderer" }
+
+    /// What the sink asked for; `nil` before the query.
+    nonisolated var request: Media.Request? { wanted.withLock { $0 } }
 
     func make(_ call: Transition.Call) throws(EngineError) {
         switch call {
@@ -65,10 +75,10 @@ actor VideoSinkHost: ObjectHost {
         case .initialize:
             guard lifecycle.stage == .fresh, !isGivenUp else { return }
             query()
-            try lifecycle.initialize(sink.shouldInitialize)
+            try lifecycle.initialize(endpoint.shouldInitialize)
         case .start:
             guard lifecycle.stage == .initialized, !isGivenUp else { return }
-            try lifecycle.start(sink.shouldStart)
+            try lifecycle.start(endpoint.shouldStart)
             failures = 0
             account?.begin()
             // If the host was retired meanwhile, `putAway()` runs after this call and closes the
@@ -79,44 +89,43 @@ actor VideoSinkHost: ObjectHost {
             guard lifecycle.stage == .started else { return }
             feed.freezes.pause()
             defer { account?.end() }
-            try lifecycle.stop(sink.shouldStop)
-        case .dispose: try lifecycle.dispose(sink.shouldDispose)
+            try lifecycle.stop(endpoint.shouldStop)
+        case .dispose: try lifecycle.dispose(endpoint.shouldDispose)
         }
     }
 
     nonisolated func shut() { feed.abandon() }
 
-    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent {
-        .rendererFailed(id, error)
-    }
+    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent { Media.failed(id, error) }
 
     private func query() {
-        guard pixelFormat == nil else { return }
-        _ = sink.bufferType()
-        let format = sink.pixelFormat()
-        wanted.withLock { $0 = format }
+        guard request == nil else { return }
+        let asked = Media.query(sink)
+        wanted.withLock { $0 = asked }
         trace.note(name, .query, .succeeded)
     }
 
-    private func render(_ item: VideoSinkFeed.Item) -> FrameDisposition {
+    private func render(_ item: SinkFeed<Media>.Item) -> FrameDisposition {
         guard lifecycle.stage == .started else { return .notStarted }
         do {
-            let frame = try item.conversion?.frame() ?? item.frame
-            try sink.render(frame)
+            try Media.render(item, with: sink, as: request, by: converter)
             failures = 0
             return .accepted
         } catch {
             failures += 1
             // Only the first failure in a row is reported; all are counted.
             if failures == 1 {
-                events.post(.rendererFailed(id, lifecycle.failure(of: "render", error)))
+                events.post(Media.failed(id, lifecycle.failure(of: "render", error)))
             }
             return .dropped(.failed)
         }
     }
 
     /// Runs `body` with the sink, on the host's executor.
-    func perform<R: Sendable>(_ body: @Sendable (any VideoSink) throws -> R) rethrows -> R {
+    func perform<R: Sendable>(_ body: @Sendable (Media.Sink) throws -> R) rethrows -> R {
         try body(sink)
     }
 }
+
+typealias VideoSinkHost = SinkHost<VideoMedia>
+typealias AudioSinkHost = SinkHost<AudioMedia>

@@ -1,11 +1,9 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Counts the frames that pass one point, and computes their rate. Thread: any.
-final class FrameMeter: Sendable {
+/// Counts frames, and computes their rate. Thread: any.
+final class RateMeter: Sendable {
     private let count = Atomic<Int>(0)
-    /// Width and height in one value, so that both belong to the same frame.
-    private let size = Atomic<UInt64>(0)
     private struct Mark {
         var count = 0
         var time: MediaTime?
@@ -17,10 +15,7 @@ final class FrameMeter: Sendable {
     ///   begins. `nil` if that is not needed.
     init(clock: (@Sendable () -> MediaTime)? = nil) { self.clock = clock }
 
-    func note(_ format: VideoFormat) {
-        let packed =
-            UInt64(UInt32(clamping: format.width)) << 32 | UInt64(UInt32(clamping: format.height))
-        if size.load(ordering: .relaxed) != packed { size.store(packed, ordering: .relaxed) }
+    func note() {
         if count.add(1, ordering: .releasing).oldValue == 0, let clock { begin(at: clock()) }
     }
 
@@ -29,12 +24,6 @@ final class FrameMeter: Sendable {
     }
 
     var frames: Int { count.load(ordering: .acquiring) }
-
-    var lastSize: VideoSize? {
-        let packed = size.load(ordering: .relaxed)
-        return packed == 0
-            ? nil : VideoSize(width: Int(packed >> 32), height: Int(packed & 0xffff_ffff))
-    }
 
     /// Returns the frames per second since the previous call, or since the first frame, and starts
     /// a new interval.
@@ -48,6 +37,38 @@ final class FrameMeter: Sendable {
             return Double(frames - mark.count) / (now - since).seconds
         }
     }
+}
+
+/// Counts the video frames that pass one point, with their rate and the latest size. Thread: any.
+final class FrameMeter: ArrivalMeter {
+    typealias Frame = VideoFrame
+    private let counts: RateMeter
+    /// Width and height in one value, so that both belong to the same frame.
+    private let size = Atomic<UInt64>(0)
+
+    /// - Parameter clock: As for ``RateMeter``.
+    init(clock: (@Sendable () -> MediaTime)?) { counts = RateMeter(clock: clock) }
+
+    convenience init() { self.init(clock: nil) }
+
+    func note(_ frame: borrowing VideoFrame) { note(frame.format) }
+
+    func note(_ format: VideoFormat) {
+        let packed =
+            UInt64(UInt32(clamping: format.width)) << 32 | UInt64(UInt32(clamping: format.height))
+        if size.load(ordering: .relaxed) != packed { size.store(packed, ordering: .relaxed) }
+        counts.note()
+    }
+
+    var frames: Int { counts.frames }
+
+    var lastSize: VideoSize? {
+        let packed = size.load(ordering: .relaxed)
+        return packed == 0
+            ? nil : VideoSize(width: Int(packed >> 32), height: Int(packed & 0xffff_ffff))
+    }
+
+    func rate(at now: MediaTime) -> Double { counts.rate(at: now) }
 }
 
 /// Counts drops by cause. Takes one lock per dropped frame: for places where that cost does not

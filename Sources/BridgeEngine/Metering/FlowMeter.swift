@@ -5,15 +5,25 @@ internal import Synchronization
 ///
 /// A frame is counted as offered before its outcome is counted. `offered` is read last, so it is
 /// never smaller than the sum of the outcomes.
-final class FlowMeter: Sendable {
-    let offered: FrameMeter
-    let delivered: FrameMeter
+final class FlowMeter<Media: CountedMedia>: Sendable {
+    let offered = Media.Arrivals()
+    let delivered: RateMeter
     let drops = DropMeter()
 
-    /// - Parameter clock: The clock for frame rates; `nil` if none are read.
-    init(clock: (@Sendable () -> MediaTime)? = nil) {
-        offered = FrameMeter(clock: clock)
-        delivered = FrameMeter(clock: clock)
+    /// - Parameter clock: The clock for the rate of delivered frames; `nil` if it is not read.
+    init(clock: (@Sendable () -> MediaTime)? = nil) { delivered = RateMeter(clock: clock) }
+
+    /// Counts the outcome of a frame.
+    func note(_ outcome: FrameDisposition) {
+        switch outcome {
+        case .accepted: delivered.note()
+        case .dropped(let cause): drops.note(cause)
+        }
+    }
+
+    /// Counts the outcome of a frame, unless it is a drop that was counted already.
+    func note(_ receipt: SourceReceipt) {
+        if receipt.disposition.isAccepted || !receipt.isCounted { note(receipt.disposition) }
     }
 
     var balance: FrameBalance {
@@ -23,25 +33,9 @@ final class FlowMeter: Sendable {
     }
 
     /// Counts a frame that arrives and is delivered immediately.
-    func pass(_ format: VideoFormat) {
-        offered.note(format)
-        delivered.note(format)
-    }
-}
-
-/// Counts the audio frames that arrive at one point, and their outcomes. Thread: any.
-final class AudioFlowMeter: Sendable {
-    let offered = AudioMeter()
-    private let delivered = Atomic<Int>(0)
-    let drops = DropMeter()
-
-    func deliver() { delivered.add(1, ordering: .releasing) }
-
-    var balance: FrameBalance {
-        var balance = FrameBalance(
-            delivered: delivered.load(ordering: .acquiring), dropped: drops.all)
-        balance.offered = offered.now.frames
-        return balance
+    func pass(_ frame: borrowing Media.Frame) {
+        offered.note(frame)
+        delivered.note()
     }
 }
 

@@ -2,7 +2,7 @@ internal import MediaCore
 internal import Synchronization
 
 /// Counts the audio frames and samples that pass one point. Thread: any.
-final class AudioMeter: Sendable {
+final class AudioMeter: ArrivalMeter {
     struct Reading: Sendable {
         var frames = 0
         var samples = 0
@@ -20,6 +20,8 @@ final class AudioMeter: Sendable {
     }
 
     var now: Reading { reading.withLock { $0 } }
+
+    var frames: Int { now.frames }
 }
 
 /// Measures the peak level since the last reading, from 0 to 1. Thread: any.

@@ -1,7 +1,7 @@
 internal import MediaCore
 
 // The frame delivery methods of the RTC SDKs.
-extension VideoSourcePort {
+extension SourcePort where Media == VideoMedia {
     @discardableResult
     func consumePixelBuffer(
         _ pixelBuffer: PixelBuffer, withTimestamp time: MediaTime, rotation: VideoRotation

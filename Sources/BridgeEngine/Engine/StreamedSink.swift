@@ -1,0 +1,135 @@
+internal import MediaCore
+
+/// What differs between the engine's tables of renderers and of audio sinks.
+protocol StreamedSink: HostedSink {
+    /// The streams that a sink can receive.
+    associatedtype Stream: EngineStream
+    associatedtype Counts: FrameBalanced, WaitingCounts
+    /// What the program calls its object, for messages.
+    static var noun: String { get }
+    static func sinks(of engine: isolated MediaEngine) -> [ID: SinkEntry<Self>]
+    /// Adds, replaces or removes (`nil`) an entry.
+    static func set(_ entry: SinkEntry<Self>?, at id: ID, in engine: isolated MediaEngine)
+    /// Returns whether the engine has the stream.
+    static func exists(_ stream: Stream, in engine: isolated MediaEngine) -> Bool
+    static func attach(_ entry: SinkEntry<Self>, in engine: isolated MediaEngine)
+    static func detach(_ entry: SinkEntry<Self>, in engine: isolated MediaEngine)
+    static func counts(of feed: SinkFeed<Self>, now: MediaTime) -> Counts
+    /// Keeps the counts of a sink that was removed.
+    static func keep(_ counts: Counts, of id: ID, in engine: isolated MediaEngine)
+}
+
+/// The name of a stream inside an engine.
+protocol EngineStream: Hashable, Sendable {
+    /// Whether the stream is the engine's own, not one from a channel.
+    var isLocal: Bool { get }
+}
+
+extension StreamID: EngineStream {}
+extension AudioStreamID: EngineStream {}
+
+/// A sink and its stream.
+struct SinkEntry<Media: StreamedSink> {
+    let host: SinkHost<Media>
+    let stream: Media.Stream
+    /// Whether it was set by one of the `set…` calls, which replace it.
+    let isMain: Bool
+}
+
+extension VideoMedia: StreamedSink {
+    static var noun: String { "renderer" }
+
+    static func sinks(of engine: isolated MediaEngine) -> [RendererID: SinkEntry<VideoMedia>] {
+        engine.renderers
+    }
+
+    static func set(
+        _ entry: SinkEntry<VideoMedia>?, at id: RendererID, in engine: isolated MediaEngine
+    ) { engine.renderers[id] = entry }
+
+    static func exists(_ stream: StreamID, in engine: isolated MediaEngine) -> Bool {
+        if case .local(let track) = stream { engine.slots[track] != nil } else { true }
+    }
+
+    static func attach(_ entry: SinkEntry<VideoMedia>, in engine: isolated MediaEngine) {
+        let (feed, options) = (entry.host.feed, entry.host.options)
+        var request = RenderRequest(
+            pixelFormat: entry.host.request ?? .any, size: options.size,
+            fillsSize: options.renderMode == .hidden,
+            isUpright: options.isUpright, mirror: options.mirror)
+        switch entry.stream {
+        case .local(let track): engine.slots[track]?.track.local.attach(feed, for: request)
+        case .remote(let user, let track):
+            // Automatic mirroring applies to the local view only.
+            if request.mirror == .automatic { request.mirror = .disabled }
+            engine.remote.attach(feed, to: user, track, for: request)
+        }
+    }
+
+    static func detach(_ entry: SinkEntry<VideoMedia>, in engine: isolated MediaEngine) {
+        let feed = entry.host.feed
+        switch entry.stream {
+        case .local(let track): engine.slots[track]?.track.local.detach(feed)
+        case .remote(let user, let track): engine.remote.detach(feed, from: user, track)
+        }
+    }
+
+    static func counts(of feed: VideoSinkFeed, now: MediaTime) -> EngineStatistics.Renderer {
+        var statistics = EngineStatistics.Renderer()
+        statistics.balance = feed.balance
+        statistics.frameRate = feed.meter.delivered.rate(at: now)
+        statistics.latencyP50 = feed.latency.quantile(0.5)
+        statistics.latencyP99 = feed.latency.quantile(0.99)
+        (statistics.freezes, statistics.frozen) = feed.freezes.all
+        return statistics
+    }
+
+    static func keep(
+        _ counts: EngineStatistics.Renderer, of id: RendererID, in engine: isolated MediaEngine
+    ) { engine.gone.renderers.add(id, counts) }
+}
+
+extension AudioMedia: StreamedSink {
+    static var noun: String { "sink" }
+
+    static func sinks(of engine: isolated MediaEngine) -> [AudioSinkID: SinkEntry<AudioMedia>] {
+        engine.audio.sinks
+    }
+
+    static func set(
+        _ entry: SinkEntry<AudioMedia>?, at id: AudioSinkID, in engine: isolated MediaEngine
+    ) { engine.audio.sinks[id] = entry }
+
+    static func exists(_ stream: AudioStreamID, in engine: isolated MediaEngine) -> Bool { true }
+
+    static func attach(_ entry: SinkEntry<AudioMedia>, in engine: isolated MediaEngine) {
+        let feed = entry.host.feed
+        switch entry.stream {
+        case .local: engine.audioTrack.local.attach(feed)
+        case .remote(let user): engine.remote.audio.attach(feed, to: user)
+        case .playback: engine.mixed.attach(feed)
+        }
+    }
+
+    static func detach(_ entry: SinkEntry<AudioMedia>, in engine: isolated MediaEngine) {
+        let feed = entry.host.feed
+        switch entry.stream {
+        case .local: engine.audioTrack.local.detach(feed)
+        case .remote(let user): engine.remote.audio.detach(feed, from: user)
+        case .playback: engine.mixed.detach(feed)
+        }
+    }
+
+    static func counts(of feed: AudioSinkFeed, now: MediaTime) -> EngineStatistics.AudioOutput {
+        var statistics = EngineStatistics.AudioOutput()
+        statistics.balance = feed.balance
+        statistics.latencyP50 = feed.latency.quantile(0.5)
+        statistics.latencyP99 = feed.latency.quantile(0.99)
+        return statistics
+    }
+
+    static func keep(
+        _ counts: EngineStatistics.AudioOutput, of id: AudioSinkID,
+        in engine: isolated MediaEngine
+    ) { engine.gone.audioSinks.add(id, counts) }
+}

@@ -1,0 +1,59 @@
+internal import MediaCore
+
+/// What differs between hosts of video sources and of audio sources.
+protocol HostedSource: CountedMedia {
+    /// `any VideoSource` or `any AudioSource`.
+    associatedtype Source
+    /// Begins the source's name in the trace.
+    static var sourceName: String { get }
+    static func endpoint(of source: Source) -> any MediaEndpoint
+    /// Makes the calls of the query sequence.
+    static func query(_ source: Source) -> SourceTraits
+    static func connect(_ source: Source, to port: SourcePort<Self>?)
+    /// Returns the event that reports a failure.
+    static func failed(_ error: EngineError) -> EngineEvent
+}
+
+extension VideoMedia: HostedSource {
+    static var sourceName: String { "source" }
+
+    static func endpoint(of source: any VideoSource) -> any MediaEndpoint { source }
+
+    static func query(_ source: any VideoSource) -> SourceTraits {
+        var traits = SourceTraits()
+        traits.bufferType = source.bufferType()
+        traits.captureType = source.captureType()
+        // For the encoders of a channel. The engine does not use the value.
+        _ = source.contentHint()
+        traits.pacing = source.pacing()
+        traits.timeBase = source.timeBase()
+        return traits
+    }
+
+    static func connect(_ source: any VideoSource, to port: VideoSourcePort?) {
+        source.consumer = port
+    }
+
+    static func failed(_ error: EngineError) -> EngineEvent { .sourceFailed(error) }
+}
+
+extension AudioMedia: HostedSource {
+    static var sourceName: String { "audio source" }
+
+    static func endpoint(of source: any AudioSource) -> any MediaEndpoint { source }
+
+    static func query(_ source: any AudioSource) -> SourceTraits {
+        var traits = SourceTraits()
+        // The value is not used, because each frame carries its format.
+        _ = source.audioFormat()
+        traits.pacing = source.pacing()
+        traits.timeBase = source.timeBase()
+        return traits
+    }
+
+    static func connect(_ source: any AudioSource, to port: AudioSourcePort?) {
+        source.consumer = port
+    }
+
+    static func failed(_ error: EngineError) -> EngineEvent { .audioSourceFailed(error) }
+}

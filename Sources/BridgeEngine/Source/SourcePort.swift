@@ -1,0 +1,140 @@
+internal import MediaCore
+internal import Synchronization
+
+/// The consumer that an engine gives to a source: a gate that is open from start to stop, and counts
+/// of the frames that arrived while it was closed.
+///
+/// Safe to use as long as it is referenced, even after its source was disposed of. Thread: any.
+final class SourcePort<Media: CountedMedia>: Sendable {
+    private let gate: SourceGate<Media.Frame>
+    private let traits = Mutex(SourceTraits())
+    /// Stored until the engine takes them: a source may end before its start has returned.
+    private let endings = Mutex<[SourceEnding]>([])
+    private weak let receiver: (any SourceReceiver<Media>)?
+    /// Counts for this port, and over all ports that its receiver ever had.
+    private let (own, all): (FlowMeter<Media>, FlowMeter<Media>)
+
+    /// - Parameter executor: The executor on which the source is called.
+    init(to receiver: any SourceReceiver<Media>, from executor: SerialQueueExecutor) {
+        self.receiver = receiver
+        (own, all) = (FlowMeter(), receiver.sources)
+        gate = SourceGate(executor)
+    }
+
+    var bufferType: VideoBufferType { traits.withLock { $0.bufferType } }
+    var timing: (pacing: MediaPacing, base: MediaTimeBase?) {
+        traits.withLock { ($0.pacing, $0.timeBase) }
+    }
+    var captureType: VideoCaptureType { traits.withLock { $0.captureType } }
+    /// The number of frames that were accepted.
+    var accepted: Int { own.delivered.frames }
+
+    func adopt(_ traits: SourceTraits) { self.traits.withLock { $0 = traits } }
+
+    // MARK: From start to stop
+
+    /// Prepares for the start: frames that arrive from now on wait until ``open()`` or ``close()``.
+    func expectStart() {
+        _ = takeEndings()
+        gate.expectStart()
+    }
+
+    func open() { gate.open { self.pass($0) } }
+
+    func close() {
+        let lost = gate.close()
+        if lost > 0 { [own, all].forEach { $0.drops.note(.notStarted, lost) } }
+    }
+
+    /// Whether frames are accepted: the gate is open, or the source is being started.
+    var isAdmitting: Bool { !gate.isClosed }
+
+    // MARK: The end
+
+    func sourceDidEnd() { end(.ended) }
+
+    func sourceDidFail(_ error: any Error) { end(.failed(error)) }
+
+    private func end(_ ending: SourceEnding) {
+        // Reports of a source that was stopped are ignored.
+        guard isAdmitting else { return }
+        endings.withLock { if $0.count < SourceEnding.most { $0.append(ending) } }
+        receiver?.ended(self)
+    }
+
+    /// Whether there is an ending that was not taken.
+    var hasEnded: Bool { endings.withLock { !$0.isEmpty } }
+
+    /// Whether the source ended without an error, and the ending was not taken.
+    var cameToItsEnd: Bool {
+        endings.withLock { if case .ended = $0.last { true } else { false } }
+    }
+
+    /// Removes and returns the endings that the source has reported since it was started, except
+    /// those taken before.
+    func takeEndings() -> [SourceEnding] {
+        endings.withLock { endings in
+            defer { endings = [] }
+            return endings
+        }
+    }
+
+    // MARK: Frames
+
+    @discardableResult
+    func consume(_ frame: consuming Media.Frame) -> FrameDisposition {
+        own.offered.note(frame)
+        all.offered.note(frame)
+        guard !frame.isEmpty else { return count(.dropped(.badSize)) }
+        switch gate.enter(frame) {
+        case .passes: return pass(frame)
+        // Counted when it passes.
+        case .held: return .accepted
+        case .refused(let cause): return count(.dropped(cause))
+        }
+    }
+
+    @discardableResult
+    private func pass(_ frame: consuming Media.Frame) -> FrameDisposition {
+        count(receiver?.receive(frame, from: self) ?? .dropped(.notStarted))
+    }
+
+    private func count(_ receipt: SourceReceipt) -> FrameDisposition {
+        own.note(receipt)
+        all.note(receipt)
+        return receipt.disposition
+    }
+}
+
+typealias VideoSourcePort = SourcePort<VideoMedia>
+typealias AudioSourcePort = SourcePort<AudioMedia>
+
+extension SourcePort: VideoFrameConsumer where Media == VideoMedia {
+    /// Counts a picture that is dropped before it is a frame.
+    func refuse(_ cause: DropCause, _ format: VideoFormat) -> FrameDisposition {
+        own.offered.note(format)
+        all.offered.note(format)
+        return count(.dropped(cause))
+    }
+}
+
+extension SourcePort: AudioFrameConsumer where Media == AudioMedia {}
+
+/// Receives the frames that pass a port's gate.
+protocol SourceReceiver<Media>: AnyObject, Sendable {
+    associatedtype Media: CountedMedia
+    func receive(_ frame: consuming Media.Frame, from port: SourcePort<Media>) -> SourceReceipt
+    /// Counts the frames of all ports of this receiver.
+    var sources: FlowMeter<Media> { get }
+    /// The source has ended; ``SourcePort/takeEndings()`` returns how.
+    func ended(_ port: SourcePort<Media>)
+}
+
+/// How a source ended.
+enum SourceEnding: Sendable {
+    case ended
+    case failed(any Error)
+
+    /// Bounds the memory for a source that reports its end repeatedly.
+    fileprivate static let most = 8
+}
