@@ -5,9 +5,9 @@ internal import MediaCore
 struct StallWatch {
     enum Change { case stalled, resumed }
     /// The start of the stall that was reported; `nil` if none was.
-    private var told: MediaTime?
+    private var stalledSince: MediaTime?
 
-    var isStalled: Bool { told != nil }
+    var isStalled: Bool { stalledSince != nil }
 
     /// Checks for a stall.
     ///
@@ -16,16 +16,16 @@ struct StallWatch {
     mutating func look(since: MediaTime?, now: MediaTime, limit: MediaTime) -> [Change] {
         var changes: [Change] = []
         let stands = since.map { now - $0 > limit } ?? false
-        if let told, !stands || told != since {
-            self.told = nil
+        if let stalledSince, !stands || stalledSince != since {
+            self.stalledSince = nil
             changes.append(.resumed)
         }
-        if stands, told == nil {
-            told = since
+        if stands, stalledSince == nil {
+            stalledSince = since
             changes.append(.stalled)
         }
         return changes
     }
 
-    mutating func reset() { told = nil }
+    mutating func reset() { stalledSince = nil }
 }

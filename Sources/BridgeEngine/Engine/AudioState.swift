@@ -15,6 +15,9 @@ struct AudioState {
     var external: AudioSourceHost?
     /// The running source; `nil` if none is running.
     var running: AudioSourceHost?
+    /// The source that is to take over with its first frame, and what waits for that; `nil` if no
+    /// operation waits.
+    var awaiting: (port: AudioSourcePort, once: Once<Bool>)?
     /// Whether the source has ended. If so, it is not reported as stalled.
     var hasEnded = false
     var watch = StallWatch()

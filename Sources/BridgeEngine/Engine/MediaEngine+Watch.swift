@@ -94,8 +94,8 @@ extension MediaEngine {
 
     // MARK: Source events
 
-    func heard(_ news: LocalTrack.SourceEvent, of id: TrackID) {
-        switch news {
+    func handle(_ event: LocalTrack.SourceEvent, of id: TrackID) {
+        switch event {
         case .ended(let port):
             if slots[id]?.host?.port === port { return checkEnding(of: id) }
             // The source was expected to take over; it no longer can.

@@ -112,10 +112,10 @@ public actor MediaEngine {
         mainTrack = LocalTrack(
             .main, clock: clock, backend: backend, events: hub,
             keepsLastFrame: configuration.keepsLastFrame, patience: configuration.patience
-        ) { track, news in relay.tell(track.id, news) }
+        ) { track, event in relay.post(event, of: track.id) }
         audioTrack = AudioTrack(
             clock: clock, events: hub, configuration: configuration.audioContinuity
-        ) { relay.tellOfSound() }
+        ) { relay.postAudio() }
         slots = [.main: TrackSlot(track: mainTrack)]
         relay.engine = self
     }
@@ -142,7 +142,7 @@ public actor MediaEngine {
         return LocalTrack(
             id, clock: clock, backend: backend, events: hub,
             keepsLastFrame: configuration.keepsLastFrame, patience: configuration.patience
-        ) { track, news in relay.tell(track.id, news) }
+        ) { track, event in relay.post(event, of: track.id) }
     }
 
     /// A reason to keep the source running.
@@ -230,16 +230,16 @@ final class TrackEventRelay: @unchecked Sendable {  // set once, before the engi
 
     init(_ executor: SerialQueueExecutor) { self.executor = executor }
 
-    /// Reports that the audio source may have ended.
-    func tellOfSound() {
+    /// Reports that an audio source has ended or taken over.
+    func postAudio() {
         executor.queue.async { [weak engine] in
-            engine?.assumeIsolated { $0.checkAudioEnding() }
+            engine?.assumeIsolated { $0.checkAudioSources() }
         }
     }
 
-    func tell(_ track: TrackID, _ news: LocalTrack.SourceEvent) {
+    func post(_ event: LocalTrack.SourceEvent, of track: TrackID) {
         executor.queue.async { [weak engine] in
-            engine?.assumeIsolated { $0.heard(news, of: track) }
+            engine?.assumeIsolated { $0.handle(event, of: track) }
         }
     }
 }

@@ -13,7 +13,7 @@ final class AudioTrack: Sendable {
     let outgoing = AudioStream()
     private let clock: EngineClock
     private let events: EventHub
-    private let onEnd: @Sendable () -> Void
+    private let onSource: @Sendable () -> Void
     private struct State {
         var active: AudioSourcePort?
         /// The source that becomes active with its first frame.
@@ -21,7 +21,8 @@ final class AudioTrack: Sendable {
         var timeline: AudioTimeline
         var continuity: AudioContinuity
         var isFirst = true
-        var told: MediaTime?
+        /// When a correction was last posted as an event.
+        var lastEvent: MediaTime?
 
         mutating func listen(to port: AudioSourcePort?) {
             (active, next, isFirst) = (port, nil, true)
@@ -46,13 +47,14 @@ final class AudioTrack: Sendable {
     private let isMutedNow = Atomic<Bool>(false)
     private let lastArrival = Atomic<Int64>(0)
 
+    /// - Parameter onSource: Called when a source has ended, or has taken over with its first frame.
     init(
         clock: EngineClock, events: EventHub, configuration: AudioContinuity.Configuration,
-        onEnd: @escaping @Sendable () -> Void
+        onSource: @escaping @Sendable () -> Void
     ) {
         self.clock = clock
         self.events = events
-        self.onEnd = onEnd
+        self.onSource = onSource
         processing = AudioProcessing(events)
         state = Mutex(
             State(
@@ -80,8 +82,19 @@ final class AudioTrack: Sendable {
     }
 
     /// Sets the source that becomes active with its first frame; until then the current one stays
-    /// active. `nil` for none.
-    func expect(_ port: AudioSourcePort?) { state.withLock { $0.next = port } }
+    /// active.
+    func expect(_ port: AudioSourcePort) { state.withLock { $0.next = port } }
+
+    /// Stops expecting a source.
+    ///
+    /// - Returns: False if the source has taken over.
+    @discardableResult
+    func forget(_ port: AudioSourcePort) -> Bool {
+        state.withLock { state in
+            if state.next === port { state.next = nil }
+            return state.active !== port
+        }
+    }
 
     private func changed(to port: AudioSourcePort?) {
         lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
@@ -115,7 +128,7 @@ final class AudioTrack: Sendable {
 }
 
 extension AudioTrack: SourceReceiver {
-    func ended(_ port: AudioSourcePort) { onEnd() }
+    func ended(_ port: AudioSourcePort) { onSource() }
 
     func receive(_ frame: consuming AudioFrame, from port: AudioSourcePort) -> SourceReceipt {
         let (now, timing, frame) = (clock.now, port.timing, frame)
@@ -124,7 +137,10 @@ extension AudioTrack: SourceReceiver {
             state.listen(to: port)
             return true
         }
-        if takesOver { changed(to: port) }
+        if takesOver {
+            changed(to: port)
+            onSource()
+        }
         let verdict = state.withLock { state -> AudioTimeline.Verdict in
             guard state.active === port else { return .refused(.notStarted) }
             return state.timeline.judge(
@@ -183,8 +199,8 @@ extension AudioTrack: SourceReceiver {
     private func tell(_ correction: AudioContinuity.Correction) {
         let now = clock.clockTime()
         let isDue = state.withLock { state in
-            if let told = state.told, now - told < MediaTime(seconds: 1) { return false }
-            state.told = now
+            if let last = state.lastEvent, now - last < MediaTime(seconds: 1) { return false }
+            state.lastEvent = now
             return true
         }
         if isDue { events.post(.audioCorrected(correction)) }

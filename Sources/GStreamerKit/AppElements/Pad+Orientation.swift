@@ -57,8 +57,10 @@ extension Pad {
             switch event.pointee.type {
             case GST_EVENT_STREAM_START: body(ImageOrientation())
             case GST_EVENT_TAG:
-                let told = Tags(retaining: event)["image-orientation"]
-                if let told = told.flatMap({ ImageOrientation(tag: $0) }) { body(told) }
+                let tag = Tags(retaining: event)["image-orientation"]
+                if let orientation = tag.flatMap({ ImageOrientation(tag: $0) }) {
+                    body(orientation)
+                }
             default: break
             }
         }

@@ -11,7 +11,7 @@ enum Framebuffer {
     /// Whether DirectFB can open a framebuffer, or is configured by `DFBARGS` to use another
     /// system.
     static var isThere: Bool {
-        if let told = getenv("DFBARGS"), told.pointee != 0 { return true }
+        if let arguments = getenv("DFBARGS"), arguments.pointee != 0 { return true }
         let named = getenv("FRAMEBUFFER").map { [String(cString: $0)] } ?? []
         return (named + ["/dev/fb0", "/dev/fb/0"]).contains { access($0, R_OK | W_OK) == 0 }
     }

@@ -69,7 +69,7 @@ extension Capture {
         _ sinks: [Element], within limit: @escaping @Sendable () -> Duration?
     ) async -> Bool {
         let unfed = branches.contains { !$0.sink.isFed }
-        return await PatientWait(news: ending).wait(
+        return await PatientWait(signal: ending).wait(
             until: { [pipeline] in
                 // If a sink is not linked or has failed, the pipeline posts no end-of-stream
                 // message.

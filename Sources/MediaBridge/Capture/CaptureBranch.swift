@@ -51,7 +51,7 @@ final class CaptureBranch: Sendable {
         sink.configure(depth: depth, isPaced: isPaced)
         let pad = sink.element.pad("sink")
         pad?.onOrientation { [weak self] in self?.turned($0) }
-        pad?.onTags { [weak self] in self?.told($0) }
+        pad?.onTags { [weak self] in self?.take($0) }
     }
 
     /// Delivers samples to `receiver` as they arrive, and the end of the stream if it has come
@@ -254,7 +254,7 @@ final class CaptureBranch: Sendable {
     }
 
     /// Handles new tags. Called before the samples that they apply to.
-    private func told(_ tags: Tags) {
+    private func take(_ tags: Tags) {
         // The frames were rotated already and would be rotated once more.
         let isTurned = tags["image-orientation"] != nil && sink.isTurnedByTag
         guard let tags = isTurned ? tags.removing(["image-orientation"]) : tags else { return }

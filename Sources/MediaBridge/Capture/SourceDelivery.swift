@@ -158,14 +158,14 @@ final class SourceDelivery: CaptureReceiver {
     /// Reports the ending, unless the consumer is taking a frame: ``leave()`` reports it then.
     private func tellEnding() {
         queue.async { [self] in
-            let told = state.withLock { state -> (Consumer, Ending)? in
+            let ended = state.withLock { state -> (Consumer, Ending)? in
                 guard state.phase == .running, !state.isBusy, let ending = state.ending,
                     let consumer = state.consumer
                 else { return nil }
                 state.phase = .idle
                 return (consumer, ending)
             }
-            if let (consumer, ending) = told { consumer.tell(ending) }
+            if let (consumer, ending) = ended { consumer.tell(ending) }
         }
     }
 }

@@ -14,7 +14,7 @@ struct PatientWait {
     }
 
     /// Opened when the work is probably done.
-    let news: Latch
+    let signal: Latch
 
     /// Interval between two checks for progress.
     private static let glance = Duration.milliseconds(50)
@@ -33,7 +33,7 @@ struct PatientWait {
         let start = ContinuousClock.now
         var (moved, since) = (movement(), start)
         while !isDone() {
-            if await news.wait(for: Self.glance) { news.reset() }
+            if await signal.wait(for: Self.glance) { signal.reset() }
             let (now, count, patience) = (ContinuousClock.now, movement(), patience())
             if count != moved { (moved, since) = (count, now) }
             let isOver = patience.inAll.map { now - start >= $0 } ?? false

@@ -139,7 +139,7 @@ final class Output: Sendable {
     ) async -> Bool {
         let branches = Array(branches.values)
         let sinks = pipeline.sinks
-        return await PatientWait(news: outcome).wait(
+        return await PatientWait(signal: outcome).wait(
             until: { [pipeline] in
                 pipeline.hasEnded || isDone(branches)
                     || pipeline.failure != nil

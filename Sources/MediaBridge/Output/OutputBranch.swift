@@ -1,11 +1,11 @@
 internal import Synchronization
 
 /// One appsrc of an output: its bounded queue, its times and its counts.
-final class OutputBranch: VideoFrameConsumer {
+final class OutputBranch: Sendable {
     let name: String
-    private let source: AppSource
+    let source: AppSource
     private let timeline: OutputTimeline
-    private let room: BackpressureGate
+    let room: BackpressureGate
     private let depth: OutputQueueDepth
     private let whenFull: PipelineVideoSink.WhenFull
 
@@ -40,7 +40,7 @@ final class OutputBranch: VideoFrameConsumer {
     private let fitting: OutputFormatAdapter
     /// Buffers that were refused because of their format.
     let refusedFormats = FormatRefusals()
-    private let wrapper = BufferWrapper()
+    let wrapper = BufferWrapper()
     /// Number of header buffers, which hold no media but data that a decoder needs first.
     private let headers = Atomic<Int>(0)
     /// Number of buffers evicted in a run that is over; negative before.
@@ -161,78 +161,6 @@ final class OutputBranch: VideoFrameConsumer {
 
     // MARK: Writing
 
-    @discardableResult
-    func consume(_ frame: VideoFrame) -> FrameDisposition {
-        guard let wrapped = noting({ try wrapper.wrap(frame) }) else { return refuse(.badFormat) }
-        let caps = wrapped.caps
-        return push(
-            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
-            live: frame.liveTiming)
-    }
-
-    @discardableResult
-    func consume(_ frame: AudioFrame) -> FrameDisposition {
-        guard frame.sampleCount > 0 else { return refuse(.badSize) }
-        guard let wrapped = noting({ try wrapper.wrap(frame) }) else { return refuse(.badFormat) }
-        let caps = wrapped.caps
-        return push(
-            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
-            live: frame.liveTiming)
-    }
-
-    /// Returns `nil` for a frame that cannot be wrapped; the first reason is reported when the
-    /// output ends.
-    private func noting(_ body: () throws -> ElementChain.BufferWithCaps) -> ElementChain
-        .BufferWithCaps?
-    {
-        do { return try body() } catch {
-            let reason = (error as? FrameError)?.message ?? "\(error)"
-            refusedFormats.note(
-                (error as? PipelineError) ?? PipelineError(.streamFailed, message: reason))
-            return nil
-        }
-    }
-
-    /// Counts a frame that cannot be wrapped, and throws the reason.
-    private func counting(
-        _ body: () throws -> ElementChain.BufferWithCaps
-    ) throws -> ElementChain.BufferWithCaps {
-        do { return try body() } catch {
-            _ = refuse(.badFormat)
-            throw error
-        }
-    }
-
-    /// Writes a frame; suspends while the queue is full.
-    ///
-    /// - Throws: ``FrameError`` for memory that outputs do not support, ``PipelineError`` for a
-    ///   format, `CancellationError` in a task that is cancelled while it waits.
-    func write(_ frame: AudioFrame) async throws -> FrameDisposition {
-        guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
-            return refuse(.closed)
-        }
-        let wrapped = try counting { try wrapper.wrap(frame) }
-        let caps = wrapped.caps
-        return enqueue(
-            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
-            live: frame.liveTiming, evicts: false)
-    }
-
-    /// Writes a frame; suspends while the queue is full.
-    ///
-    /// - Throws: ``FrameError`` for memory that outputs do not support, ``PipelineError`` for a
-    ///   format, `CancellationError` in a task that is cancelled while it waits.
-    func write(_ frame: VideoFrame) async throws -> FrameDisposition {
-        guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
-            return refuse(.closed)
-        }
-        let wrapped = try counting { try wrapper.wrap(frame) }
-        let caps = wrapped.caps
-        return enqueue(
-            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.duration,
-            live: frame.liveTiming, evicts: false)
-    }
-
     private func waitForRoom() -> Bool {
         room.waitOnThread(level: { source.queuedBuffers })
     }
@@ -276,7 +204,7 @@ final class OutputBranch: VideoFrameConsumer {
         return .dropped(cause)
     }
 
-    private func enqueue(
+    func enqueue(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
         live: LiveTiming?, evicts: Bool
     ) -> FrameDisposition {

@@ -64,7 +64,7 @@ final class RecordingWatch: Sendable {
         let (units, file) = progress.update { ($0.moved, $0.current) }
         let moved = Moved(file: file?.index ?? -1, units: file?.writtenUnits ?? units)
         let waits = inbox.isFilling || (file?.waitingUnits ?? 0) > Self.usual
-        let told = state.withLock { state -> Duration? in
+        let stalled = state.withLock { state -> Duration? in
             if moved != state.moved || !waits {
                 state.moved = moved
                 state.since = .now
@@ -76,6 +76,6 @@ final class RecordingWatch: Sendable {
             state.isTold = true
             return stalled
         }
-        if let told { tell(told) }
+        if let stalled { tell(stalled) }
     }
 }

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Audio samples in memory that the program provides, wrapped without a copy. The memory is
 /// released after the last frame and the last pipeline that use it have released it.
 public final class MemoryAudioStorage: AudioFrameStorage {
@@ -9,18 +7,9 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     public let sampleCount: Int
     /// Bytes from the start of the memory to each plane.
     public let planeOffsets: [Int]
-    private let memory: Memory
-    private let release: @Sendable () -> Void
+    private let memory: SharedMemory
     /// Whether the program provided the memory, so that releasing it runs the program's code.
-    package let isOfProgram: Bool
-
-    /// Stores the address as an integer, so that the class is Sendable without an unchecked
-    /// conformance.
-    private struct Memory: Sendable {
-        let address: UInt
-        let count: Int
-        let writable: Bool
-    }
+    package var isOfProgram: Bool { memory.isOfProgram }
 
     /// Wraps `memory` without copying it.
     ///
@@ -41,32 +30,36 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         planeOffsets: [Int]? = nil, writable: Bool = false,
         release: @escaping @Sendable () -> Void
     ) throws(FrameError) {
-        try self.init(
-            memory, format, sampleCount: sampleCount, planeOffsets: planeOffsets,
-            writable: writable, isOfProgram: true, release)
+        let offsets = try Self.offsets(
+            planeOffsets, format, sampleCount: sampleCount, byteCount: memory.count)
+        self.init(
+            SharedMemory(ofProgram: memory, isWritable: writable, release: release),
+            format, sampleCount: sampleCount, offsets: offsets)
     }
 
     private init(
-        _ memory: UnsafeMutableRawBufferPointer, _ format: AudioFormat, sampleCount: Int,
-        planeOffsets: [Int]?, writable: Bool, isOfProgram: Bool,
-        _ release: @escaping @Sendable () -> Void
-    ) throws(FrameError) {
-        let plane = try Self.planeSize(format, sampleCount)
-        let offsets = planeOffsets ?? (0..<format.planes).map { $0 * plane }
-        guard offsets.count == format.planes,
-            offsets.allSatisfy({ $0 >= 0 && $0 <= memory.count && memory.count - $0 >= plane })
-        else {
-            throw FrameError(
-                .badLayout,
-                "\(sampleCount) samples of \(format) do not fit into \(memory.count) bytes")
-        }
+        _ memory: SharedMemory, _ format: AudioFormat, sampleCount: Int, offsets: [Int]
+    ) {
         self.format = format
         self.sampleCount = sampleCount
-        self.planeOffsets = offsets
-        self.memory = Memory(
-            address: UInt(bitPattern: memory.baseAddress), count: memory.count, writable: writable)
-        self.release = release
-        self.isOfProgram = isOfProgram
+        planeOffsets = offsets
+        self.memory = memory
+    }
+
+    /// Returns where the planes lie; those that `asked` states must lie within the memory.
+    private static func offsets(
+        _ asked: [Int]?, _ format: AudioFormat, sampleCount: Int, byteCount: Int
+    ) throws(FrameError) -> [Int] {
+        let plane = try planeSize(format, sampleCount)
+        let offsets = asked ?? (0..<format.planes).map { $0 * plane }
+        guard offsets.count == format.planes,
+            offsets.allSatisfy({ $0 >= 0 && $0 <= byteCount && byteCount - $0 >= plane })
+        else {
+            throw FrameError(
+                .badLayout, "\(sampleCount) samples of \(format) do not fit into \(byteCount) bytes"
+            )
+        }
+        return offsets
     }
 
     /// Creates silence in newly allocated memory.
@@ -140,25 +133,14 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         let plane = try Self.planeSize(format, sampleCount)
         let (size, overflow) = plane.multipliedReportingOverflow(by: format.planes)
         guard !overflow else { throw FrameError(.outOfMemory, "no memory for such a sound") }
-        var start: UnsafeMutableRawPointer?
-        guard posix_memalign(&start, 64, max(1, size)) == 0, let start else {
-            throw FrameError(.outOfMemory, "no memory for a sound of \(size) bytes")
-        }
-        let memory = UnsafeMutableRawBufferPointer(start: start, count: size)
+        let memory = try SharedMemory(allocating: size, for: "a sound")
+        let offsets = (0..<format.planes).map { $0 * plane }
         fill(
-            (0..<format.planes).map {
-                UnsafeMutableRawBufferPointer(rebasing: memory[$0 * plane..<($0 + 1) * plane])
+            offsets.map {
+                UnsafeMutableRawBufferPointer(rebasing: memory.bytes[$0..<$0 + plane])
             })
-        let address = UInt(bitPattern: start)
-        try self.init(
-            memory, format, sampleCount: sampleCount, planeOffsets: nil, writable: true,
-            isOfProgram: false
-        ) {
-            free(UnsafeMutableRawPointer(bitPattern: address))
-        }
+        self.init(memory, format, sampleCount: sampleCount, offsets: offsets)
     }
-
-    deinit { release() }
 
     /// Returns the number of bytes of one plane.
     ///
@@ -180,14 +162,11 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         return size
     }
 
-    public var isWritable: Bool { memory.writable }
+    public var isWritable: Bool { memory.isWritable }
 
     /// The wrapped memory. Valid while this object is referenced; only ``write(_:)`` may write to
     /// it.
-    public var bytes: UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(
-            start: UnsafeMutableRawPointer(bitPattern: memory.address), count: memory.count)
-    }
+    public var bytes: UnsafeMutableRawBufferPointer { memory.bytes }
 
     private var mapped: AudioPlanes {
         let size = sampleCount * format.sampleStride

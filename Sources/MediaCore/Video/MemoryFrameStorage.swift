@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Pixels in memory that the program provides, wrapped without a copy. The memory is released after
 /// the last frame and the last pipeline that use it have released it.
 public final class MemoryFrameStorage: VideoFrameStorage {
@@ -7,18 +5,9 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     public let format: VideoFormat
     /// Where each plane lies in the memory.
     public let planes: [VideoPlaneLayout]
-    private let memory: Memory
-    private let release: @Sendable () -> Void
+    private let memory: SharedMemory
     /// Whether the program provided the memory, so that releasing it runs the program's code.
-    package let isOfProgram: Bool
-
-    /// Stores the address as an integer, so that the class is Sendable without an unchecked
-    /// conformance.
-    private struct Memory: Sendable {
-        let address: UInt
-        let count: Int
-        let writable: Bool
-    }
+    package var isOfProgram: Bool { memory.isOfProgram }
 
     /// Wraps `memory` without copying it.
     ///
@@ -40,21 +29,17 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         writable: Bool = false,
         release: @escaping @Sendable () -> Void
     ) throws(FrameError) {
-        try self.init(memory, format, planes, writable: writable, isOfProgram: true, release)
+        try Self.check(planes, count: memory.count)
+        self.init(
+            SharedMemory(ofProgram: memory, isWritable: writable, release: release),
+            format: format, checked: planes)
     }
 
-    private init(
-        _ memory: UnsafeMutableRawBufferPointer, _ format: VideoFormat,
-        _ planes: [VideoPlaneLayout], writable: Bool, isOfProgram: Bool,
-        _ release: @escaping @Sendable () -> Void
-    ) throws(FrameError) {
-        try Self.check(planes, count: memory.count)
+    /// - Parameter planes: Must have been checked against the memory.
+    private init(_ memory: SharedMemory, format: VideoFormat, checked planes: [VideoPlaneLayout]) {
         self.format = format
         self.planes = planes
-        self.memory = Memory(
-            address: UInt(bitPattern: memory.baseAddress), count: memory.count, writable: writable)
-        self.release = release
-        self.isOfProgram = isOfProgram
+        self.memory = memory
     }
 
     /// Allocates zeroed memory for the planes.
@@ -67,19 +52,8 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         let size = Self.reach(planes)
         try Self.check(planes, count: size)
         let memory = try Self.allocate(size)
-        memory.initializeMemory(as: UInt8.self, repeating: 0)
-        try self.init(owning: memory, format: format, planes: planes)
-    }
-
-    /// Takes ownership of memory that ``allocate(_:)`` returned.
-    private convenience init(
-        owning memory: UnsafeMutableRawBufferPointer, format: VideoFormat,
-        planes: [VideoPlaneLayout]
-    ) throws(FrameError) {
-        let address = UInt(bitPattern: memory.baseAddress)
-        try self.init(memory, format, planes, writable: true, isOfProgram: false) {
-            free(UnsafeMutableRawPointer(bitPattern: address))
-        }
+        memory.bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        self.init(memory, format: format, checked: planes)
     }
 
     /// Creates a copy of the planes that `source` describes in `bytes`, laid out as `target` says.
@@ -93,9 +67,10 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     ) throws(FrameError) {
         try Self.check(source, count: bytes.count)
         try VideoPlaneLayout.check(source, against: target, of: format)
+        try Self.check(target, count: Self.reach(target))
         let memory = try Self.allocate(Self.reach(target))
-        for (from, to) in zip(source, target) { Self.copyRows(bytes, from, memory, to) }
-        try self.init(owning: memory, format: format, planes: target)
+        for (from, to) in zip(source, target) { Self.copyRows(bytes, from, memory.bytes, to) }
+        self.init(memory, format: format, checked: target)
     }
 
     /// Creates a copy of another storage's picture, or of the part that `crop` leaves, without
@@ -110,38 +85,34 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         }
         (format.width, format.height) = (kept.width, kept.height)
         let target = try format.pixelFormat.packedPlanes(kept)
+        try Self.check(target, count: Self.reach(target))
         let memory = try Self.allocate(Self.reach(target))
-        do throws(FrameError) {
-            var refusal: FrameError?
-            try storage.read { planes in
-                do throws(FrameError) {
-                    guard planes.count == target.count else {
-                        throw FrameError(
-                            .badLayout,
-                            "\(planes.count) planes, where \(format) has \(target.count)")
-                    }
-                    for (index, to) in target.enumerated() {
-                        let plane = planes[index]
-                        var layout = plane.layout
-                        layout.offset = 0  // the plane's memory begins with its first row
-                        let from = crop.applied(to: [layout], of: size)
-                        try plane.withUnsafeBytes { bytes throws(FrameError) in
-                            try Self.check(from, count: bytes.count)
-                            guard from[0].rows == to.rows, from[0].rowBytes >= to.rowBytes else {
-                                throw FrameError(
-                                    .badLayout, "plane \(index) is smaller than the picture")
-                            }
-                            Self.copyRows(bytes, from[0], memory, to)
+        var refusal: FrameError?
+        try storage.read { planes in
+            do throws(FrameError) {
+                guard planes.count == target.count else {
+                    throw FrameError(
+                        .badLayout,
+                        "\(planes.count) planes, where \(format) has \(target.count)")
+                }
+                for (index, to) in target.enumerated() {
+                    let plane = planes[index]
+                    var layout = plane.layout
+                    layout.offset = 0  // the plane's memory begins with its first row
+                    let from = crop.applied(to: [layout], of: size)
+                    try plane.withUnsafeBytes { bytes throws(FrameError) in
+                        try Self.check(from, count: bytes.count)
+                        guard from[0].rows == to.rows, from[0].rowBytes >= to.rowBytes else {
+                            throw FrameError(
+                                .badLayout, "plane \(index) is smaller than the picture")
                         }
+                        Self.copyRows(bytes, from[0], memory.bytes, to)
                     }
-                } catch { refusal = error }
-            }
-            if let refusal { throw refusal }
-        } catch {
-            free(memory.baseAddress)
-            throw error
+                }
+            } catch { refusal = error }
         }
-        try self.init(owning: memory, format: format, planes: target)
+        if let refusal { throw refusal }
+        self.init(memory, format: format, checked: target)
     }
 
     /// Copies the rows of one plane.
@@ -171,19 +142,9 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         planes.map { end(of: $0) ?? .max }.max() ?? 0
     }
 
-    /// Allocates uninitialised memory. Swift's own allocation would end the process if there is no
-    /// memory.
-    private static func allocate(
-        _ size: Int
-    ) throws(FrameError) -> UnsafeMutableRawBufferPointer {
-        var memory: UnsafeMutableRawPointer?
-        guard posix_memalign(&memory, 64, size) == 0, let memory else {
-            throw FrameError(.outOfMemory, "no memory for a picture of \(size) bytes")
-        }
-        return UnsafeMutableRawBufferPointer(start: memory, count: size)
+    private static func allocate(_ size: Int) throws(FrameError) -> SharedMemory {
+        try SharedMemory(allocating: size, for: "a picture")
     }
-
-    deinit { release() }
 
     private static func check(_ planes: [VideoPlaneLayout], count: Int) throws(FrameError) {
         guard !planes.isEmpty else { throw FrameError(.badLayout, "a picture without planes") }
@@ -211,14 +172,11 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         }
     }
 
-    public var isWritable: Bool { memory.writable }
+    public var isWritable: Bool { memory.isWritable }
 
     /// The wrapped memory. Valid while this object is referenced; only ``write(_:)`` may write to
     /// it.
-    public var bytes: UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(
-            start: UnsafeMutableRawPointer(bitPattern: memory.address), count: memory.count)
-    }
+    public var bytes: UnsafeMutableRawBufferPointer { memory.bytes }
 
     private var mapped: [MappedPlane] {
         planes.map { plane in
@@ -241,7 +199,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     public func copy() throws(FrameError) -> any VideoFrameStorage {
         let count = min(memory.count, Self.reach(planes))
         let copy = try Self.allocate(count)
-        copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
-        return try MemoryFrameStorage(owning: copy, format: format, planes: planes)
+        copy.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
+        return MemoryFrameStorage(copy, format: format, checked: planes)
     }
 }

@@ -11,13 +11,21 @@ struct AudioSourceTests {
         private let target = Mutex<(any AudioFrameConsumer)?>(nil)
         let startFailure: Refusal?
         let disposal = Happening()
-        init(startFailure: Refusal? = nil) { self.startFailure = startFailure }
+        /// The block that it delivers within its start; `nil`: none.
+        let first: Int?
+        init(startFailure: Refusal? = nil, first: Int? = nil) {
+            self.startFailure = startFailure
+            self.first = first
+        }
 
         var consumer: (any AudioFrameConsumer)? {
             get { target.withLock { $0 } }
             set { target.withLock { $0 = newValue } }
         }
-        func shouldStart() throws { if let startFailure { throw startFailure } }
+        func shouldStart() throws {
+            if let startFailure { throw startFailure }
+            if let first { _ = try deliver(first) }
+        }
         func shouldStop() {}
         func shouldDispose() { disposal.happen() }
 
@@ -103,11 +111,55 @@ struct AudioSourceTests {
         }
         #expect(error?.code == .sourceNotStarted)
         #expect(try tone.deliver(0) == .accepted)
-        let other = Tone()
+        let other = Tone(first: 0)
         try await engine.setAudioSource(other)
         #expect(try tone.deliver(1) == .notStarted)
-        #expect(try other.deliver(0) == .accepted)
+        #expect(try other.deliver(1) == .accepted)
         await engine.shutDown()
+    }
+
+    @Test func aSourceThatDeliversNothingLeavesTheOneBefore() async throws {
+        let engine = makeEngine {
+            $0.hasVideo = false
+            $0.firstFrameDeadline = .milliseconds(50)
+        }
+        let (tone, mute) = (Tone(), Tone())
+        try await engine.setAudioSource(tone)
+        try await engine.startPreview()
+        #expect(try tone.deliver(0) == .accepted)
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.setAudioSource(mute)
+        }
+        #expect(error?.code == .noFrame)
+        #expect(try tone.deliver(1) == .accepted)
+        #expect(try mute.deliver(0) == .notStarted)
+        await mute.disposal.wait()
+        await engine.shutDown()
+    }
+
+    @Test func aSourceThatEndsBeforeItsFirstFrameLeavesTheOneBefore() async throws {
+        let engine = makeEngine { $0.hasVideo = false }
+        let tone = Tone()
+        try await engine.setAudioSource(tone)
+        try await engine.startPreview()
+        let empty = Empty()
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.setAudioSource(empty)
+        }
+        #expect(error?.code == .noFrame)
+        #expect(try tone.deliver(0) == .accepted)
+        await engine.shutDown()
+    }
+
+    /// Ends without a frame, within its start.
+    private final class Empty: AudioSource, Sendable {
+        private let target = Mutex<(any AudioFrameConsumer)?>(nil)
+        var consumer: (any AudioFrameConsumer)? {
+            get { target.withLock { $0 } }
+            set { target.withLock { $0 = newValue } }
+        }
+        func shouldStart() { consumer?.sourceDidEnd() }
+        func shouldStop() {}
     }
 
     @Test func anEngineThatIsLetGoOfStopsAndDisposesOfItsSource() async throws {

@@ -81,6 +81,28 @@ struct AudioTakeOverTests {
         await engine.shutDown()
     }
 
+    @Test func theOldSourceIsHeardUntilTheNewOnesFirstFrame() async throws {
+        let engine = ManualBackend().makeEngine()
+        let (old, sink, started) = (Source(), SoundCollector(), Happening())
+        try await engine.setLocalAudioSink(sink)
+        try await engine.setAudioSource(old)
+        try await engine.startPreview()
+        try old.deliver(0)
+        let next = Source { _ in started.happen() }
+        let change = Task { try await engine.setAudioSource(next) }
+        await started.wait()
+        for index in 1..<5 { #expect(try old.deliver(index) == .accepted) }
+        // Its start may not have returned yet: then the gate holds the frame until it has.
+        #expect(try next.deliver(5) == .accepted)
+        try await change.value
+        #expect(try old.deliver(6) == .notStarted)
+        #expect(try next.deliver(6) == .accepted)
+        await sink.wait(for: 7 * 480)
+        #expect(try sink.channel(0) == (0..<7).flatMap { block($0) })
+        #expect(await engine.statistics.localAudio?.corrections == AudioContinuity.Counts())
+        await engine.shutDown()
+    }
+
     /// Hangs in its first frame until it is let go of.
     private final class Hanging: AudioSink, Sendable {
         let release = DispatchSemaphore(value: 0)

@@ -157,7 +157,12 @@ private final class Silence: AudioSource, Sendable {
         get { target.withLock { $0 } }
         set { target.withLock { $0 = newValue } }
     }
-    func shouldStart() throws { if isBroken { throw Refusal(reason: "no card") } }
+    func shouldStart() throws {
+        if isBroken { throw Refusal(reason: "no card") }
+        let frame = try AudioFrame(
+            copying: block(0), sampleRate: 48000, channels: 1, runningTime: .zero)
+        consumer?.consume(frame)
+    }
     func shouldStop() {}
     func shouldDispose() {}
 }

@@ -64,6 +64,60 @@ struct PlaybackTests {
         #expect(await bert.statistics.playback.jitterBuffer.received == 9600)
     }
 
+    /// What mutes a user for those who listen.
+    enum Mute: CaseIterable {
+        case one, all
+    }
+
+    @Test(arguments: Mute.allCases) func aMutedUserIsSilent(mute: Mute) async throws {
+        let bert = try await join("bert", pushes: false)
+        try await bert.enableExternalAudioSink(sampleRate: 48000, channels: 1)
+        let sink = SoundCollector()
+        try await bert.setRemoteAudioSink(sink, forUserID: "anna")
+        let anna = try await join("anna")
+        #expect(await anna.isExternalAudioSourceEnabled)
+        func say(_ value: Int16) -> FrameDisposition {
+            let start = anna.runningTime
+            clock.advance(milliseconds(100))
+            return anna.pushExternalAudioFrame(
+                [Int16](repeating: value, count: 4800), timestamp: start)
+        }
+        #expect(say(1000) == .accepted)
+        await sink.wait(for: 4800)
+        func setMute(_ isMuted: Bool) {
+            switch mute {
+            case .one: bert.muteRemoteAudio(isMuted, forUserID: "anna")
+            case .all: bert.muteAllRemoteAudio(isMuted)
+            }
+        }
+        setMute(true)
+        #expect(say(2000) == .accepted)
+        // Frames are received one after another: once this one is counted, the one before is done.
+        #expect(say(0) == .accepted)
+        await wait(for: 3, of: "anna", at: bert)
+        setMute(false)
+        #expect(say(3000) == .accepted)
+        await wait(for: 4, of: "anna", at: bert)
+        await sink.wait(for: 9600)
+        let heard = try pull(600, from: bert)
+        #expect(heard.contains(1000) && heard.contains(3000) && !heard.contains(2000))
+        let samples = try sink.channel(0)
+        #expect(samples.contains(1000) && samples.contains(3000) && !samples.contains(2000))
+        try await bert.disableExternalAudioSink()
+        #expect(bert.pullPlaybackAudioFrame(length: 960) == nil)
+        try await anna.disableExternalAudioSource()
+        #expect(await !anna.isExternalAudioSourceEnabled)
+        await anna.shutDown()
+        await bert.shutDown()
+    }
+
+    /// Suspends until frames of a user have arrived.
+    private func wait(for frames: Int, of user: UserID, at engine: MediaEngine) async {
+        _ = await engine.statistics {
+            $0.remoteAudio.values.map(\.received).reduce(0, +) >= frames
+        }
+    }
+
     @Test(arguments: [100, 600, 2000])
     func piecesOfAnySizeAreHeardWhole(pieces: Int) async throws {
         let bert = try await join("bert", pushes: false)

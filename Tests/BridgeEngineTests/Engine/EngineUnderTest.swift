@@ -21,7 +21,8 @@ extension MediaEngine {
     /// The statistics once they say so: a frame is counted after its renderer has had it.
     func statistics(once isReached: (EngineStatistics) -> Bool) async -> EngineStatistics {
         var statistics = self.statistics
-        while !isReached(statistics) {
+        // A test's deadline cancels it.
+        while !isReached(statistics), !Task.isCancelled {
             await Task.yield()
             statistics = self.statistics
         }

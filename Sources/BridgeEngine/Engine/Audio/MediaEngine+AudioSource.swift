@@ -5,18 +5,20 @@ extension MediaEngine {
     /// Replaces the audio source; `nil` selects the microphone. An engine has no audio before this,
     /// ``enableAudio()`` or ``enableExternalAudioSource(sampleRate:channels:)`` is called.
     ///
-    /// While the engine runs, the new source is started before the old one is stopped. If it cannot
-    /// start, the old one continues and the reason is thrown. Audio that is missing in between is
-    /// replaced by silence and counted.
+    /// While the engine runs, the new source is started in parallel with the old one and takes over
+    /// with its first frame, so that no audio is missing in between. If it cannot start, the old one
+    /// continues and the reason is thrown.
     ///
     /// - Throws: ``EngineError``: ``EngineError/Code/sourceNotInitialized`` (for example, no sound
-    ///   card), ``EngineError/Code/sourceNotStarted``, ``EngineError/Code/stuck``.
+    ///   card), ``EngineError/Code/sourceNotStarted``, ``EngineError/Code/stuck``,
+    ///   ``EngineError/Code/noFrame`` if the new source delivers no frame in time, or
+    ///   ``EngineError/Code/cancelled`` if the task is cancelled before the first frame.
     public func setAudioSource(
         _ source: sending (any AudioSource)?
     ) async throws(EngineError) {
         let next: AudioSourceHost?
         if let source { next = makeAudioSourceHost(source) } else { next = nil }
-        try await enter()
+        try await enter(cancelling: "the change of source")
         defer { leave() }
         if let next, next.identity == audio.chosen?.identity, audio.external == nil {
             hub.post(
@@ -32,7 +34,7 @@ extension MediaEngine {
         if !holds.isEmpty {
             // Not `??`, because its right side cannot suspend.
             let host = if let next { next } else { try await makeMicrophone() }
-            try await changeAudio(to: host)
+            try await changeAudio(to: host, withFirstFrame: true)
         }
         audio.chosen = next
         audio.wantsMicrophone = next == nil
@@ -103,29 +105,11 @@ extension MediaEngine {
 
     private func makeMicrophone() async throws(EngineError) -> AudioSourceHost {
         audio.sourceNumber += 1
-        let (backend, track, trace) = (self.backend, audioTrack, transitions)
-        let number = audio.sourceNumber
-        let limit = configuration.callDeadline
-        // Runs on another queue, because devices may respond slowly and the engine must stay
-        // available.
-        let made = await controlQueue.outcome(within: limit) {
-            Result<AudioSourceHost, any Error> {
-                AudioSourceHost(
-                    try backend.makeDefaultAudioSource(), number: number, to: track, trace: trace)
-            }
-        }
-        guard let made else {
-            throw EngineError(
-                .stuck, call: "makeDefaultAudioSource",
-                message: "no microphone was found within \(limit)",
-                advice: "setAudioSource(_:) with one of your own")
-        }
-        do { return try made.get() } catch {
-            throw EngineError(
-                .sourceNotInitialized, message: "there is no microphone",
-                advice: "setAudioSource(_:), or enableExternalAudioSource(sampleRate:channels:)",
-                underlying: error)
-        }
+        return try await makeDefault(
+            "microphone", call: "makeDefaultAudioSource",
+            advice: "setAudioSource(_:), or enableExternalAudioSource(sampleRate:channels:)",
+            number: audio.sourceNumber, to: audioTrack
+        ) { try $0.makeDefaultAudioSource() }
     }
 
     /// Starts the selected source.
@@ -147,20 +131,55 @@ extension MediaEngine {
     }
 
     /// Makes a source the running one. If that fails, the previous one continues.
-    func changeAudio(to host: AudioSourceHost) async throws(EngineError) {
+    ///
+    /// - Parameter withFirstFrame: Whether the previous source continues until the new one's first
+    ///   frame, and for good if that frame does not arrive.
+    func changeAudio(
+        to host: AudioSourceHost, withFirstFrame: Bool = false
+    ) async throws(EngineError) {
         let old = audio.running
         guard old !== host else { return }
         // The new source takes over with its first frame. If its frames were refused until the
         // start has returned, a file source could end unheard.
         audioTrack.expect(host.port)
-        do throws(EngineError) { try await bringUp(host) } catch {
-            audioTrack.expect(nil)
-            throw error
+        do throws(EngineError) {
+            try await bringUp(host)
+            if withFirstFrame, old != nil { try await firstAudio(of: host) }
+        } catch {
+            // It may have taken over just before the deadline.
+            if audioTrack.forget(host.port) {
+                await takeDown(host)
+                throw error
+            }
         }
         audioTrack.listen(to: host.port)
         (audio.running, audio.hasEnded, audio.watch) = (host, false, StallWatch())
         if let old { await takeDown(old) }
         hub.post(.localAudioState(.capturing))
+        checkAudioEnding()
+    }
+
+    private func firstAudio(of host: AudioSourceHost) async throws(EngineError) {
+        let once = Once<Bool>()
+        audio.awaiting = (host.port, once)
+        defer { audio.awaiting = nil }
+        // The first frame or the failure may have come before the wait began.
+        checkAwaitedAudio()
+        try await firstFrame(of: host, by: once)
+    }
+
+    private func checkAwaitedAudio() {
+        guard let (port, once) = audio.awaiting else { return }
+        if audioTrack.isListening(to: port) {
+            once.resume(true)
+        } else if port.hasEnded {
+            once.resume(false)
+        }
+    }
+
+    /// Called when an audio source has ended or taken over.
+    func checkAudioSources() {
+        checkAwaitedAudio()
         checkAudioEnding()
     }
 

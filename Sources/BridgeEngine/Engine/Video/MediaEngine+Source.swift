@@ -56,27 +56,10 @@ extension MediaEngine {
 
     private func makeDefaultHost() async throws(EngineError) -> VideoSourceHost {
         sourceNumber += 1
-        let (backend, track, trace) = (self.backend, mainTrack, transitions)
-        let number = sourceNumber
-        // Runs on another queue, because devices may respond slowly and the engine must stay
-        // available.
-        let limit = configuration.callDeadline
-        let made = await controlQueue.outcome(within: limit) {
-            Result<VideoSourceHost, any Error> {
-                VideoSourceHost(
-                    try backend.makeDefaultSource(), number: number, to: track, trace: trace)
-            }
-        }
-        guard let made else {
-            throw EngineError(
-                .stuck, call: "makeDefaultSource",
-                message: "no default source was found within \(limit)",
-                advice: "setVideoSource(_:) with one of your own")
-        }
-        do { return try made.get() } catch {
-            throw EngineError(
-                .sourceNotInitialized, message: "there is no default source", underlying: error)
-        }
+        return try await makeDefault(
+            "default source", call: "makeDefaultSource", advice: "setVideoSource(_:)",
+            number: sourceNumber, to: mainTrack
+        ) { try $0.makeDefaultSource() }
     }
 
     /// Returns the host of the source to use without push mode. If the default source is running,

@@ -34,17 +34,26 @@ extension MediaEngine {
     }
 
     private func firstFrame(of host: VideoSourceHost) async throws(EngineError) {
-        let limit = configuration.firstFrameDeadline
         let once = Once<Bool>()
         slots[.main]?.awaiting = (host.port, once)
+        defer { slots[.main]?.awaiting = nil }
         // The first frame or the failure may have come before the wait began.
         if mainTrack.isListening(to: host.port) {
             once.resume(true)
         } else if host.port.hasEnded {
             once.resume(false)
         }
+        try await firstFrame(of: host, by: once)
+    }
+
+    /// Waits for the first frame of a source.
+    ///
+    /// - Parameter once: Resumed with whether the source has taken over; false if it no longer can.
+    func firstFrame<Media>(
+        of host: SourceHost<Media>, by once: Once<Bool>
+    ) async throws(EngineError) {
+        let limit = configuration.firstFrameDeadline
         let came = await once.value(within: limit, isCancellable: true)
-        slots[.main]?.awaiting = nil
         guard came != true else { return }
         if came == nil, Task.isCancelled { throw Self.cancelled("the change of source") }
         if case .failed(let error) = host.port.takeEndings().last {

@@ -90,7 +90,7 @@ final class RecordingFile: Sendable {
             format.includes(unit)
         else { return false }
         let disposition = branch.push(
-            unit.buffer.retained(), caps: format.told, time: unit.time - zero,
+            unit.buffer.retained(), caps: format.described, time: unit.time - zero,
             duration: unit.duration, live: nil)
         guard disposition.isAccepted else { return false }
         reached.max((unit.end - zero).nanoseconds, ordering: .relaxed)
@@ -157,13 +157,13 @@ private final class Format: Sendable {
     /// The caps that the muxer gets. If the audio begins with its encoder's first unit, these are
     /// the encoder's caps, so that a decoder skips the priming samples. If it begins in the middle
     /// of its stream, the caps say that nothing is to be skipped.
-    let told: Caps
+    let described: Caps
     /// The last caps compared; kept alive, so that no other caps object can have the same identity.
     private let same: Mutex<Caps>
 
     init(_ unit: EncodedUnit) {
         first = unit.caps
-        told =
+        described =
             (unit.kind == .audio && !unit.isFirst ? unit.caps.withoutOpusPreSkip() : nil)
             ?? unit.caps
         same = Mutex(unit.caps)

@@ -1,0 +1,69 @@
+// Frames of programs, which are wrapped as buffers.
+extension OutputBranch: VideoFrameConsumer {
+    /// Writes a frame as ``push(_:caps:time:duration:live:evicts:isHeader:)`` does.
+    @discardableResult
+    func consume(_ frame: some OutputFrame) -> FrameDisposition {
+        guard !frame.isEmpty else { return refuse(.badSize) }
+        do {
+            let wrapped = try frame.wrapped(by: wrapper)
+            let caps = wrapped.caps
+            return push(
+                wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.length,
+                live: frame.liveTiming)
+        } catch {
+            // The first reason is reported when the output ends.
+            let reason = (error as? FrameError)?.message ?? "\(error)"
+            refusedFormats.note(
+                (error as? PipelineError) ?? PipelineError(.streamFailed, message: reason))
+            return refuse(.badFormat)
+        }
+    }
+
+    /// Writes a frame; suspends while the queue is full.
+    ///
+    /// - Throws: ``FrameError`` for memory that outputs do not support, ``PipelineError`` for a
+    ///   format, `CancellationError` in a task that is cancelled while it waits.
+    func write(_ frame: some OutputFrame) async throws -> FrameDisposition {
+        guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
+            return refuse(.closed)
+        }
+        let wrapped: ElementChain.BufferWithCaps
+        do { wrapped = try frame.wrapped(by: wrapper) } catch {
+            _ = refuse(.badFormat)
+            throw error
+        }
+        let caps = wrapped.caps
+        return enqueue(
+            wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.length,
+            live: frame.liveTiming, evicts: false)
+    }
+}
+
+/// A frame of video or audio that an output writes.
+protocol OutputFrame: Sendable {
+    var runningTime: MediaTime? { get }
+    var liveTiming: LiveTiming? { get }
+    /// How long the frame lasts, if it says so.
+    var length: MediaTime? { get }
+    /// Whether the frame contains nothing.
+    var isEmpty: Bool { get }
+    func wrapped(by wrapper: BufferWrapper) throws -> ElementChain.BufferWithCaps
+}
+
+extension VideoFrame: OutputFrame {
+    var length: MediaTime? { duration }
+    var isEmpty: Bool { false }
+
+    func wrapped(by wrapper: BufferWrapper) throws -> ElementChain.BufferWithCaps {
+        try wrapper.wrap(self)
+    }
+}
+
+extension AudioFrame: OutputFrame {
+    var length: MediaTime? { duration }
+    var isEmpty: Bool { sampleCount == 0 }
+
+    func wrapped(by wrapper: BufferWrapper) throws -> ElementChain.BufferWithCaps {
+        try wrapper.wrap(self)
+    }
+}
