@@ -10,7 +10,7 @@ public struct ChannelSecret: Hashable, Sendable {
     ///
     /// - Parameter bytes: At least 16 bytes. Use random ones, because a memorable word can be
     ///   guessed.
-    /// - Throws: ``EngineError/Code/invalidArgument`` if they are fewer.
+    /// - Throws: `EngineError` with the code `invalidArgument` if they are fewer.
     public init(_ bytes: some Sequence<UInt8>) throws(EngineError) {
         let bytes = Array(bytes)
         guard bytes.count >= Self.minimumCount else {

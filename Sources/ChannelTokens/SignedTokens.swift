@@ -30,10 +30,9 @@ public struct SignedTokens: TokenVerifier {
 
     /// Checks the token of a request.
     ///
-    /// - Throws: ``EngineError`` with one of these codes, checked in this order:
-    ///   ``EngineError/Code/tokenMissing``; ``EngineError/Code/tokenForged`` if it is no token, was
-    ///   changed, or is signed with another secret; ``EngineError/Code/tokenNotForThis`` if it is
-    ///   for another channel or user; ``EngineError/Code/tokenExpired``.
+    /// - Throws: `EngineError` with one of these codes, checked in this order: `tokenMissing`;
+    ///   `tokenForged` if it is no token, was changed, or is signed with another secret;
+    ///   `tokenNotForThis` if it is for another channel or user; `tokenExpired`.
     public func verify(_ request: ChannelRequest) throws(EngineError) {
         guard let token = request.token, !token.isEmpty else {
             throw EngineError(

@@ -4,9 +4,11 @@ public import MediaCore
 public protocol ChannelTransport: Sendable {
     /// Joins a channel and returns when the channel has accepted the user.
     ///
-    /// - Parameter receiver: Receives the channel's events and frames from then on, starting with
-    ///   the users who are already in the channel. The transport retains it until
-    ///   ``ChannelMembership/leave()`` returns.
+    /// - Parameters:
+    ///   - request: The channel, the user and the token.
+    ///   - receiver: Receives the channel's events and frames from then on, starting with the users
+    ///     who are already in the channel. The transport retains it until
+    ///     ``ChannelMembership/leave()`` returns.
     /// - Throws: ``EngineError``, with the codes for tokens and user ids. `CancellationError` is
     ///   reported as ``EngineError/Code/disconnected``.
     func join(

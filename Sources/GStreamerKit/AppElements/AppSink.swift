@@ -156,7 +156,11 @@ public final class AppSink: Sendable {
         return true
     }
 
-    /// Answers caps queries in place of the sink: see ``Pad/answerCapsQueries(_:)``.
+    /// Answers caps queries in place of the sink.
+    ///
+    /// - Parameter answer: Receives the filter caps of the query, in the order of preference of the
+    ///   querying element; `nil` if there is no filter. If it returns `nil`, the sink answers. It
+    ///   runs on the thread of the querying element and must not block.
     public func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
         element.pad("sink")?.answerCapsQueries(answer)
     }

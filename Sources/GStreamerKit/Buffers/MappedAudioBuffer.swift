@@ -13,7 +13,12 @@ public struct MappedAudioBuffer: ~Copyable {
     public let planes: [UnsafeMutableRawBufferPointer]
 
     /// The access that a mapping permits.
-    public enum Access: Sendable { case read, write }
+    public enum Access: Sendable {
+        /// The samples are only read.
+        case read
+        /// The samples may be changed.
+        case write
+    }
 
     /// Maps a buffer; `nil` if it is not audio of this format, not accessible by the CPU, or if it
     /// is to be written and shared.

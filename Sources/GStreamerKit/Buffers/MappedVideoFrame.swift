@@ -10,7 +10,12 @@ public struct MappedVideoFrame: ~Copyable {
     public let planes: [Plane]
 
     /// The access that a mapping permits.
-    public enum Access: Sendable { case read, write }
+    public enum Access: Sendable {
+        /// The pixels are only read.
+        case read
+        /// The pixels may be changed.
+        case write
+    }
 
     /// Maps a buffer; `nil` if it is too small for the format, not accessible by the CPU, or if it
     /// is to be written and shared. Neither caps nor GstVideoMeta are trusted: each row is checked

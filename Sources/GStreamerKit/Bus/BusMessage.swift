@@ -67,9 +67,13 @@ public struct FoundTags: Hashable, Sendable, CustomStringConvertible {
 
 /// GStreamer's four states.
 public enum PipelineState: Int, Sendable, Comparable {
+    /// No resources are held.
     case null = 1
+    /// Devices and files are open; no data flows.
     case ready
+    /// The first data has arrived, except from live sources; the clock stands still.
     case paused
+    /// Data flows, and the clock runs.
     case playing
 
     /// Compares states in the order NULL, READY, PAUSED, PLAYING.

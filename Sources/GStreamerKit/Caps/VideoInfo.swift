@@ -132,7 +132,16 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     public var byteCount: Int { Int(info.size) }
 
     /// The colour model of a format's components.
-    public enum ColorFamily: Sendable { case yuv, rgb, gray, other }
+    public enum ColorFamily: Sendable {
+        /// Luma and two colour differences.
+        case yuv
+        /// Red, green and blue.
+        case rgb
+        /// Luma alone.
+        case gray
+        /// Anything else: indices into a palette, for example.
+        case other
+    }
 
     /// The colour model of the format.
     public var colorFamily: ColorFamily {

@@ -61,8 +61,9 @@ public final class Pad: @unchecked Sendable {
     /// Calls `body` for every buffer that passes, on the streaming thread: it must return at once.
     /// The probe, and everything that `body` captures, lives as long as the pad.
     ///
-    /// - Parameter skippingHeaders: Whether to ignore headers without a timestamp, which hold no
-    ///   media.
+    /// - Parameters:
+    ///   - skippingHeaders: Whether to ignore headers without a timestamp, which hold no media.
+    ///   - body: Called once for each buffer.
     public func onBuffer(
         skippingHeaders: Bool = false, _ body: @escaping @Sendable () -> Void
     ) {

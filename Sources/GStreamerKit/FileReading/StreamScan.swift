@@ -41,6 +41,7 @@ public final class StreamScan: Sendable {
     /// Prepares a scan of the file at `path`.
     ///
     /// - Parameters:
+    ///   - path: The file to read.
     ///   - demuxer: Factory name of the demuxer.
     ///   - parsers: Factory names of parsers by media type, for containers that do not keep units
     ///     whole: transport streams.

@@ -43,8 +43,11 @@ extension Pipeline {
     /// Requests a state and returns at once. State changes are made in the order in which they are
     /// requested. May be called on a streaming thread too.
     ///
-    /// - Parameter onOutcome: Called with the error that ``setState(_:deadline:)`` would throw, or
-    ///   `nil` if it would return, on a control thread or a timer's thread.
+    /// - Parameters:
+    ///   - state: The state to change to.
+    ///   - deadline: How long the change may take. Default: ``stateDeadline``.
+    ///   - onOutcome: Called with the error that ``setState(_:deadline:)`` would throw, or `nil` if
+    ///     it would return, on a control thread or a timer's thread.
     public func requestState(
         _ state: PipelineState, deadline: Duration = stateDeadline,
         onOutcome: @escaping @Sendable (PipelineError?) -> Void = { _ in }

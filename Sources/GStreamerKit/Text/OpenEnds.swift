@@ -3,7 +3,12 @@
 /// `compositor name=c videotestsrc ! c.` the end is behind the compositor.
 public struct OpenEnds: Sendable {
     /// The kind of media in a stream.
-    public enum Kind: Hashable, Sendable { case video, audio }
+    public enum Kind: Hashable, Sendable {
+        /// Pictures, raw or encoded.
+        case video
+        /// Sound, raw or encoded.
+        case audio
+    }
 
     /// A place in the string where a link is missing.
     public struct End: Hashable, Sendable {
@@ -115,8 +120,11 @@ public struct OpenEnds: Sendable {
     /// to the required format, and a filter would reverse the order of preference of the elements
     /// downstream.
     ///
-    /// - Parameter evenRaw: Whether raw formats always get one: some elements (`aspectratiocrop`)
-    ///   cannot be linked before their input caps are known.
+    /// - Parameters:
+    ///   - text: A gst-launch string.
+    ///   - types: The caps of each stream, by the name of its `appsrc`.
+    ///   - evenRaw: Whether raw formats always get one: some elements (`aspectratiocrop`) cannot be
+    ///     linked before their input caps are known.
     public static func typed(
         _ text: String, _ types: [String: Caps], evenRaw: Bool = false
     ) -> String {

@@ -31,9 +31,13 @@ extension Bridge {
     /// }
     /// ```
     ///
-    /// - Parameter eachFrame: Returns the frame to pass on, which may be a different one; `nil`
-    ///   drops the frame, which is counted as ``DropCause/processor``. Threads and errors are the
-    ///   same as for the closure that returns nothing.
+    /// - Parameters:
+    ///   - capture: A gst-launch string that delivers frames.
+    ///   - outputs: gst-launch strings that take the frames. Default: none.
+    ///   - stopOn: Signals that end the bridge, with the files complete. Default: none.
+    ///   - eachFrame: Returns the frame to pass on, which may be a different one; `nil` drops the
+    ///     frame, which is counted as ``DropCause/processor``. Threads and errors are the same as
+    ///     for the closure that returns nothing.
     /// - Throws: ``PipelineError``; the files are as complete as they can be.
     @discardableResult
     public static func run(

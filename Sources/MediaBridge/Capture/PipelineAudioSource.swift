@@ -24,8 +24,10 @@ public final class PipelineAudioSource: AudioSource, Sendable {
     /// Samples are taken as fast as they come. To pace a file, put `identity sync=true` in the
     /// string.
     ///
-    /// - Parameter configuration: How the capture is read. At least 64 audio frames may wait, even
-    ///   if its depth is smaller.
+    /// - Parameters:
+    ///   - text: A gst-launch string that delivers audio.
+    ///   - configuration: How the capture is read. At least 64 audio frames may wait, even if its
+    ///     depth is smaller.
     /// - Throws: ``PipelineError`` with GStreamer's message.
     public convenience init(
         _ text: String, configuration: Configuration = Configuration()

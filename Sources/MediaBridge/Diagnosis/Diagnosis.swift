@@ -2,8 +2,15 @@
 public struct Diagnosis: Sendable {
     /// The result of one check.
     public struct Finding: Hashable, Sendable {
-        /// The outcome. `missing` causes no error until a pipeline needs the thing.
-        public enum Verdict: String, Hashable, Sendable { case ok, missing, broken }
+        /// The outcome of a check.
+        public enum Verdict: String, Hashable, Sendable {
+            /// The thing is there and works.
+            case ok
+            /// The thing is not there, which causes no error until a pipeline needs it.
+            case missing
+            /// The thing is there and fails.
+            case broken
+        }
         /// What was checked.
         public var name: String
         /// The outcome of the check.

@@ -5,8 +5,10 @@ extension VideoFrame {
     /// Fill it through ``VideoFrame/withMutablePlanes(_:)``, which does not copy, because the
     /// memory is not shared.
     ///
-    /// - Parameter runningTime: Presentation time, in running time. Outputs reject a frame without
-    ///   it.
+    /// - Parameters:
+    ///   - format: Pixel format, size and frame rate.
+    ///   - runningTime: Presentation time, in running time. Outputs reject a frame without it.
+    ///   - duration: How long the picture is shown; `nil`, the default, if unknown.
     /// - Throws: ``PipelineError`` for a format that GStreamer does not know; ``FrameError`` if
     ///   there is no memory.
     public init(
@@ -24,7 +26,10 @@ extension VideoFrame {
     ///
     /// - Parameters:
     ///   - memory: The pixels. Must stay valid and unchanged until `release` is called.
+    ///   - format: Pixel format, size and frame rate.
     ///   - planes: Layout of each plane in the memory; `nil` for GStreamer's default layout.
+    ///   - runningTime: Presentation time, in running time. Outputs reject a frame without it.
+    ///   - duration: How long the picture is shown; `nil`, the default, if unknown.
     ///   - release: Called once, on any thread, when no frame and no pipeline reads the memory any
     ///     more.
     /// - Throws: ``FrameError`` with ``FrameError/Code/badLayout`` if the planes do not fit the

@@ -77,7 +77,9 @@ public struct PipelineFile: Sendable {
 
     /// Reads a file's text.
     ///
-    /// - Parameter path: The name of the file in errors.
+    /// - Parameters:
+    ///   - yaml: The text of the file.
+    ///   - path: The name of the file in errors.
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` that names file and line.
     public init(yaml: String, path: String) throws(PipelineError) {
         let reader = PipelineFileReader(path: path)

@@ -56,11 +56,11 @@ extension Recorder: VideoSink, AudioSink {
     /// Returns the kind of buffer that the recorder takes: pixel buffers.
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
-    /// Records a frame as ``consume(_:)`` does, and throws if it is not taken. Before ``start()``
-    /// and after ``stop()`` frames are ignored.
+    /// Records a frame as ``consume(_:)-(VideoFrame)`` does, and throws if it is not
+    /// taken. Before ``start()`` and after ``stop()`` frames are ignored.
     public func render(_ frame: VideoFrame) throws { try check(consume(frame), "\(frame)") }
 
-    /// Records an audio frame as ``consume(_:)`` does, and throws if it is not taken.
+    /// Records an audio frame as ``consume(_:)-(AudioFrame)`` does, and throws if it is not taken.
     public func render(_ frame: AudioFrame) throws { try check(consume(frame), "\(frame)") }
 
     /// Does nothing: the program initialises the recorder.

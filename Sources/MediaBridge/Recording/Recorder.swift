@@ -20,7 +20,8 @@ internal import Synchronization
 /// a file.
 ///
 /// A recorder makes one recording, or several in succession (``stopAndRearm()``). Thread: any but a
-/// streaming thread, except for the two ``consume(_:)``, which any thread may call.
+/// streaming thread, except for ``consume(_:)-(VideoFrame)`` and ``consume(_:)-(AudioFrame)``, which
+/// any thread may call.
 public final class Recorder: Sendable {
     /// The file's path, or the pattern for the names of several files.
     public let path: String

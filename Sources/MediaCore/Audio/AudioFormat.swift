@@ -27,7 +27,10 @@ public struct AudioFormat: Hashable, Sendable {
     /// Creates a format.
     ///
     /// - Parameters:
+    ///   - sampleFormat: How a sample is stored. Default: 16 bits, signed, little endian.
     ///   - sampleRate: Samples per second of each channel, in Hz.
+    ///   - channels: The number of channels.
+    ///   - layout: Whether the channels share one plane, which is the default, or have one each.
     ///   - channelMask: The channel positions; `nil` for the usual ones (``usualMask(channels:)``).
     public init(
         _ sampleFormat: AudioSampleFormat = .s16le, sampleRate: Int, channels: Int,

@@ -1,7 +1,9 @@
 extension AudioFrame {
     /// Maps the bytes for reading while `body` runs.
     ///
-    /// - Parameter plane: Zero for interleaved samples; the channel for planar ones.
+    /// - Parameters:
+    ///   - plane: Zero for interleaved samples; the channel for planar ones.
+    ///   - body: Gets the bytes, which are valid only while it runs.
     /// - Throws: ``FrameError`` if the memory cannot be mapped or there is no such plane, and any
     ///   error that `body` throws.
     public func withBytes<R>(
@@ -14,7 +16,10 @@ extension AudioFrame {
 
     /// Maps the samples for reading while `body` runs. If interleaved, the channels alternate.
     ///
-    /// - Parameter plane: Zero for interleaved samples; the channel for planar ones.
+    /// - Parameters:
+    ///   - type: The type of one sample: `Int16` for ``AudioSampleFormat/s16le``.
+    ///   - plane: Zero for interleaved samples; the channel for planar ones.
+    ///   - body: Gets the samples, which are valid only while it runs.
     /// - Throws: ``FrameError`` with ``FrameError/Code/badFormat`` if the samples are not stored as
     ///   `Value`; otherwise as ``withBytes(plane:_:)``.
     public func withSamples<Value: AudioSampleValue, R>(
@@ -32,7 +37,9 @@ extension AudioFrame {
     /// Maps the bytes for writing while `body` runs. Copies them first if another frame, or a
     /// pipeline, still holds them.
     ///
-    /// - Parameter plane: Zero for interleaved samples; the channel for planar ones.
+    /// - Parameters:
+    ///   - plane: Zero for interleaved samples; the channel for planar ones.
+    ///   - body: Gets the bytes, which are valid only while it runs.
     /// - Throws: ``FrameError`` if the memory cannot be mapped or copied, and any error that `body`
     ///   throws.
     public mutating func withMutableBytes<R>(

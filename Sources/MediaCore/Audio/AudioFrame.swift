@@ -32,8 +32,11 @@ public struct AudioFrame: Sendable {
     /// Creates a frame of all samples of a storage.
     ///
     /// - Parameters:
+    ///   - storage: The memory that holds the samples.
     ///   - runningTime: When the first sample is due; `nil` if unknown.
     ///   - duration: `nil` to compute it from the number of samples and their rate.
+    ///   - liveTiming: For live audio, where its running times lie on the clock. Default: `nil`,
+    ///     not live.
     public init(
         _ storage: any AudioFrameStorage, runningTime: MediaTime?, duration: MediaTime? = nil,
         liveTiming: LiveTiming? = nil
@@ -47,7 +50,11 @@ public struct AudioFrame: Sendable {
 
     /// Creates a frame from a copy of interleaved samples.
     ///
-    /// - Parameter sampleRate: Samples per second of each channel, in Hz.
+    /// - Parameters:
+    ///   - samples: The samples of all channels, which alternate.
+    ///   - sampleRate: Samples per second of each channel, in Hz.
+    ///   - channels: The number of channels.
+    ///   - runningTime: When the first sample is due; `nil` if unknown.
     /// - Throws: ``FrameError`` if `samples` is empty or does not have the same number of samples
     ///   for every channel.
     public init<Value: AudioSampleValue>(
@@ -63,7 +70,10 @@ public struct AudioFrame: Sendable {
 
     /// Creates a frame of silence.
     ///
-    /// - Parameter sampleCount: Samples of each channel.
+    /// - Parameters:
+    ///   - format: The format of the samples.
+    ///   - sampleCount: Samples of each channel.
+    ///   - runningTime: When the first sample is due; `nil` if unknown.
     /// - Throws: ``FrameError`` if the format is out of range or there is no memory.
     public init(
         silence format: AudioFormat, sampleCount: Int, runningTime: MediaTime?

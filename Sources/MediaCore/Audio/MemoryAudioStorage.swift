@@ -16,6 +16,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     /// - Parameters:
     ///   - memory: Must stay valid until `release` is called, and unchanged unless `writable` is
     ///     true.
+    ///   - format: The format of the samples.
     ///   - sampleCount: Samples of each channel.
     ///   - planeOffsets: Bytes from the start of the memory to each plane; `nil` if the planes
     ///     follow each other without gaps.
@@ -64,7 +65,9 @@ public final class MemoryAudioStorage: AudioFrameStorage {
 
     /// Creates silence in newly allocated memory.
     ///
-    /// - Parameter sampleCount: Samples of each channel.
+    /// - Parameters:
+    ///   - format: The format of the samples.
+    ///   - sampleCount: Samples of each channel.
     /// - Throws: ``FrameError`` if the format is out of range or there is no memory.
     public convenience init(format: AudioFormat, sampleCount: Int) throws(FrameError) {
         try self.init(format: format, sampleCount: sampleCount) { planes in
@@ -96,7 +99,9 @@ public final class MemoryAudioStorage: AudioFrameStorage {
 
     /// Creates a copy of a part of another storage.
     ///
-    /// - Parameter samples: The range of samples of each channel; must lie within the storage.
+    /// - Parameters:
+    ///   - storage: The storage to copy from.
+    ///   - samples: The range of samples of each channel; must lie within the storage.
     public convenience init(
         copying storage: any AudioFrameStorage, samples: Range<Int>
     ) throws(FrameError) {

@@ -22,6 +22,7 @@ extension AudioFrameConsumer {
     ///   - rawData: Samples that are laid out as `format` says, with planes one after the other.
     ///   - samples: The number of samples of each channel; `rawData` must contain all of them.
     ///   - time: When the first sample was captured, preferably in running time.
+    ///   - format: The format of the samples.
     @discardableResult
     public func consumeRawData(
         _ rawData: UnsafeRawPointer, samples: Int, withTimestamp time: MediaTime,

@@ -22,7 +22,9 @@ public protocol MediaBackend: Sendable {
 
     /// Creates a decoder for one encoded stream. Called on a queue where it may block.
     ///
-    /// - Parameter consumer: Receives the pictures, each with the time of its access unit.
+    /// - Parameters:
+    ///   - codec: The codec of the stream.
+    ///   - consumer: Receives the pictures, each with the time of its access unit.
     func makeDecoder(
         _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder

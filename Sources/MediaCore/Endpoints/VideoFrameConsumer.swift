@@ -13,6 +13,7 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     /// Accepts a reference-counted picture without a copy, or returns the reason for dropping it.
     ///
     /// - Parameters:
+    ///   - pixelBuffer: The picture, which is retained as long as it is needed.
     ///   - time: The capture time, by any clock that only advances; preferably running time.
     ///   - rotation: How far the picture must be turned clockwise to stand upright.
     @discardableResult
@@ -23,8 +24,13 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     /// Copies a picture that is laid out as in ``VideoPixelFormat/packedPlanes(_:strideInPixels:)``
     /// and accepts it, or returns the reason for dropping it.
     ///
-    /// - Parameter rawData: Must contain the whole picture, which is not checked; with
-    ///   ``RawPicture`` the size is checked.
+    /// - Parameters:
+    ///   - rawData: Must contain the whole picture, which is not checked; with ``RawPicture`` the
+    ///     size is checked.
+    ///   - time: The capture time, by any clock that only advances; preferably running time.
+    ///   - format: The pixel format, which determines the planes.
+    ///   - size: Width and height in pixels.
+    ///   - rotation: How far the picture must be turned clockwise to stand upright.
     @discardableResult
     func consumeRawData(
         _ rawData: UnsafeRawPointer, withTimestamp time: MediaTime, format: VideoPixelFormat,

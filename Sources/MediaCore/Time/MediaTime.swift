@@ -17,8 +17,10 @@ public struct MediaTime: Hashable, Comparable, Sendable {
     /// Creates a time of `value / timescale` seconds, truncated to the nanosecond, as in C media
     /// APIs.
     ///
-    /// - Parameter timescale: Units per second; must not be zero. A result that does not fit (292
-    ///   years) is clamped.
+    /// - Parameters:
+    ///   - value: The time in units of the time scale.
+    ///   - timescale: Units per second; must not be zero. A result that does not fit (292 years) is
+    ///     clamped.
     public init(value: Int64, timescale: Int32) {
         precondition(timescale != 0, "a time scale of zero has no meaning")
         let scale = Int64(timescale)

@@ -14,6 +14,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     /// - Parameters:
     ///   - memory: Must stay valid until `release` is called, and unchanged unless `writable` is
     ///     true.
+    ///   - format: Pixel format, size and frame rate.
     ///   - planes: Where each plane lies. Checked against the size of the memory here, and against
     ///     the format when the frame reaches a pipeline.
     ///   - writable: Whether ``VideoFrame/withMutablePlanes(_:)`` may write in place instead of

@@ -19,7 +19,10 @@ public struct RawPicture {
     ///
     /// - Parameters:
     ///   - bytes: Must stay valid and unchanged while this value is in use.
+    ///   - format: The pixel format.
+    ///   - size: Width and height in pixels, before the crop.
     ///   - strideInPixels: The stride of the first plane in pixels; `nil` for the width.
+    ///   - crop: The pixels to cut off on each side. Default: none.
     public init(
         unsafe bytes: UnsafeRawBufferPointer, format: VideoPixelFormat, size: VideoSize,
         strideInPixels: Int? = nil, crop: VideoCrop = VideoCrop()

@@ -44,8 +44,9 @@ public final class LoopbackNetwork: ChannelTransport {
 
     /// Requires a token from users who join this channel from now on.
     ///
-    /// - Parameter verifier: Checks them instead of the network's own verifier; `nil` restores that
-    ///   one.
+    /// - Parameters:
+    ///   - verifier: Checks them instead of the network's own verifier; `nil` restores that one.
+    ///   - channel: The channel's name.
     public func demand(_ verifier: (any TokenVerifier)?, forChannel channel: String) {
         // The previous verifier is released outside the lock, because that may run foreign code.
         _ = state.withLock { state in

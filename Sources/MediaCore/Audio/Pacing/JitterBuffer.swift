@@ -46,7 +46,9 @@ public struct JitterBuffer: Sendable {
     ///
     /// - Parameters:
     ///   - sampleRate: Samples per second of each channel, in Hz.
+    ///   - channels: The number of channels.
     ///   - timing: What determines when samples are taken.
+    ///   - configuration: How long samples wait, and what is done about gaps.
     public init(
         sampleRate: Int, channels: Int, timing: Timing,
         configuration: Configuration = Configuration()

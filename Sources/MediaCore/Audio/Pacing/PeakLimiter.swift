@@ -12,7 +12,9 @@ public struct PeakLimiter: Sendable {
 
     /// Creates a limiter that leaves the level unchanged until a sample is too loud.
     ///
-    /// - Parameter sampleRate: Samples per second of each channel, in Hz.
+    /// - Parameters:
+    ///   - sampleRate: Samples per second of each channel, in Hz.
+    ///   - channels: The number of channels.
     public init(sampleRate: Int, channels: Int) {
         self.sampleRate = max(1, sampleRate)
         self.channels = max(1, channels)

@@ -8,7 +8,9 @@ public struct VideoPlanes: ~Copyable {
 
     /// Creates the value from mapped memory.
     ///
-    /// - Parameter planes: Memory that must stay valid and unchanged while this value exists.
+    /// - Parameters:
+    ///   - planes: Memory that must stay valid and unchanged while this value exists.
+    ///   - format: The format of the whole picture.
     public init(unsafe planes: [MappedPlane], format: VideoFormat) {
         self.planes = planes
         self.format = format
@@ -39,8 +41,10 @@ public struct MutableVideoPlanes: ~Copyable {
 
     /// Creates the value from mapped memory.
     ///
-    /// - Parameter planes: Memory that must stay valid while this value exists, and that nothing
-    ///   else accesses.
+    /// - Parameters:
+    ///   - planes: Memory that must stay valid while this value exists, and that nothing else
+    ///     accesses.
+    ///   - format: The format of the whole picture.
     public init(unsafe planes: [MappedPlane], format: VideoFormat) {
         self.planes = planes
         formats = [format]
