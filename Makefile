@@ -1,6 +1,8 @@
 # make demo [INPUT=clip.mp4]   the main job, on what there is
 # make test                    every test
 # make lint | bench            style | costs against C
+# make docs                    the articles and every public name as a site, and what is wrong with them
+# make api                     writes the public names anew to .ci/api.txt, which make docs compares
 # make test-thread | test-address   the suite under a sanitizer
 # make stress [TIMES=20] [FILTER=…]   the suite again and again, beside a busy core
 # make fuzz [SECONDS=30]       libFuzzer on strings, files, pushes, frames, repairs; and properties
@@ -18,7 +20,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth
 
-.PHONY: properties soak faults wild fuzz stress test-thread test-address demo test lint bench build packages packages-test clean
+.PHONY: docs api properties soak faults wild fuzz stress test-thread test-address demo test lint bench build packages packages-test packages-docs clean
 
 demo: packages
 	swift build -c release --product gst-bridge
@@ -80,6 +82,13 @@ lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
 	swift test --filter HouseTests
 
+docs: packages-docs
+	@.ci/docs
+
+api: packages-docs
+	@.ci/symbols
+	@.ci/api
+
 # FAULTS="--quick", "--only kill-mkv,kill-ts", "--seed 7", "--list"
 faults: packages-test
 	swift build --product gst-bridge
@@ -104,6 +113,9 @@ packages:
 
 packages-test:
 	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS)
+
+packages-docs:
+	@.ci/packages $(LIBRARIES) jq
 
 clean:
 	rm -rf .build Benchmarks/.build Tests/Fuzz/.build
