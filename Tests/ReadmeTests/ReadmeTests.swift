@@ -55,14 +55,14 @@ struct ReadmeTests {
     }
 
     @Test func theCallOfTheSecondRungRecordsItsFrames() async throws {
-        try await inDirectory { directory in
+        try await Self.inDirectory { directory in
             try await Example.oneCall()
             #expect(try await MediaProbe(of: directory.file("two.mkv")).video?.frames == 90)
         }
     }
 
     @Test func theRecordingOfTheThirdRungHasItsFramesWithoutColours() async throws {
-        try await inDirectory { directory in
+        try await Self.inDirectory { directory in
             try await Example.plan()
             let path = directory.file("three.mkv")
             #expect(try await MediaProbe(of: path).video?.frames == 90)
@@ -77,7 +77,7 @@ struct ReadmeTests {
     }
 
     @Test func theLoopOfTheArticleRecordsItsFramesWithTheLine() async throws {
-        try await inDirectory { directory in
+        try await Self.inDirectory { directory in
             try await Example.sequence()
             let path = directory.file("three.mkv")
             #expect(try await MediaProbe(of: path).video?.frames == 90)
@@ -87,7 +87,7 @@ struct ReadmeTests {
     }
 
     @Test func theEngineOfTheArticleRecordsItsFramesWithoutColours() async throws {
-        try await inDirectory { directory in
+        try await Self.inDirectory { directory in
             try await Example.engine()
             let path = directory.file("four.mkv")
             #expect(try await MediaProbe(of: path).video?.frames == 90)
@@ -97,7 +97,7 @@ struct ReadmeTests {
     }
 
     @Test func theRecordingBeginsBeforeItWasStarted() async throws {
-        try await inDirectory { directory in
+        try await Self.inDirectory { directory in
             try await Example.recording()
             let probe = try await MediaProbe(of: directory.file("five.mkv"))
             // Three seconds at 30 frames a second, of which a slow machine may lose some.
@@ -108,7 +108,7 @@ struct ReadmeTests {
     }
 
     @Test func theSoundOfTheArticleIsWrittenHalfAsLoud() async throws {
-        try await inDirectory { directory in
+        try await Self.inDirectory { directory in
             try await Example.sound()
             let path = directory.file("quiet.flac")
             #expect(try await MediaProbe.audioSamples(of: path) == 102_400)
@@ -116,7 +116,7 @@ struct ReadmeTests {
     }
 
     @Test func theFilmOfTheArticleGivesPicturesAndSound() async throws {
-        try await inDirectory { directory in
+        try await Self.inDirectory { directory in
             try await Clip().make(at: directory.file("film.mkv"))
             let engine = MediaEngine()
             try await Example.film(engine)
@@ -160,7 +160,7 @@ struct ReadmeTests {
     }
 
     /// The examples write to where they are run.
-    private func inDirectory(_ body: (TemporaryDirectory) async throws -> Void) async throws {
+    static func inDirectory(_ body: (TemporaryDirectory) async throws -> Void) async throws {
         let before = FileManager.default.currentDirectoryPath
         try await withTemporaryDirectory { directory in
             #expect(FileManager.default.changeCurrentDirectoryPath(directory.path))
