@@ -39,6 +39,8 @@ enum FullDisks {
         var order = VictimOrder(path: path)
         order.capture = VictimOrder.cameraAndMicrophone(pattern: "snow")
         order.hasPreview = true
+        // A busy machine would evict pictures in front of the encoder, and never fill the disk.
+        order.waits = options.isQuick
         order.stopAfter = options.frames
         order.bitrate = 8_000_000
         return order
