@@ -20,6 +20,8 @@ final class BridgeStream: CaptureReceiver {
     /// headers.
     private let unwanted = Atomic<Int>(0)
     private let end = Atomic<Int64>(0)
+    /// Whether a frame or sample with a time has passed.
+    private let hasBegun = Atomic<Bool>(false)
 
     init(
         name: String, branch: CaptureBranch, takers: [any StreamTaker],
@@ -129,6 +131,7 @@ final class BridgeStream: CaptureReceiver {
             if gate.isOpen { give(sample) }
             return refuse()
         }
+        let sample = continued(sample)
         guard let time = checked(sample.runningTime) else { return }
         let verdict = limits.admitSample(at: time)
         if verdict.passes, gate.isOpen {
@@ -164,6 +167,15 @@ final class BridgeStream: CaptureReceiver {
 
     private func reach(_ time: MediaTime, _ duration: MediaTime?) {
         end.store((time + (duration ?? .zero)).nanoseconds, ordering: .relaxed)
+        hasBegun.store(true, ordering: .relaxed)
+    }
+
+    /// Returns raw audio that has no time with the time that the stream has reached: an audio sink
+    /// plays it directly after the sample before. Returns anything else as it is.
+    private func continued(_ sample: MediaSample) -> MediaSample {
+        guard sample.runningTime == nil, sample.isRawAudio, hasBegun.load(ordering: .relaxed)
+        else { return sample }
+        return sample.due(at: reached)
     }
 
     private func checked(_ time: MediaTime?) -> MediaTime? {

@@ -23,8 +23,24 @@ public final class MediaSample: Sendable {
         self.liveTiming = liveTiming
     }
 
-    /// How long the sample lasts; `nil` if unknown.
-    public var duration: MediaTime? { buffer.duration.map { MediaTime($0) } }
+    /// How long the sample lasts: what the buffer says, or for raw audio the number of its samples;
+    /// `nil` if unknown.
+    public var duration: MediaTime? {
+        if let duration = buffer.duration { return MediaTime(duration) }
+        guard let info = audioLayout?.info ?? AudioInfo(caps) else { return nil }
+        return MediaTime(
+            value: Int64(buffer.audioSampleCount(info)), timescale: Int32(clamping: info.rate))
+    }
+
+    /// Whether it holds raw audio, in whatever sample format.
+    var isRawAudio: Bool { caps.mediaType == "audio/x-raw" }
+
+    /// Returns the sample with another presentation time. Copies no bytes.
+    func due(at time: MediaTime) -> MediaSample {
+        MediaSample(
+            buffer.retained(), caps: caps, audioLayout: audioLayout, runningTime: time,
+            liveTiming: liveTiming)
+    }
 
     /// Whether the sample is a header, which holds no media but data that a decoder needs first,
     /// and has no presentation time: the first packets of Vorbis, Theora and FLAC.
