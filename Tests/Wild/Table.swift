@@ -33,7 +33,8 @@ struct Table {
 
     private func run(in folder: TemporaryDirectory) async throws -> Bool {
         let films = try Films(in: TemporaryDirectory(existing: folder.file("films")))
-        var (right, refused, silent) = (0, 0, 0)
+        var (right, silent) = (0, 0)
+        var refusals: [String: String] = [:]
         try await withThrowingTaskGroup(of: (Trial, Verdict).self) { group in
             var waiting = entries[...]
             func startNext() {
@@ -48,7 +49,8 @@ struct Table {
                 startNext()
                 switch verdict {
                 case .right: right += 1
-                case .refusedFairly: refused += 1
+                case .refusedFairly:
+                    refusals[trial.entry.id] = trial.entry.expect.refusal?.why
                 case .wrong(let differences, let isSilent):
                     silent += isSilent ? 1 : 0
                     tell(trial, differences, isSilent: isSilent)
@@ -57,9 +59,12 @@ struct Table {
         }
         let total = entries.count
         let percent = total == 0 ? 100 : right * 100 / total
-        let wrong = total - right - refused
+        let wrong = total - right - refusals.count
+        for (id, why) in refusals.sorted(by: { $0.key < $1.key }) {
+            print("refused fairly: \(id): \(why)")
+        }
         print(
-            "\(right) of \(total) right (\(percent) %), \(refused) refused fairly, \(wrong) wrong"
+            "\(right) of \(total) right (\(percent) %), \(refusals.count) refused fairly, \(wrong) wrong"
                 + (silent > 0 ? ", \(silent) of them without a word" : ""))
         return Double(right) >= Double(total) * Self.enough && silent == 0
     }
