@@ -36,14 +36,20 @@ public struct Sample: ~Copyable {
 
     /// The presentation time as running time, in nanoseconds; negative before the segment's start.
     /// `nil` if the buffer has no timestamp or the segment's format is not time.
-    public var runningTime: Int64? {
-        guard let buffer = gst_sample_get_buffer(pointer), buffer.pointee.pts != ClockTime.none,
+    public var runningTime: Int64? { running { $0.pts } }
+
+    /// The decoding time as running time, in nanoseconds; `nil` as for ``runningTime``.
+    public var decodingRunningTime: Int64? { running { $0.dts } }
+
+    private func running(_ time: (GstBuffer) -> GstClockTime) -> Int64? {
+        guard let buffer = gst_sample_get_buffer(pointer),
+            case let time = time(buffer.pointee), time != ClockTime.none,
             let segment = gst_sample_get_segment(pointer),
             segment.pointee.format == GST_FORMAT_TIME
         else { return nil }
         var running: guint64 = 0
         let sign = gst_segment_to_running_time_full(
-            segment, GST_FORMAT_TIME, buffer.pointee.pts, &running)
+            segment, GST_FORMAT_TIME, time, &running)
         guard sign != 0, running <= guint64(Int64.max) else { return nil }
         return sign < 0 ? -Int64(running) : Int64(running)
     }

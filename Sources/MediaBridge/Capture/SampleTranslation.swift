@@ -59,7 +59,7 @@ final class SampleTranslation: Sendable {
     /// Passes the sample that was pulled last to a receiver.
     func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
         let layout = layout(of: sample)
-        let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
+        let running = time(of: sample)
         guard let buffer = sample.takeBuffer() else { return }
         if let layout {
             let frame = frame(buffer, layout, running)
@@ -80,13 +80,23 @@ final class SampleTranslation: Sendable {
     /// Converts the sample that was pulled last; returns `nil` if it holds no buffer.
     func translate(_ sample: consuming Sample) -> Item? {
         let layout = layout(of: sample)
-        let running = sample.runningTime.map { MediaTime(nanoseconds: $0) }
+        let running = time(of: sample)
         guard let buffer = sample.takeBuffer() else { return nil }
         if let layout {
             return .frame(frame(buffer, layout, running))
         }
         if let audio = audioLayout { return .audio(frame(buffer, audio, running)) }
         return self.sample(buffer, running).map { .sample($0) }
+    }
+
+    /// The time at which the sample is due. Parsers of elementary streams time encoded media by its
+    /// decoding alone.
+    private func time(of sample: borrowing Sample) -> MediaTime? {
+        if let running = sample.runningTime { return MediaTime(nanoseconds: running) }
+        guard let decoding = sample.decodingRunningTime,
+            stream.withLock({ $0.caps?.isRaw }) == false
+        else { return nil }
+        return MediaTime(nanoseconds: decoding)
     }
 
     private func frame(

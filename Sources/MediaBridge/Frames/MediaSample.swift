@@ -5,7 +5,8 @@ public final class MediaSample: Sendable {
     let buffer: Buffer
     /// The caps that describe the bytes.
     public let caps: Caps
-    /// Presentation time, in the running time of its capture; `nil` if it has none.
+    /// Presentation time, in the running time of its capture, or the decoding time of encoded media
+    /// that has no other; `nil` if it has none.
     public let runningTime: MediaTime?
     /// Timing of a live capture; `nil` on samples of any other.
     public let liveTiming: LiveTiming?

@@ -49,6 +49,39 @@ extension CommandTests {
             }
         }
 
+        /// A parser of an elementary stream knows when each picture is decoded, and not when it is
+        /// shown.
+        @Test func whatHasADecodingTimeAlonePasses() async throws {
+            try await withTemporaryDirectory { directory in
+                let stream = directory.file("stream.h264")
+                let (bridged, direct) = (directory.file("bridged.ts"), directory.file("direct.ts"))
+                let make =
+                    "videotestsrc num-buffers=30 ! x264enc bframes=0 "
+                    + "! video/x-h264,stream-format=byte-stream ! filesink location=\(stream)"
+                let capture = "filesrc location=\(stream) ! h264parse"
+                for text in [make, "\(capture) ! mpegtsmux ! filesink location=\(direct)"] {
+                    try await Tool.check(
+                        "gst-launch-1.0", ["-q"] + text.split(separator: " ").map(String.init))
+                }
+                let ended = try await GstBridge.run(
+                    capture: capture, outputs: ["mpegtsmux ! filesink location=\(bridged)"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(try ended.report.captures["video"]?.frames == 30)
+                #expect(try ended.report.captures["video"]?.dropped == 0)
+                #expect(try await Self.times(in: bridged) == Self.times(in: direct))
+            }
+        }
+
+        /// When each packet is shown and decoded.
+        private static func times(in path: String) async throws -> String {
+            try await Tool.check(
+                "ffprobe",
+                [
+                    "-v", "error", "-show_entries", "packet=pts_time,dts_time", "-of", "csv=p=0",
+                    path,
+                ])
+        }
+
         /// Codec and number of packets of each stream, in no order.
         private static func packets(of path: String) async throws -> [String] {
             try await Tool.check(
