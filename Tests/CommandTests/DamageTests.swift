@@ -24,11 +24,47 @@ extension CommandTests {
                 try Self.cut(film)
                 let ended = try await GstBridge.run(
                     capture: "filesrc location=\(film) ! decodebin ! videoconvert",
-                    outputs: ["fakesink"], within: .seconds(10))
+                    outputs: ["fakesink"], within: .seconds(20))
                 #expect(ended.status == 1)
-                #expect(ended.errors.contains("no playable streams"), "\(ended.errors)")
+                // About once in a hundred runs decodebin drops the error, in gst-launch-1.0 too.
+                let isDropped = ended.errors.contains("all of its threads have paused")
+                let isTold = ended.errors.contains("no playable streams")
+                #expect(isDropped || isTold, "\(ended.errors)")
+                if !isDropped { expectOneParagraph(ended) }
+            }
+        }
+
+        @Test func bytesOfWhichNothingSaysWhatTheyAreAreAnError() async throws {
+            try await withTemporaryDirectory { directory in
+                let bytes = try directory.write("any bytes at all\n", to: "any")
+                let ended = try await GstBridge.run(
+                    capture: "filesrc location=\(bytes)",
+                    outputs: ["filesink location=\(directory.file("copy"))"],
+                    within: .seconds(20))
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("bytes without caps"), "\(ended.errors)")
                 expectOneParagraph(ended)
             }
+        }
+
+        /// gst-launch-1.0 waits for ever.
+        @Test func aCaptureInWhichNothingCanMoveAnyMoreIsAnError() async throws {
+            let ended = try await GstBridge.run(
+                capture: "videotestsrc num-buffers=5 ! valve drop=true drop-mode=drop-all",
+                outputs: ["fakesink"], within: .seconds(30))
+            #expect(ended.status == 1)
+            let told = ended.errors
+            #expect(told.contains("for 10.0 seconds nothing has moved"), "\(told)")
+            #expect(told.contains("all of its threads have paused"), "\(told)")
+        }
+
+        @Test func aCaptureThatPausesForAWhileGoesOn() async throws {
+            // Twelve seconds without a buffer.
+            let ended = try await GstBridge.run(
+                capture:
+                    "videotestsrc num-buffers=3 ! video/x-raw,framerate=1/6 ! identity sync=true",
+                outputs: ["fakesink sync=false"], within: .seconds(60))
+            #expect(ended.status == 0, "\(ended.errors)")
         }
 
         /// GStreamer takes the end of such a file for the end of the film, and says nothing.

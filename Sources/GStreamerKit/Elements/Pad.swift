@@ -107,9 +107,10 @@ public final class Pad: @unchecked Sendable {
 }
 
 extension UnsafeMutablePointer<GstBuffer> {
-    /// Whether it holds no media but only data that a decoder needs first, and has no presentation
-    /// time.
+    /// Whether it holds no media but only data that a decoder needs first, and has no time. A key
+    /// frame of an elementary stream, which has a decoding time alone, may carry the flag as well.
     var isTimelessHeader: Bool {
-        gst_buffer_has_flags(self, GST_BUFFER_FLAG_HEADER) != 0 && pointee.pts == .max
+        gst_buffer_has_flags(self, GST_BUFFER_FLAG_HEADER) != 0
+            && pointee.pts == .max && pointee.dts == .max
     }
 }

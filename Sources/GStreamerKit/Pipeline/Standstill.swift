@@ -116,6 +116,16 @@ package struct Standstill {
     }
 }
 
+extension Pipeline {
+    /// Whether every streaming task has paused or stopped, and at least one has run: no thread of a
+    /// pad will push or pull data any more. Elements with threads of their own are not considered.
+    package var hasOnlyPausedTasks: Bool {
+        let states = elements.flatMap { $0.pads(GST_PAD_SRC) + $0.pads(GST_PAD_SINK) }
+            .map { gst_pad_get_task_state($0.pointer) }
+        return states.contains(GST_TASK_PAUSED) && !states.contains(GST_TASK_STARTED)
+    }
+}
+
 /// Fill level of an element that queues buffers.
 private struct QueueLevel {
     private let levels: [(level: UInt64, limit: UInt64)]

@@ -43,12 +43,14 @@ final class StallWatch: Sendable {
 
     private func look() {
         let moved = bridge.movement
-        let (before, isNew) = state.withLock { state in
+        let (before, isNew, isOld) = state.withLock { state in
             let (before, wasTold) = (state.moved, state.isTold)
             state.moved = moved
             state.isTold = moved == before
-            return (before, moved == before && !wasTold && !state.isOver)
+            let stands = moved == before && !state.isOver
+            return (before, stands && !wasTold, stands && wasTold)
         }
+        if isOld { bridge.endDeadCaptures(after: Self.patience * 2) }
         if isNew, let stall = bridge.stall(after: Self.patience) {
             bridge.run.tell(.stalled(stall))
         }
@@ -155,6 +157,26 @@ extension Bridge {
             .deadlineExceeded,
             message: "nothing has moved for \(time): " + reasons.joined(separator: "; "),
             advice: advice ?? Self.outputAdvice)
+    }
+
+    /// Ends the streams of captures whose threads have all paused without data, end or error, which
+    /// would never end. So does decodebin with a damaged file, about once in a hundred runs: it
+    /// drops the error of a demuxer that fails while it is being added.
+    fileprivate func endDeadCaptures(after time: Duration) {
+        for capture in captures
+        where capture.isLive != true && capture.pipeline.hasOnlyPausedTasks {
+            for stream in streams where stream.belongs(to: capture) && !stream.branch.isEnded {
+                let element = stream.branch.sink.element.name
+                stream.branch.end(
+                    losing: PipelineError(
+                        .streamFailed,
+                        message: "the capture gives nothing more of \"\(stream.name)\": for "
+                            + "\(time) nothing has moved, and all of its threads have paused, without an "
+                            + "end or an error that reached \(element)",
+                        advice: "look at the file with gst-discoverer-1.0: it may be damaged; or "
+                            + "look for an element that drops the end of the stream"))
+            }
+        }
     }
 
     fileprivate static let outputAdvice =

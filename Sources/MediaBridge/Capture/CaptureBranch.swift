@@ -288,25 +288,44 @@ final class CaptureBranch: Sendable {
     }
 
     private func drain(to receiver: any CaptureReceiver) {
-        while let sample = translation.pull() { translation.deliver(sample, to: receiver) }
+        while let sample = pull() { translation.deliver(sample, to: receiver) }
     }
 
     /// Delivers all samples that have arrived. The appsink of a file drops nothing, so the counts
     /// say how many wait; no extra pull is needed to find the queue empty.
     private func deliverArrived(to receiver: any CaptureReceiver) {
-        while takenSamples < arrivedSamples, let sample = translation.pull() {
+        while takenSamples < arrivedSamples, let sample = pull() {
             translation.deliver(sample, to: receiver)
         }
     }
 
     // MARK: Taking samples
 
+    /// Takes the next sample. Bytes without caps, as a file source gives them, end the branch: no
+    /// output could know what they are.
+    private func pull() -> Sample? {
+        guard let sample = translation.pull() else { return nil }
+        if sample.capsIdentity == nil { end(losing: .noFormat(of: sink.element.name)) }
+        return sample
+    }
+
     /// Returns the next frame or sample if one waits, otherwise `nil`; never blocks. One caller at
     /// a time.
     func tryPull() -> SampleTranslation.Item? {
-        while let sample = translation.pull() {
+        while let sample = pull() {
             if let item = translation.translate(sample) { return item }
         }
         return nil
+    }
+}
+
+extension PipelineError {
+    fileprivate static func noFormat(of name: String) -> PipelineError {
+        PipelineError(
+            .streamFailed,
+            message: "the stream \"\(name)\" carries bytes without caps, and nothing says what "
+                + "they are",
+            advice: "put what reads them into the capture: a parser such as rawaudioparse, a "
+                + "demuxer or decodebin; or caps, audio/x-raw,…")
     }
 }
