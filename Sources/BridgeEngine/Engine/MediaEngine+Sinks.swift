@@ -56,7 +56,7 @@ extension MediaEngine {
                 advice: "take it away from there first")
         }
         try refuseOverdue(entry.host)
-        // Returns whether sinks of this stream must run now.
+        // Whether sinks of this stream must run now.
         let runs =
             entry.stream.isLocal ? !holds.isEmpty : membership != nil || joining != nil
         if runs { try await bringUp(entry.host) }
