@@ -22,7 +22,7 @@ final class BlackAndWhiteRenderer: VideoSink {
         // colours.
         try gray.withMutablePlanes { planes in
             for chroma in 1..<planes.count {
-                var plane = planes.plane(chroma)
+                var plane = planes[chroma]
                 plane.fill(128)
             }
         }

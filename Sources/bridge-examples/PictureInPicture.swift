@@ -40,7 +40,7 @@ final class CallView: Sendable {
             try large.withMutablePlanes { target in
                 try small.withPlanes { source in
                     for index in 0..<source.count {
-                        var plane = target.plane(index)
+                        var plane = target[index]
                         // 16 pixels from the lower right corner; half as many chroma samples.
                         let margin = index == 0 ? 16 : 8
                         plane.paste(

@@ -71,7 +71,7 @@ final class SideBySideSource: VideoSource {
             for (picture, isRight) in [(left, false), (right, true)] {
                 try picture.withPlanes { source in
                     for index in 0..<source.count {
-                        var plane = target.plane(index)
+                        var plane = target[index]
                         plane.paste(source[index], x: isRight ? plane.width / 2 : 0, y: 0)
                     }
                 }

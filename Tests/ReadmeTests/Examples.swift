@@ -24,10 +24,7 @@ enum Example {
         struct NoColour: VideoProcessor {
             func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
                 try frame.withMutablePlanes { planes in
-                    for index in 1..<planes.count {
-                        var chroma = planes.plane(index)
-                        chroma.fill(128)
-                    }
+                    for index in 1..<planes.count { planes[index].fill(128) }
                 }
                 return frame
             }
@@ -48,10 +45,10 @@ enum Example {
         let sink = try PipelineVideoSink("x264enc ! matroskamux ! filesink location=three.mkv")
         for try await var frame in source.frames() {
             try frame.withMutablePlanes { planes in
-                var luma = planes.plane(0)
-                let (middle, width) = (luma.rows / 2, luma.width)
+                var luma = planes[0]
+                let middle = luma.rows / 2
                 var row = luma.row(middle)  // a white line
-                for x in 0..<width { row.storeBytes(of: 235, toByteOffset: x, as: UInt8.self) }
+                for x in row.byteOffsets { row[x] = 235 }
             }
             try await sink.write(frame)
         }
@@ -93,8 +90,7 @@ enum Example {
                         let size = VideoSize(width: 320, height: 240)
                         guard var picture = try? PixelBuffer(.gray8, size: size) else { continue }
                         try? picture.withMutablePlanes { planes in
-                            var luma = planes.plane(0)
-                            luma.fill(UInt8(2 * number))
+                            planes[0].fill(UInt8(2 * number))
                         }
                         let time = MediaTime(value: Int64(number), timescale: 30)
                         consumer.consumePixelBuffer(picture, withTimestamp: time, rotation: .none)
@@ -108,7 +104,7 @@ enum Example {
         /// Prints how bright each picture is.
         final class LightMeter: VideoSink {
             func render(_ frame: VideoFrame) throws {
-                let level = try frame.withPlanes { $0[0].row(0).unsafeLoad(as: UInt8.self) }
+                let level = try frame.withPlanes { $0[0].row(0)[0] }
                 print("\(frame): \(level)")
             }
         }
@@ -155,7 +151,7 @@ enum Example {
         // Frames
         try frame.withPlanes { planes in
             let chroma = planes[1]  // width, rows, stride, pixelStride, depth
-            let first = chroma.row(0).unsafeLoad(fromByteOffset: 0, as: UInt8.self)
+            let first = chroma.row(0)[0]
             print(chroma.layout, first)
         }
         // end

@@ -64,7 +64,7 @@ public final class GrayscaleFilter: VideoProcessor, Sendable {
             _ planes: inout MutableVideoPlanes, _ component: VideoInfo.Component,
             _ littleEndian: Bool
         ) {
-            var plane = planes.plane(component.plane)
+            var plane = planes[component.plane]
             let layout = plane.layout
             plane.withUnsafeMutableBytes { bytes in
                 let isWord = component.depth > 8
@@ -105,7 +105,7 @@ public final class GrayscaleFilter: VideoProcessor, Sendable {
             for y in 0..<height {
                 for x in 0..<width { luminance[x] = 0 }
                 for (channel, weight) in zip(channels, weights) {
-                    var plane = planes.plane(channel.plane)
+                    var plane = planes[channel.plane]
                     let row = y * plane.stride + channel.offset
                     plane.withUnsafeMutableBytes { bytes in
                         require(bytes.count, row, width, channel)
@@ -116,7 +116,7 @@ public final class GrayscaleFilter: VideoProcessor, Sendable {
                     }
                 }
                 for channel in channels {
-                    var plane = planes.plane(channel.plane)
+                    var plane = planes[channel.plane]
                     let row = y * plane.stride + channel.offset
                     plane.withUnsafeMutableBytes { bytes in
                         require(bytes.count, row, width, channel)

@@ -2,10 +2,11 @@ extension MutableVideoPlanes {
     /// The plane, for writing. Traps if there is no such plane.
     ///
     /// ```swift
-    /// let width = planes[0].width
     /// var row = planes[0].row(y)
-    /// for x in 0..<width { row[x] = 235 }
+    /// for x in row.byteOffsets { row[x] = 235 }
     /// ```
+    ///
+    /// A row is an exclusive access to its plane: `planes[0].width` must be read before or after.
     public subscript(index: Int) -> MutableVideoPlane {
         @_lifetime(&self)
         mutating get { plane(index) }

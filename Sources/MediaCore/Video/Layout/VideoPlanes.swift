@@ -55,7 +55,7 @@ public struct MutableVideoPlanes: ~Copyable {
 
     /// Returns a plane for writing. Traps if there is no such plane.
     @_lifetime(&self)
-    public mutating func plane(_ index: Int) -> MutableVideoPlane {
+    mutating func plane(_ index: Int) -> MutableVideoPlane {
         let plane = MutableVideoPlane(
             unsafe: planes[index].memory, layout: planes[index].layout)
         return unsafe _overrideLifetime(plane, mutating: &self)
