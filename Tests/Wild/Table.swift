@@ -8,7 +8,7 @@ struct Table {
     private let jobs: Int
     private let keep: String?
 
-    /// The part of the entries that must be right.
+    /// The part of the entries that must be right, of those that gst-launch-1.0 runs.
     private static let enough = 0.95
 
     init(_ entries: [Entry], bridge: String, jobs: Int, keep: String?) throws {
@@ -33,7 +33,7 @@ struct Table {
 
     private func run(in folder: TemporaryDirectory) async throws -> Bool {
         let films = try Films(in: TemporaryDirectory(existing: folder.file("films")))
-        var (right, silent) = (0, 0)
+        var (right, silent, refusedByBoth) = (0, 0, 0)
         var refusals: [String: String] = [:]
         try await withThrowingTaskGroup(of: (Trial, Verdict).self) { group in
             var waiting = entries[...]
@@ -49,7 +49,8 @@ struct Table {
                 startNext()
                 switch verdict {
                 case .right: right += 1
-                case .refusedFairly:
+                case .refusedFairly(let alsoWhole):
+                    refusedByBoth += alsoWhole ? 1 : 0
                     refusals[trial.entry.id] = trial.entry.expect.refusal?.why
                 case .wrong(let differences, let isSilent):
                     silent += isSilent ? 1 : 0
@@ -58,15 +59,26 @@ struct Table {
             }
         }
         let total = entries.count
-        let percent = total == 0 ? 100 : right * 100 / total
         let wrong = total - right - refusals.count
         for (id, why) in refusals.sorted(by: { $0.key < $1.key }) {
             print("refused fairly: \(id): \(why)")
         }
+        let running = total - refusedByBoth
         print(
-            "\(right) of \(total) right (\(percent) %), \(refusals.count) refused fairly, \(wrong) wrong"
+            "\(right) of \(total) right (\(percent(right, of: total))), "
+                + "\(refusals.count) refused fairly, \(wrong) wrong"
                 + (silent > 0 ? ", \(silent) of them without a word" : ""))
-        return Double(right) >= Double(total) * Self.enough && silent == 0
+        if refusedByBoth > 0 {
+            print(
+                "gst-launch-1.0 refuses \(refusedByBoth) of them as well: of those that it runs, \(right) of "
+                    + "\(running) are right (\(percent(right, of: running)))")
+        }
+        return Double(right) >= Double(running) * Self.enough && silent == 0
+    }
+
+    private func percent(_ number: Int, of total: Int) -> String {
+        let tenths = total == 0 ? 1000 : number * 1000 / total
+        return "\(tenths / 10).\(tenths % 10) %"
     }
 
     private func verdict(of trial: Trial) async throws -> Verdict {

@@ -1,14 +1,15 @@
 /// What is said of an entry.
 enum Verdict: Sendable {
     case right
-    /// It cannot work, and the command said so.
-    case refusedFairly
+    /// It cannot work, and the command said so. `alsoWhole` where gst-launch-1.0 runs the whole line as
+    /// little.
+    case refusedFairly(alsoWhole: Bool)
     /// What differs. `isSilent` where the command did not say that anything was wrong.
     case wrong([String], isSilent: Bool)
 
     init(of entry: Entry, whole: Remains, cut: Remains) async throws {
         if let refusal = entry.expect.refusal {
-            self = Verdict(of: refusal, cut)
+            self = Verdict(of: refusal, whole, cut)
             return
         }
         guard whole.ending == .status(0) else {
@@ -28,7 +29,7 @@ enum Verdict: Sendable {
         }
     }
 
-    private init(of refusal: Entry.Refusal, _ cut: Remains) {
+    private init(of refusal: Entry.Refusal, _ whole: Remains, _ cut: Remains) {
         guard cut.ending == .status(1) || cut.ending == .status(64) else {
             self = .wrong(["it was to be refused (\(refusal.why)): \(cut.ending)"], isSilent: true)
             return
@@ -36,7 +37,7 @@ enum Verdict: Sendable {
         let missing = refusal.words.filter { !cut.errors.contains($0) }
         self =
             missing.isEmpty
-            ? .refusedFairly
+            ? .refusedFairly(alsoWhole: whole.ending != .status(0))
             : .wrong(
                 ["the refusal does not name \(missing.joined(separator: ", ")): \(cut.complaint)"],
                 isSilent: false)

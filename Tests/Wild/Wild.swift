@@ -17,7 +17,8 @@ struct Wild: AsyncParsableCommand {
             cannot work, and gst-bridge ends with 1 or 64 and names what the entry says it must. Everything \
             else is wrong, and wrong without a word where gst-bridge ended with 0, crashed or hung.
 
-            Ends with 0 where at least 95 of 100 entries are right, and none is wrong without a word.
+            Ends with 0 where at least 95 of 100 entries that gst-launch-1.0 runs are right, and none is wrong \
+            without a word.
             """)
 
     @Option(help: "Entries to run, by id, with commas between them.")
