@@ -6,6 +6,7 @@
 // each frame's time), and each frame's moment there is held against the moment on the clock at which it
 // was captured, plus the latency that the capture declares. Printed: the median and the largest distance
 // in milliseconds, and the frames that were lost after the first second.
+import Foundation
 import MediaBridge
 import Synchronization
 
@@ -15,20 +16,35 @@ final class Moments: Sendable {
     let shown = Mutex<[MediaTime]>([])
 }
 
+let (width, height) = (320, 240)
+
 func measure(_ name: String, captureDelay: Duration, skipped: Int) async throws {
     let source = try PipelineVideoSource(
         "videotestsrc is-live=true num-buffers=150 ! "
-            + "video/x-raw,format=I420,width=320,height=240,framerate=30/1")
+            + "video/x-raw,format=I420,width=\(width),height=\(height),framerate=30/1")
+    // The sink writes each frame into a pipe when it is due.
+    let pipe = Pipe()
     let sink = try PipelineVideoSink(
-        "appsrc name=video ! appsink name=out sync=true max-buffers=300")
+        "fdsink sync=true fd=\(pipe.fileHandleForWriting.fileDescriptor)")
     let moments = Moments()
-    let out = sink.pipeline.appSinks["out"]!
-    out.setHandlers(
-        onSample: {
-            moments.shown.withLock { $0.append(MediaTime(SharedClock.now)) }
-            _ = out.tryPull()
-            return .ok
-        }, onEnd: {})
+    let (ending, ended) = AsyncStream<Never>.makeStream()
+    let reader = Thread { [descriptor = pipe.fileHandleForReading.fileDescriptor] in
+        var frame = [UInt8](repeating: 0, count: width * height * 3 / 2)
+        while true {
+            var filled = 0
+            while filled < frame.count {
+                let count = frame.withUnsafeMutableBytes {
+                    read(descriptor, $0.baseAddress! + filled, $0.count - filled)
+                }
+                if count <= 0 { return ended.finish() }
+                if filled == 0 {
+                    moments.shown.withLock { $0.append(MediaTime(SharedClock.now)) }
+                }
+                filled += count
+            }
+        }
+    }
+    reader.start()
     try await sink.start()
     try await Task.sleep(for: captureDelay)
     var index = 0
@@ -41,7 +57,8 @@ func measure(_ name: String, captureDelay: Duration, skipped: Int) async throws 
         sink.consume(frame)
     }
     let report = try await sink.finish()
-    out.removeHandlers()
+    try pipe.fileHandleForWriting.close()
+    for await _ in ending {}
     let (due, shown) = (moments.due.withLock { $0 }, moments.shown.withLock { $0 })
     let distances = zip(due, shown).map { abs(($1 - $0).seconds) * 1000 }.sorted()
     let lost = due.count - shown.count

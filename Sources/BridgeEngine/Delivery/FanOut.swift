@@ -1,13 +1,13 @@
-public import MediaCore
+package import MediaCore
 internal import Synchronization
 
 /// Distributes one stream to any number of receivers. All get the same frame, not a copy.
 ///
 /// Receivers may be added and removed while frames flow. Thread: any.
-public final class FanOut: VideoFrameConsumer {
+package final class FanOut: VideoFrameConsumer {
     /// The connection of one receiver to a fan-out, with its counts. It ends with
     /// ``FanOut/remove(_:)``.
-    public final class Link: Sendable {
+    package final class Link: Sendable {
         fileprivate let receiver: any VideoFrameConsumer
         private let offeredCount = Atomic<Int>(0)
         private let pushedCount = Atomic<Int>(0)
@@ -16,12 +16,12 @@ public final class FanOut: VideoFrameConsumer {
         fileprivate init(_ receiver: any VideoFrameConsumer) { self.receiver = receiver }
 
         /// The number of frames that the receiver accepted.
-        public var pushed: Int { pushedCount.load(ordering: .relaxed) }
+        package var pushed: Int { pushedCount.load(ordering: .relaxed) }
         /// The frames that the receiver dropped, by cause.
-        public var dropped: DropCounts { drops.withLock { $0 } }
+        package var dropped: DropCounts { drops.withLock { $0 } }
 
         /// The frames offered to the receiver, and their outcomes.
-        public var balance: FrameBalance {
+        package var balance: FrameBalance {
             let (pushed, dropped) = (self.pushed, self.dropped)
             return FrameBalance(
                 offered: max(offeredCount.load(ordering: .acquiring), pushed + dropped.total),
@@ -43,18 +43,18 @@ public final class FanOut: VideoFrameConsumer {
 
     /// Creates a fan-out without receivers; until one is added, every frame is dropped as
     /// ``DropCause/closed``.
-    public init() {}
+    package init() {}
 
     /// Adds a receiver, from the next frame on.
     @discardableResult
-    public func add(_ receiver: any VideoFrameConsumer) -> Link {
+    package func add(_ receiver: any VideoFrameConsumer) -> Link {
         let link = Link(receiver)
         links.withLock { $0.append(link) }
         return link
     }
 
     /// Removes a receiver, from the next frame on.
-    public func remove(_ link: Link) {
+    package func remove(_ link: Link) {
         // The previous list is released outside the lock, because releasing a receiver may run the
         // program's code.
         _ = links.withLock { links in
@@ -70,7 +70,7 @@ public final class FanOut: VideoFrameConsumer {
     /// - Returns: Accepted if at least one receiver accepted; otherwise the result of the last one,
     ///   or ``DropCause/closed`` if there is none.
     @discardableResult
-    public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+    package func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         // The list is copied first, because user code never runs under the lock.
         let links = self.links.withLock { $0 }
         guard !links.isEmpty else { return .dropped(.closed) }

@@ -1,10 +1,10 @@
-public import MediaCore
+package import MediaCore
 
 /// A series of processors between a gate and a fan-out.
 ///
 /// A frame that a processor drops is not passed on. If a processor throws, `onFailure` is called
 /// with the error and the frame is dropped. Thread: any, one frame at a time.
-public final class ProcessorChain: VideoFrameConsumer {
+package final class ProcessorChain: VideoFrameConsumer {
     private let processors: [any VideoProcessor & Sendable]
     private let next: any VideoFrameConsumer
     private let onFailure: @Sendable (any Error) -> Void
@@ -17,7 +17,7 @@ public final class ProcessorChain: VideoFrameConsumer {
     ///   - next: Receives the processed frames.
     ///   - onFailure: Called with the error of a processor that threw, on the thread that calls
     ///     ``consume(_:)``.
-    public init(
+    package init(
         _ processors: [any VideoProcessor & Sendable], to next: any VideoFrameConsumer,
         onFailure: @escaping @Sendable (any Error) -> Void
     ) {
@@ -31,7 +31,7 @@ public final class ProcessorChain: VideoFrameConsumer {
     /// - Returns: The result of the next consumer; ``DropCause/processor`` if a processor dropped
     ///   the frame or threw.
     @discardableResult
-    public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+    package func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         // The frame is moved, not copied: a processor that writes in place is the only owner of its
         // buffer.
         var current: VideoFrame? = consume frame

@@ -1,6 +1,6 @@
 extension AppSink {
     /// The kind of element upstream of a sink that determines the format of its samples.
-    public enum FormatOrigin: Sendable {
+    package enum FormatOrigin: Sendable {
         /// A source, which produces the requested format.
         case source
         /// A converter, which converts its input to the requested format, with as few changes as
@@ -12,7 +12,7 @@ extension AppSink {
     }
 
     /// Determined by walking upstream through elements that do not change the format.
-    public var formatOrigin: FormatOrigin {
+    package var formatOrigin: FormatOrigin {
         var pad = element.pad("sink")?.peer
         for _ in 0..<256 {
             guard let element = pad?.element else { return .stream }

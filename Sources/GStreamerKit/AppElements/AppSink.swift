@@ -3,15 +3,15 @@ internal import CMediaBridge
 /// An appsink, from which the program pulls a pipeline's samples.
 ///
 /// Samples wait in a bounded queue inside of the element. Thread: any.
-public final class AppSink: Sendable {
+package final class AppSink: Sendable {
     /// The element, for its properties and pads.
-    public let element: Element
+    package let element: Element
     private var pointer: UnsafeMutablePointer<GstAppSink> {
         UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSink.self)
     }
 
     /// `nil` for an element that is not an appsink.
-    public init?(_ element: Element) {
+    package init?(_ element: Element) {
         guard mb_is_a(element.pointer, gst_app_sink_get_type()) != 0 else { return nil }
         self.element = element
     }
@@ -21,7 +21,7 @@ public final class AppSink: Sendable {
     /// - Parameters:
     ///   - depth: Maximum number of queued samples. A limit that the string itself sets is kept.
     ///   - isPaced: Whether samples are held back until their running time.
-    public func configure(depth: Int, isPaced: Bool) {
+    package func configure(depth: Int, isPaced: Bool) {
         if gst_app_sink_get_max_buffers(pointer) == 0 {
             gst_app_sink_set_max_buffers(pointer, guint(clamping: depth))
         }
@@ -34,24 +34,24 @@ public final class AppSink: Sendable {
     }
 
     /// Whether a full queue drops its oldest sample for a new one; otherwise the new one waits.
-    public var dropsOldest: Bool {
+    package var dropsOldest: Bool {
         get { gst_app_sink_get_drop(pointer) != 0 }
         set { gst_app_sink_set_drop(pointer, newValue ? 1 : 0) }
     }
 
     /// Maximum number of queued samples.
-    public var depth: Int { Int(gst_app_sink_get_max_buffers(pointer)) }
+    package var depth: Int { Int(gst_app_sink_get_max_buffers(pointer)) }
 
     /// Raises the maximum number of queued samples to `depth`; a higher limit is kept.
-    public func deepen(to depth: Int) {
+    package func deepen(to depth: Int) {
         if self.depth < depth { gst_app_sink_set_max_buffers(pointer, guint(clamping: depth)) }
     }
 
     /// Whether the stream has ended and every sample has been pulled.
-    public var isEnded: Bool { gst_app_sink_is_eos(pointer) != 0 }
+    package var isEnded: Bool { gst_app_sink_is_eos(pointer) != 0 }
 
     /// Returns the next sample, or `nil` if none is queued. Never blocks.
-    public func tryPull() -> Sample? {
+    package func tryPull() -> Sample? {
         gst_app_sink_try_pull_sample(pointer, 0).map { Sample(adopting: $0) }
     }
 
@@ -64,7 +64,7 @@ public final class AppSink: Sendable {
     ///   - onSample: Called on the streaming thread once for each sample, when it can be pulled.
     ///     The result is returned upstream.
     ///   - onEnd: Called on the streaming thread when the stream ends.
-    public func setHandlers(
+    package func setHandlers(
         onSample: @escaping @Sendable () -> FlowResult, onEnd: @escaping @Sendable () -> Void
     ) {
         let context = UnsafeMutablePointer<Handlers>.allocate(capacity: 1)
@@ -94,7 +94,7 @@ public final class AppSink: Sendable {
 
     /// Removes the callbacks. What they hold is released at the latest when a call in progress
     /// returns.
-    public func removeHandlers() { mb_app_sink_set_callbacks(pointer, nil, nil, nil, nil) }
+    package func removeHandlers() { mb_app_sink_set_callbacks(pointer, nil, nil, nil, nil) }
 
     /// Heap-allocated from registration until the destroy-notify. Not copyable, so that a call
     /// borrows it in place and does no reference counting.
@@ -107,11 +107,11 @@ public final class AppSink: Sendable {
 
     /// Whether the sink is linked, all the way up to an element that produces data. False for a
     /// branch whose stream the file does not contain.
-    public var isFed: Bool { unfedElement == nil }
+    package var isFed: Bool { unfedElement == nil }
 
     /// The name of the first element upstream of the sink, or of the sink itself, whose sink pad is
     /// not linked; `nil` if the sink is fed.
-    public var unfedElement: String? {
+    package var unfedElement: String? {
         var last = element
         for _ in 0..<256 {
             guard let pad = last.pad("sink"), let peer = pad.peer else { return last.name }
@@ -127,7 +127,7 @@ public final class AppSink: Sendable {
     /// Queries whether the elements upstream of the sink are live, and their minimum latency. The
     /// query bypasses the sink itself, because a sink without pacing reports that nothing is live.
     /// Safe on a streaming thread.
-    public func upstreamLatency() -> (isLive: Bool, latency: ClockTime) {
+    package func upstreamLatency() -> (isLive: Bool, latency: ClockTime) {
         let none = (isLive: false, latency: ClockTime(nanoseconds: 0))
         guard let pad = element.pad("sink"), let query = gst_query_new_latency() else {
             return none
@@ -141,7 +141,7 @@ public final class AppSink: Sendable {
     }
 
     /// The caps that the elements upstream could produce; `nil` if the sink is not linked yet.
-    public var offeredCaps: Caps? { element.pad("sink")?.peerCaps }
+    package var offeredCaps: Caps? { element.pad("sink")?.peerCaps }
 
     /// The sink's `caps` property; `nil` if it accepts any caps.
     var ownCaps: Caps? { gst_app_sink_get_caps(pointer).map { Caps(adopting: $0) } }
@@ -150,7 +150,7 @@ public final class AppSink: Sendable {
     ///
     /// - Returns: False if the sink already has caps; they are kept.
     @discardableResult
-    public func narrow(to caps: Caps) -> Bool {
+    package func narrow(to caps: Caps) -> Bool {
         if ownCaps != nil { return false }
         gst_app_sink_set_caps(pointer, caps.pointer)
         return true
@@ -161,7 +161,7 @@ public final class AppSink: Sendable {
     /// - Parameter answer: Receives the filter caps of the query, in the order of preference of the
     ///   querying element; `nil` if there is no filter. If it returns `nil`, the sink answers. It
     ///   runs on the thread of the querying element and must not block.
-    public func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
+    package func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
         element.pad("sink")?.answerCapsQueries(answer)
     }
 }

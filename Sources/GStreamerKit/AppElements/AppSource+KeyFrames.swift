@@ -6,7 +6,7 @@ extension AppSource {
     /// first buffer. By time, because encoders count frames, which is wrong if frames arrive more
     /// slowly than the caps state. Call it once, before the first buffer; stays in force for as
     /// long as the source lives.
-    public func forceKeyFrames(every interval: ClockTime) {
+    package func forceKeyFrames(every interval: ClockTime) {
         guard let pad = element.pad("src"), interval.nanoseconds > 0 else { return }
         let context = UnsafeMutablePointer<KeyFrames>.allocate(capacity: 1)
         context.initialize(to: KeyFrames(interval: interval.raw, wish: keyFrameWish))
@@ -36,7 +36,7 @@ extension AppSource {
 
     /// Makes the first frame at or after `time` a key frame too. Requires
     /// ``forceKeyFrames(every:)``. A new request replaces a pending one. Thread: any.
-    public func forceKeyFrame(from time: ClockTime) { keyFrameWish.set(time) }
+    package func forceKeyFrame(from time: ClockTime) { keyFrameWish.set(time) }
 
     /// Used only on the source's streaming thread. Not copyable, so that the instance in the
     /// probe's memory is the only one.

@@ -4,16 +4,16 @@ internal import CMediaBridge
 ///
 /// The caller keeps the queue bounded: ``queuedBuffers`` is its fill level, and ``onDeparture(_:)``
 /// reports when there is room again. Thread: any.
-public final class AppSource: Sendable {
+package final class AppSource: Sendable {
     /// The element, for its properties and pads.
-    public let element: Element
+    package let element: Element
     let keyFrameWish = KeyFrameWish()
     private var pointer: UnsafeMutablePointer<GstAppSrc> {
         UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSrc.self)
     }
 
     /// `nil` for an element that is not an appsrc.
-    public init?(_ element: Element) {
+    package init?(_ element: Element) {
         guard mb_is_a(element.pointer, gst_app_src_get_type()) != 0 else { return nil }
         self.element = element
     }
@@ -22,11 +22,12 @@ public final class AppSource: Sendable {
     ///
     /// - Parameters:
     ///   - depth: Maximum number of queued buffers if `dropsOldest` is set.
+    ///   - bytes: Maximum number of queued bytes if `dropsOldest` is set; `nil`: no limit.
     ///   - dropsOldest: Whether a full queue drops its oldest buffer; otherwise the queue is
     ///     unbounded.
-    public func configure(depth: Int, dropsOldest: Bool) {
+    package func configure(depth: Int, bytes: Int? = nil, dropsOldest: Bool) {
         element.set("format", "time")
-        element.set("max-bytes", "0")
+        element.set("max-bytes", "\(dropsOldest ? bytes ?? 0 : 0)")
         element.set("block", "false")
         mb_set_uint64(element.pointer, "max-buffers", dropsOldest ? guint64(depth) : 0)
         gst_app_src_set_leaky_type(
@@ -34,22 +35,22 @@ public final class AppSource: Sendable {
     }
 
     /// Sets the caps of the buffers that follow.
-    public func setCaps(_ caps: Caps) { gst_app_src_set_caps(pointer, caps.pointer) }
+    package func setCaps(_ caps: Caps) { gst_app_src_set_caps(pointer, caps.pointer) }
 
     /// Number of buffers in the source's queue.
-    public var queuedBuffers: Int { Int(gst_app_src_get_current_level_buffers(pointer)) }
+    package var queuedBuffers: Int { Int(gst_app_src_get_current_level_buffers(pointer)) }
 
     /// Pushes a buffer into the queue. Never blocks.
-    public func push(_ buffer: consuming Buffer) -> FlowResult {
+    package func push(_ buffer: consuming Buffer) -> FlowResult {
         FlowResult(gst_app_src_push_buffer(pointer, buffer.release()))
     }
 
     /// Signals that no more buffers follow.
-    public func endOfStream() { gst_app_src_end_of_stream(pointer) }
+    package func endOfStream() { gst_app_src_end_of_stream(pointer) }
 
     /// Calls `body` for every buffer that leaves the queue, on the streaming thread: it must return
     /// at once.
-    public func onDeparture(_ body: @escaping @Sendable () -> Void) {
+    package func onDeparture(_ body: @escaping @Sendable () -> Void) {
         element.pad("src")?.onBuffer(body)
     }
 
@@ -57,7 +58,7 @@ public final class AppSource: Sendable {
     /// payloader or sink. What passes there is what gets written. `nil` if that is the pad next to
     /// the source, so that every buffer that leaves the source is written, and if nothing is
     /// linked.
-    public var farEnd: Pad? {
+    package var farEnd: Pad? {
         let next = element.pad("src")?.peer
         let end = lastPad(from: next)
         return end.map(\.pointer) == next.map(\.pointer) ? nil : end
@@ -78,14 +79,14 @@ public final class AppSource: Sendable {
 
     /// Whether the source's buffers are encoded or muxed on their way, so that their format and
     /// size must not change.
-    public var needsFixedFormat: Bool {
+    package var needsFixedFormat: Bool {
         first { element in ["Muxer", "Encoder"].contains { element.klass.contains($0) } } != nil
     }
 
     /// The encoder or muxer downstream of the source that writes the number of frames and not their
     /// times, because it supports only a constant frame rate. `nil` if there is none, or if a
     /// videorate in front of it keeps the rate constant.
-    public var pictureCounter: Element? {
+    package var pictureCounter: Element? {
         let found = first {
             $0.factoryName == "videorate" || Self.counters.contains($0.factoryName)
         }
@@ -99,7 +100,7 @@ public final class AppSource: Sendable {
     ]
 
     /// Whether the source's buffers are muxed into an MPEG transport stream.
-    public var writesTransportStream: Bool {
+    package var writesTransportStream: Bool {
         first { $0.klass.contains("Muxer") }?.factoryName == "mpegtsmux"
     }
 
@@ -115,17 +116,17 @@ public final class AppSource: Sendable {
     }
 
     /// The element directly downstream of the source; `nil` if nothing is linked.
-    public var receiver: Element? { element.pad("src")?.peer?.element }
+    package var receiver: Element? { element.pad("src")?.peer?.element }
 
     /// The caps that the elements downstream accept; `nil` if nothing is linked.
-    public var acceptedCaps: Caps? { element.pad("src")?.peerCaps }
+    package var acceptedCaps: Caps? { element.pad("src")?.peerCaps }
 
     /// Returns the formats of `caps` that the elements downstream accept, in the order in which
     /// they list them to an element that is linked to them.
-    public func acceptedCaps(of caps: Caps?) -> Caps? { element.pad("src")?.peerCaps(of: caps) }
+    package func acceptedCaps(of caps: Caps?) -> Caps? { element.pad("src")?.peerCaps(of: caps) }
 
     /// Returns whether the elements downstream accept `caps`.
-    public func accepts(_ caps: Caps) -> Bool {
+    package func accepts(_ caps: Caps) -> Bool {
         guard let pad = element.pad("src") else { return false }
         return gst_pad_peer_query_accept_caps(pad.pointer, caps.pointer) != 0
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// a flip. It uses no pipeline, thread or queue.
 ///
 /// Thread: any; concurrent calls wait for each other.
-public final class ElementChain: Sendable {
+package final class ElementChain: Sendable {
     /// Sendable: used only under the lock.
     private struct Parts: @unchecked Sendable {
         let bin: UnsafeMutablePointer<GstElement>
@@ -38,7 +38,7 @@ public final class ElementChain: Sendable {
     ///     come from the program, never from a user.
     ///   - caps: The output caps; `nil` for whatever the elements produce.
     /// - Throws: ``PipelineError`` if an element is missing or the chain cannot be made.
-    public init(_ text: String, to caps: Caps? = nil) throws(PipelineError) {
+    package init(_ text: String, to caps: Caps? = nil) throws(PipelineError) {
         try GStreamer.initialize()
         var error: UnsafeMutablePointer<GError>?
         let complete = caps == nil ? text : "\(text) ! capsfilter name=\(Self.filterName)"
@@ -130,14 +130,14 @@ public final class ElementChain: Sendable {
 
     /// The output of a chain.
     @frozen
-    public struct BufferWithCaps: ~Copyable {
+    package struct BufferWithCaps: ~Copyable {
         /// The processed buffer.
-        public let buffer: Buffer
+        package let buffer: Buffer
         /// The caps of ``buffer``.
-        public let caps: Caps
+        package let caps: Caps
 
         /// Combines a buffer with its caps.
-        public init(buffer: consuming Buffer, caps: Caps) {
+        package init(buffer: consuming Buffer, caps: Caps) {
             self.buffer = buffer
             self.caps = caps
         }
@@ -147,7 +147,7 @@ public final class ElementChain: Sendable {
     ///
     /// - Throws: ``PipelineError`` with the message of the element that failed, also if there is no
     ///   output.
-    public func process(
+    package func process(
         _ buffer: consuming Buffer, caps: Caps
     ) throws(PipelineError) -> BufferWithCaps {
         guard let result = try processIfAny(buffer, caps: caps) else {
@@ -160,7 +160,7 @@ public final class ElementChain: Sendable {
     ///
     /// - Returns: The output, or `nil` if there is none yet.
     /// - Throws: ``PipelineError`` with the message of the element that failed.
-    public func processIfAny(
+    package func processIfAny(
         _ buffer: consuming Buffer, caps: Caps
     ) throws(PipelineError) -> BufferWithCaps? {
         var pending: Buffer? = buffer

@@ -1,7 +1,7 @@
 internal import CMediaBridge
 
 /// The result of pushing a buffer.
-public enum FlowResult: Sendable {
+package enum FlowResult: Sendable {
     /// The buffer was accepted.
     case ok
     /// The receiver accepts no more buffers.

@@ -1,20 +1,20 @@
 internal import CMediaBridge
 
 /// The orientation of a stream's pictures according to its `image-orientation` tag.
-public struct ImageOrientation: Hashable, Sendable {
+package struct ImageOrientation: Hashable, Sendable {
     /// The clockwise rotation that makes them upright, in degrees: 0, 90, 180 or 270.
-    public var degrees: Int
+    package var degrees: Int
     /// Whether they must also be mirrored horizontally.
-    public var isMirrored: Bool
+    package var isMirrored: Bool
 
     /// Creates an orientation; upright by default.
-    public init(degrees: Int = 0, isMirrored: Bool = false) {
+    package init(degrees: Int = 0, isMirrored: Bool = false) {
         self.degrees = degrees
         self.isMirrored = isMirrored
     }
 
     /// Parses the tag's value: `rotate-90`, `flip-rotate-180`; `nil` for any other text.
-    public init?(tag: String) {
+    package init?(tag: String) {
         let isMirrored = tag.hasPrefix("flip-")
         switch isMirrored ? tag.dropFirst(5) : tag[...] {
         case "rotate-0": self.init(degrees: 0, isMirrored: isMirrored)
@@ -29,7 +29,7 @@ public struct ImageOrientation: Hashable, Sendable {
 extension AppSink {
     /// Whether an element upstream of the sink rotates pictures according to their tag: `videoflip`
     /// does, and passes the tag on unchanged.
-    public var isTurnedByTag: Bool {
+    package var isTurnedByTag: Bool {
         var pad = element.pad("sink")?.peer
         for _ in 0..<256 {
             guard let element = pad?.element else { return false }
@@ -52,7 +52,7 @@ extension Pad {
     /// Calls `body` with each orientation tag that passes, and with the upright orientation when a
     /// stream begins, on the streaming thread and before the pictures that follow: it must return
     /// at once. The probe, and everything that `body` captures, lives as long as the pad.
-    public func onOrientation(_ body: @escaping @Sendable (ImageOrientation) -> Void) {
+    package func onOrientation(_ body: @escaping @Sendable (ImageOrientation) -> Void) {
         onEvent { event in
             switch event.pointee.type {
             case GST_EVENT_STREAM_START: body(ImageOrientation())

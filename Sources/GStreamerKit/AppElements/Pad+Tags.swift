@@ -4,7 +4,7 @@ extension Pad {
     /// Calls `body` with the tags that pass, on the streaming thread and before the buffers that
     /// follow: it must return at once. The probe, and everything that `body` captures, lives as
     /// long as the pad.
-    public func onTags(_ body: @escaping @Sendable (Tags) -> Void) {
+    package func onTags(_ body: @escaping @Sendable (Tags) -> Void) {
         onEvent { event in
             if event.pointee.type == GST_EVENT_TAG { body(Tags(retaining: event)) }
         }
@@ -13,7 +13,7 @@ extension Pad {
 
 extension AppSource {
     /// Sends tags, in order behind the buffers that are queued. Never blocks.
-    public func send(_ tags: Tags) {
+    package func send(_ tags: Tags) {
         gst_event_ref(tags.event)
         gst_element_send_event(element.pointer, tags.event)
     }

@@ -2,21 +2,21 @@ internal import CMediaBridge
 
 extension Buffer {
     /// Returns the number of samples of each channel, if the buffer holds audio of this format.
-    public func audioSampleCount(_ info: AudioInfo) -> Int {
+    package func audioSampleCount(_ info: AudioInfo) -> Int {
         var layout = info.info
         return Int(mb_audio_samples(pointer, &layout))
     }
 
     /// Returns whether the samples lie in the buffer's memory as this format requires, regardless
     /// of caps and meta.
-    public borrowing func holds(_ info: AudioInfo) -> Bool {
+    package borrowing func holds(_ info: AudioInfo) -> Bool {
         var layout = info.info
         return mb_audio_fits(pointer, &layout) != 0
     }
 
     /// Clears the GAP flag, which marks silence: elements take the content of flagged buffers as
     /// zero without reading it. The buffer must have only one owner.
-    public borrowing func clearGapFlag() {
+    package borrowing func clearGapFlag() {
         pointer.pointee.mini_object.flags &= ~GST_BUFFER_FLAG_GAP.rawValue
     }
 
@@ -26,7 +26,7 @@ extension Buffer {
     ///   - info: The format of the samples.
     ///   - sampleCount: Samples of each channel.
     ///   - offsets: Bytes from the buffer's start to each plane, one for each channel.
-    public mutating func describeAudio(_ info: AudioInfo, sampleCount: Int, offsets: [Int]) {
+    package mutating func describeAudio(_ info: AudioInfo, sampleCount: Int, offsets: [Int]) {
         var layout = info.info
         var offset = offsets.map { gsize($0) }
         gst_buffer_add_audio_meta(pointer, &layout, gsize(sampleCount), &offset)
@@ -38,7 +38,7 @@ extension Buffer {
     /// - Parameters:
     ///   - info: The format of the samples.
     ///   - samples: The range of samples of each channel; must be within the buffer.
-    public consuming func cut(_ info: AudioInfo, to samples: Range<Int>) -> Buffer {
+    package consuming func cut(_ info: AudioInfo, to samples: Range<Int>) -> Buffer {
         guard samples != 0..<audioSampleCount(info) else { return self }
         let cut = gst_audio_buffer_truncate(
             release(), gint(clamping: info.bytesPerFrame), gsize(samples.lowerBound),
@@ -48,10 +48,10 @@ extension Buffer {
 
     /// Returns a buffer with the memory of both, one after the other; copies only if there would be
     /// more than ``mostMemories`` pieces.
-    public consuming func appending(_ other: consuming Buffer) -> Buffer {
+    package consuming func appending(_ other: consuming Buffer) -> Buffer {
         Buffer(adopting: gst_buffer_append(release(), other.release())!)
     }
 
     /// Maximum number of memory pieces in a buffer.
-    public static var mostMemories: Int { Int(gst_buffer_get_max_memory()) }
+    package static var mostMemories: Int { Int(gst_buffer_get_max_memory()) }
 }

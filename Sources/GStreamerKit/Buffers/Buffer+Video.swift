@@ -8,7 +8,7 @@ extension Buffer {
     ///   - info: The format of the frame.
     ///   - offsets: Bytes from the buffer's start to each plane.
     ///   - strides: Bytes from one row to the next in each plane.
-    public mutating func describeVideo(_ info: VideoInfo, offsets: [Int], strides: [Int]) {
+    package mutating func describeVideo(_ info: VideoInfo, offsets: [Int], strides: [Int]) {
         var offset = [gsize](repeating: 0, count: 4)
         var stride = [gint](repeating: 0, count: 4)
         for (i, value) in offsets.prefix(4).enumerated() { offset[i] = gsize(value) }
@@ -20,7 +20,7 @@ extension Buffer {
 
     /// Returns whether every row of a frame of this format lies in the buffer's memory, regardless
     /// of caps and meta. Device memory is not checked.
-    public borrowing func holds(_ info: VideoInfo) -> Bool {
+    package borrowing func holds(_ info: VideoInfo) -> Bool {
         var layout = info.info
         return mb_video_fits(pointer, &layout) != 0
     }

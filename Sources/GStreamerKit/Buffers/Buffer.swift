@@ -4,7 +4,7 @@ internal import CMediaBridge
 /// the same buffer.
 ///
 /// Thread: any. The buffer is immutable while it has more than one owner.
-public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atomically; see above
+package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atomically; see above
     private(set) var pointer: UnsafeMutablePointer<GstBuffer>
     /// The sample whose reference to the buffer this owner uses instead of one of its own.
     private let sample: OpaquePointer?
@@ -57,7 +57,7 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
     ///   - bytes: The memory; it must stay valid until `release` is called.
     ///   - readOnly: Whether GStreamer must not write to it.
     ///   - release: Called once, on any thread, when GStreamer no longer uses the memory.
-    public static func wrapping(
+    package static func wrapping(
         unsafe bytes: UnsafeMutableRawBufferPointer, readOnly: Bool,
         release: @escaping @Sendable () -> Void
     ) -> Buffer {
@@ -73,13 +73,13 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
     }
 
     /// Allocates a buffer with uninitialised memory; `nil` if there is not enough memory.
-    public static func allocate(byteCount: Int) -> Buffer? {
+    package static func allocate(byteCount: Int) -> Buffer? {
         guard (try? GStreamer.initialize()) != nil else { return nil }
         return gst_buffer_new_allocate(nil, gsize(byteCount), nil).map { Buffer(adopting: $0) }
     }
 
     /// Returns a buffer with a copy of `bytes`; `nil` if there is not enough memory.
-    public static func copying(_ bytes: [UInt8]) -> Buffer? {
+    package static func copying(_ bytes: [UInt8]) -> Buffer? {
         guard let buffer = allocate(byteCount: bytes.count) else { return nil }
         let filled = bytes.withUnsafeBytes {
             gst_buffer_fill(buffer.pointer, 0, $0.baseAddress, gsize($0.count))
@@ -89,42 +89,42 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
     }
 
     /// Adds another owner of the same buffer.
-    public borrowing func retained() -> Buffer { Buffer(retaining: pointer) }
+    package borrowing func retained() -> Buffer { Buffer(retaining: pointer) }
 
     /// Returns a buffer with the same memory whose header has only this owner, so that timestamps
     /// can be set. No bytes are copied.
-    public consuming func withOwnHeader() -> Buffer {
+    package consuming func withOwnHeader() -> Buffer {
         Buffer(adopting: mb_buffer_make_writable(release()))
     }
 
     /// Returns a copy with its own bytes; `nil` if there is not enough memory.
-    public borrowing func deepCopy() -> Buffer? {
+    package borrowing func deepCopy() -> Buffer? {
         gst_buffer_copy_deep(pointer).map { Buffer(adopting: $0) }
     }
 
     /// Size in bytes.
-    public var byteCount: Int { Int(gst_buffer_get_size(pointer)) }
+    package var byteCount: Int { Int(gst_buffer_get_size(pointer)) }
 
     /// Presentation time, in the stream's segment; `nil` if there is none.
-    public var presentationTime: ClockTime? {
+    package var presentationTime: ClockTime? {
         get { ClockTime(pointer.pointee.pts) }
         set { pointer.pointee.pts = newValue?.raw ?? ClockTime.none }
     }
 
     /// Decoding time, in the stream's segment; `nil` if there is none.
-    public var decodingTime: ClockTime? {
+    package var decodingTime: ClockTime? {
         get { ClockTime(pointer.pointee.dts) }
         set { pointer.pointee.dts = newValue?.raw ?? ClockTime.none }
     }
 
     /// Duration of the content; `nil` if it is unknown.
-    public var duration: ClockTime? {
+    package var duration: ClockTime? {
         get { ClockTime(pointer.pointee.duration) }
         set { pointer.pointee.duration = newValue?.raw ?? ClockTime.none }
     }
 
     /// Whether header and bytes have only this owner, so that they may be modified.
-    public var isWritable: Bool {
+    package var isWritable: Bool {
         guard let sample else { return mb_buffer_is_writable(pointer) != 0 }
         return mb_buffer_is_sole(pointer, sample) != 0
     }
@@ -134,7 +134,7 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
 
     /// Maximum number of buffers of the pool that this buffer comes from; `nil` without a pool, or
     /// if the pool has no limit.
-    public var poolLimit: Int? {
+    package var poolLimit: Int? {
         guard let pool = pointer.pointee.pool, let config = gst_buffer_pool_get_config(pool) else {
             return nil
         }
@@ -149,7 +149,7 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
     /// Returns a buffer with the same memory that reports when it is freed.
     ///
     /// - Parameter release: Called once, on any thread, when the last owner of the result is gone.
-    public borrowing func tracked(release: @escaping @Sendable () -> Void) -> Buffer {
+    package borrowing func tracked(release: @escaping @Sendable () -> Void) -> Buffer {
         // The shallow copy keeps the pooled original from returning to its pool until the copy is
         // freed.
         let copy = Buffer(adopting: gst_buffer_copy(pointer))
@@ -168,7 +168,7 @@ public struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atom
 
 extension Buffer {
     /// Identity of the pool that it comes from, for comparison; `nil` for a buffer without a pool.
-    public var poolIdentity: UnsafeRawPointer? {
+    package var poolIdentity: UnsafeRawPointer? {
         pointer.pointee.pool.map { UnsafeRawPointer($0) }
     }
 }

@@ -5,7 +5,7 @@ extension Caps {
     /// begins in the middle of the stream. `nil` for caps without an Opus header.
     ///
     /// Source: RFC 7845, section 5.1.
-    public func withoutOpusPreSkip() -> Caps? {
+    package func withoutOpusPreSkip() -> Caps? {
         guard mediaType == "audio/x-opus", var headers, let copy = gst_caps_copy(pointer),
             let structure = gst_caps_get_structure(copy, 0)
         else { return nil }

@@ -1,7 +1,7 @@
 internal import CMediaBridge
 
 /// An audio buffer, mapped for the lifetime of this value, with the planes of its GstAudioMeta.
-public struct MappedAudioBuffer: ~Copyable {
+package struct MappedAudioBuffer: ~Copyable {
     private enum Mapping {
         /// Heap-allocated, because it contains pointers into itself.
         case buffer(UnsafeMutablePointer<GstAudioBuffer>)
@@ -10,10 +10,10 @@ public struct MappedAudioBuffer: ~Copyable {
     }
     private let mapping: Mapping
     /// The planes, from their first sample on; their memory is valid while this value lives.
-    public let planes: [UnsafeMutableRawBufferPointer]
+    package let planes: [UnsafeMutableRawBufferPointer]
 
     /// The access that a mapping permits.
-    public enum Access: Sendable {
+    package enum Access: Sendable {
         /// The samples are only read.
         case read
         /// The samples may be changed.
@@ -22,7 +22,7 @@ public struct MappedAudioBuffer: ~Copyable {
 
     /// Maps a buffer; `nil` if it is not audio of this format, not accessible by the CPU, or if it
     /// is to be written and shared.
-    public init?(_ buffer: borrowing Buffer, _ info: AudioInfo, _ access: Access) {
+    package init?(_ buffer: borrowing Buffer, _ info: AudioInfo, _ access: Access) {
         var layout = info.info
         guard mb_audio_fits(buffer.pointer, &layout) != 0,
             access == .read || buffer.isWritable

@@ -1,12 +1,12 @@
 internal import CMediaBridge
 
 /// The bytes of a buffer, mapped for reading for the lifetime of this value.
-public struct MappedBuffer: ~Copyable {
+package struct MappedBuffer: ~Copyable {
     private var map: GstMapInfo
     private let buffer: Buffer
 
     /// Maps a buffer; `nil` if the CPU cannot access its memory.
-    public init?(_ buffer: borrowing Buffer) {
+    package init?(_ buffer: borrowing Buffer) {
         var map = GstMapInfo()
         guard gst_buffer_map(buffer.pointer, &map, GST_MAP_READ) != 0 else { return nil }
         self.map = map
@@ -19,7 +19,7 @@ public struct MappedBuffer: ~Copyable {
     }
 
     /// The bytes; the span must not outlive this value.
-    public var bytes: RawSpan {
+    package var bytes: RawSpan {
         @_lifetime(borrow self)
         get {
             let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size)).bytes

@@ -2,15 +2,15 @@ internal import CMediaBridge
 
 /// A video buffer, mapped for the lifetime of this value, with the strides and offsets of its
 /// GstVideoMeta or, without one, those of the default layout.
-public struct MappedVideoFrame: ~Copyable {
+package struct MappedVideoFrame: ~Copyable {
     private var frame: GstVideoFrame
     /// Whether the buffer's only memory was mapped directly (``Buffer/isHeldBySample``).
     private let isSole: Bool
     /// The planes; their memory is valid while this value lives, and contains every row.
-    public let planes: [Plane]
+    package let planes: [Plane]
 
     /// The access that a mapping permits.
-    public enum Access: Sendable {
+    package enum Access: Sendable {
         /// The pixels are only read.
         case read
         /// The pixels may be changed.
@@ -20,7 +20,7 @@ public struct MappedVideoFrame: ~Copyable {
     /// Maps a buffer; `nil` if it is too small for the format, not accessible by the CPU, or if it
     /// is to be written and shared. Neither caps nor GstVideoMeta are trusted: each row is checked
     /// to be within the memory.
-    public init?(_ buffer: borrowing Buffer, _ info: VideoInfo, _ access: Access) {
+    package init?(_ buffer: borrowing Buffer, _ info: VideoInfo, _ access: Access) {
         guard access == .read || buffer.isWritable else { return nil }
         var frame = GstVideoFrame()
         var layout = info.info
@@ -69,19 +69,19 @@ public struct MappedVideoFrame: ~Copyable {
     }
 
     /// A plane in mapped memory.
-    public struct Plane {
+    package struct Plane {
         /// The memory from the first row on, at most to the end of the mapping.
-        public let memory: UnsafeMutableRawBufferPointer
+        package let memory: UnsafeMutableRawBufferPointer
         /// Bytes from one row to the next.
-        public let stride: Int
+        package let stride: Int
         /// Number of rows.
-        public let rows: Int
+        package let rows: Int
         /// Samples per row.
-        public let width: Int
+        package let width: Int
         /// Bytes from one sample to the next; zero if that is not a whole number.
-        public let pixelStride: Int
+        package let pixelStride: Int
         /// Significant bits of a sample.
-        public let depth: Int
+        package let depth: Int
 
         fileprivate init(_ plane: MBPlane) {
             (stride, rows) = (Int(plane.stride), Int(plane.rows))

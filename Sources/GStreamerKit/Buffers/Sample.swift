@@ -2,7 +2,7 @@ internal import CMediaBridge
 
 /// A sample pulled from an appsink: a buffer with its caps and segment. It is owned, and freed at
 /// the end of its scope; take the ``buffer`` to keep the bytes.
-public struct Sample: ~Copyable {
+package struct Sample: ~Copyable {
     private let pointer: OpaquePointer
 
     init(adopting pointer: OpaquePointer) { self.pointer = pointer }
@@ -10,13 +10,13 @@ public struct Sample: ~Copyable {
     deinit { mb_sample_unref(pointer) }
 
     /// A new reference to the sample's buffer; `nil` for a sample without one.
-    public var buffer: Buffer? {
+    package var buffer: Buffer? {
         gst_sample_get_buffer(pointer).map { Buffer(retaining: $0) }
     }
 
     /// Consumes the sample and returns its buffer without adding a reference; `nil` for a sample
     /// without one.
-    public consuming func takeBuffer() -> Buffer? {
+    package consuming func takeBuffer() -> Buffer? {
         let sample = pointer
         discard self
         guard let buffer = gst_sample_get_buffer(sample) else {
@@ -27,19 +27,19 @@ public struct Sample: ~Copyable {
     }
 
     /// The caps of the buffer; `nil` if there are none.
-    public var caps: Caps? { gst_sample_get_caps(pointer).map { Caps(retaining: $0) } }
+    package var caps: Caps? { gst_sample_get_caps(pointer).map { Caps(retaining: $0) } }
 
     /// ``Caps/identity`` of the sample's caps: cheap to compare for every frame.
-    public var capsIdentity: UInt? {
+    package var capsIdentity: UInt? {
         gst_sample_get_caps(pointer).map { UInt(bitPattern: $0) }
     }
 
     /// The presentation time as running time, in nanoseconds; negative before the segment's start.
     /// `nil` if the buffer has no timestamp or the segment's format is not time.
-    public var runningTime: Int64? { running { $0.pts } }
+    package var runningTime: Int64? { running { $0.pts } }
 
     /// The decoding time as running time, in nanoseconds; `nil` as for ``runningTime``.
-    public var decodingRunningTime: Int64? { running { $0.dts } }
+    package var decodingRunningTime: Int64? { running { $0.dts } }
 
     private func running(_ time: (GstBuffer) -> GstClockTime) -> Int64? {
         guard let buffer = gst_sample_get_buffer(pointer),

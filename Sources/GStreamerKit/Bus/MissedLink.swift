@@ -2,11 +2,11 @@ internal import CMediaBridge
 
 /// A delayed link, one that was to be made when a pad appears (`decodebin ! vp8enc`), that can
 /// never be made.
-public struct MissedLink: Sendable {
+package struct MissedLink: Sendable {
     /// Says what is wrong, and which streams exist instead.
-    public let error: PipelineError
+    package let error: PipelineError
     /// The name of the element that waits for a stream.
-    public let receiver: String
+    package let receiver: String
 
     /// - Parameters:
     ///   - warning: GStreamer's `Delayed linking failed`.

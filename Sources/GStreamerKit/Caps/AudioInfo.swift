@@ -3,14 +3,14 @@ internal import CMediaBridge
 /// Sample layout of raw audio caps, as GStreamer computes it.
 ///
 /// Immutable. Thread: any.
-public final class AudioInfo: @unchecked Sendable {  // written in init alone
+package final class AudioInfo: @unchecked Sendable {  // written in init alone
     let info: GstAudioInfo
     /// The caps that it was read from, or that were made for it.
-    public let caps: Caps
+    package let caps: Caps
 
     /// Reads caps; `nil` unless they are raw audio with a fixed format, rate and number of
     /// channels.
-    public init?(_ caps: Caps) {
+    package init?(_ caps: Caps) {
         var info = GstAudioInfo()
         gst_audio_info_init(&info)
         guard caps.mediaType == "audio/x-raw", gst_caps_is_fixed(caps.pointer) != 0,
@@ -32,7 +32,7 @@ public final class AudioInfo: @unchecked Sendable {  // written in init alone
     ///   - isPlanar: Whether each channel has its own plane.
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for an unknown format, or a
     ///   rate, number of channels or mask that GStreamer does not accept.
-    public init(
+    package init(
         format: String, rate: Int, channels: Int, channelMask: UInt64, isPlanar: Bool
     ) throws(PipelineError) {
         try GStreamer.initialize()
@@ -57,20 +57,20 @@ public final class AudioInfo: @unchecked Sendable {  // written in init alone
     }
 
     /// GStreamer's name of the sample format, for example `S16LE`.
-    public var format: String {
+    package var format: String {
         String(cString: gst_audio_format_to_string(info.finfo.pointee.format))
     }
     /// Samples per second and channel, in Hz.
-    public var rate: Int { Int(info.rate) }
+    package var rate: Int { Int(info.rate) }
     /// Number of channels.
-    public var channels: Int { Int(info.channels) }
+    package var channels: Int { Int(info.channels) }
     /// Speaker positions of the channels; zero for mono, and for unpositioned channels.
-    public var channelMask: UInt64 {
+    package var channelMask: UInt64 {
         var info = self.info
         return UInt64(mb_audio_info_mask(&info))
     }
     /// Whether each channel has its own plane.
-    public var isPlanar: Bool { info.layout == GST_AUDIO_LAYOUT_NON_INTERLEAVED }
+    package var isPlanar: Bool { info.layout == GST_AUDIO_LAYOUT_NON_INTERLEAVED }
     /// Bytes of one sample of all channels together.
-    public var bytesPerFrame: Int { Int(info.bpf) }
+    package var bytesPerFrame: Int { Int(info.bpf) }
 }

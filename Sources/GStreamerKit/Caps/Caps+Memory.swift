@@ -3,7 +3,7 @@ internal import CMediaBridge
 extension Caps {
     /// The device memory that the first structure requires: `GLMemory`, `DMABuf` …; `nil` for
     /// system memory.
-    public var deviceMemory: String? {
+    package var deviceMemory: String? {
         guard gst_caps_get_size(pointer) > 0, let features = gst_caps_get_features(pointer, 0)
         else {
             return nil
@@ -26,7 +26,7 @@ extension Caps {
 
     /// Advice on how to download frames of these caps to system memory; `nil` if they are already
     /// in system memory.
-    public var downloadAdvice: String? {
+    package var downloadAdvice: String? {
         deviceMemory.map { memory in
             let element = Self.bridges[memory]?.down
             return element.map { "\($0) behind the element that gives them, in the capture" }
@@ -36,7 +36,7 @@ extension Caps {
 
     /// Advice on how to upload frames to the device memory that these caps require; `nil` if they
     /// require none.
-    public var uploadAdvice: String? {
+    package var uploadAdvice: String? {
         deviceMemory.map { memory in
             Self.bridges[memory].map { "\($0.up) at the beginning of the output" }
                 ?? "an element in front that gives memory:\(memory)"

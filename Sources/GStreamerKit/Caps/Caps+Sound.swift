@@ -3,7 +3,7 @@ internal import CMediaBridge
 extension Caps {
     /// Sample rate in Hz and number of channels of the first structure; zero for a field that is
     /// missing or not a fixed integer.
-    public var soundLayout: (rate: Int, channels: Int) {
+    package var soundLayout: (rate: Int, channels: Int) {
         guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0)
         else { return (0, 0) }
         var rate: gint = 0

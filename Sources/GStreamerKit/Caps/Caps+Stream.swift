@@ -15,7 +15,7 @@ extension Caps {
     /// Whether units of both caps can be in one stream of one file: the same codec, codec data,
     /// size, colour, pixel aspect ratio, interlacing, sample rate and channels. The frame rate may
     /// differ; a field that only one of the two has counts as equal, unless it is codec data.
-    public func isSameStream(as other: Caps) -> Bool {
+    package func isSameStream(as other: Caps) -> Bool {
         if identity == other.identity { return true }
         guard mediaType == other.mediaType, let own = structure, let others = other.structure
         else { return false }
@@ -30,7 +30,7 @@ extension Caps {
     }
 
     /// Whether both have the same mastering display and content light level.
-    public func hasSameBrightness(as other: Caps) -> Bool {
+    package func hasSameBrightness(as other: Caps) -> Bool {
         ["mastering-display-info", "content-light-level"].allSatisfy { field in
             text(of: field) == other.text(of: field)
         }
@@ -42,7 +42,7 @@ extension Caps {
 
     /// Returns a copy with another interlace mode and without the field order; the fields of a
     /// picture stay where they are in the frame.
-    public func interlaced(as mode: String) -> Caps {
+    package func interlaced(as mode: String) -> Caps {
         guard let copy = gst_caps_copy(pointer), let structure = gst_caps_get_structure(copy, 0)
         else { return self }
         var value = GValue()

@@ -4,7 +4,7 @@ internal import CMediaBridge
 /// reference-counted.
 ///
 /// Thread: any.
-public final class Caps: Sendable, CustomStringConvertible {
+package final class Caps: Sendable, CustomStringConvertible {
     /// Sendable: caps with more than one reference are immutable in GStreamer, and this class never
     /// writes to them.
     struct Pointer: @unchecked Sendable {
@@ -16,7 +16,7 @@ public final class Caps: Sendable, CustomStringConvertible {
 
     /// An identity for comparison: two objects with equal identities, both alive, are the same
     /// GstCaps.
-    public let identity: UInt
+    package let identity: UInt
 
     init(adopting pointer: UnsafeMutablePointer<GstCaps>) {
         handle = Pointer(raw: pointer)
@@ -30,7 +30,7 @@ public final class Caps: Sendable, CustomStringConvertible {
     /// Parses caps in gst-launch's syntax.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/syntax``.
-    public convenience init(_ text: String) throws(PipelineError) {
+    package convenience init(_ text: String) throws(PipelineError) {
         try GStreamer.initialize()
         guard let pointer = gst_caps_from_string(text) else {
             throw PipelineError(.syntax, message: "not caps: \"\(text)\"")
@@ -42,7 +42,7 @@ public final class Caps: Sendable, CustomStringConvertible {
 
     /// The media type of the first structure, for example `video/x-raw`; `ANY` if there is no
     /// structure.
-    public var mediaType: String {
+    package var mediaType: String {
         guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0),
             let name = gst_structure_get_name(structure)
         else { return "ANY" }
@@ -50,7 +50,7 @@ public final class Caps: Sendable, CustomStringConvertible {
     }
 
     /// The media types of all structures; empty for ANY.
-    public var mediaTypes: [String] {
+    package var mediaTypes: [String] {
         (0..<gst_caps_get_size(pointer)).compactMap { index in
             gst_caps_get_structure(pointer, index).flatMap { gst_structure_get_name($0) }
                 .map { String(cString: $0) }
@@ -58,41 +58,44 @@ public final class Caps: Sendable, CustomStringConvertible {
     }
 
     /// The common media type of all structures; `nil` if they differ, or if there is none.
-    public var onlyMediaType: String? {
+    package var onlyMediaType: String? {
         let types = Set(mediaTypes)
         return types.count == 1 ? types.first : nil
     }
 
     /// Returns whether both are equal, field by field.
-    public func isEqual(to other: Caps) -> Bool {
+    package func isEqual(to other: Caps) -> Bool {
         gst_caps_is_equal(pointer, other.pointer) != 0
     }
 
     /// Whether they are ANY.
-    public var isAny: Bool { gst_caps_is_any(pointer) != 0 }
+    package var isAny: Bool { gst_caps_is_any(pointer) != 0 }
 
     /// Whether they are EMPTY.
-    public var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
+    package var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
 
     /// Returns the intersection, in the order of preference of these caps.
-    public func intersection(_ other: Caps) -> Caps {
+    package func intersection(_ other: Caps) -> Caps {
         Caps(
             adopting: gst_caps_intersect_full(
                 pointer, other.pointer, GST_CAPS_INTERSECT_FIRST))
     }
 
     /// Whether any structure is raw video or audio.
-    public var isRaw: Bool { mediaTypes.contains { $0.hasSuffix("/x-raw") } }
+    package var isRaw: Bool { mediaTypes.contains { $0.hasSuffix("/x-raw") } }
+
+    /// Whether the first structure is audio, raw or encoded.
+    package var isSound: Bool { mediaType.hasPrefix("audio/") }
 
     /// Caps of the same media types with any memory features and no other fields; `nil` for ANY.
-    public var kinds: Caps? {
+    package var kinds: Caps? {
         let types = Set(mediaTypes).sorted()
         guard !types.isEmpty else { return nil }
         return try? Caps(types.map { "\($0)(ANY)" }.joined(separator: "; "))
     }
 
     /// The caps in gst-launch's syntax.
-    public var description: String {
+    package var description: String {
         guard let text = gst_caps_to_string(pointer) else { return "" }
         defer { g_free(text) }
         return String(cString: text)

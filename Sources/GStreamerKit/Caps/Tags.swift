@@ -4,7 +4,7 @@ internal import CMediaBridge
 /// event carries it.
 ///
 /// Sendable: a GstEvent with several references is immutable. Thread: any.
-public final class Tags: @unchecked Sendable {
+package final class Tags: @unchecked Sendable {
     let event: UnsafeMutablePointer<GstEvent>
 
     private init(adopting event: UnsafeMutablePointer<GstEvent>) { self.event = event }
@@ -23,7 +23,7 @@ public final class Tags: @unchecked Sendable {
     }
 
     /// The value of a tag, by GStreamer's name; `nil` if it is missing, or is not a string.
-    public subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         var text: UnsafeMutablePointer<gchar>?
         guard let list, gst_tag_list_get_string(list, name, &text) != 0, let text else {
             return nil
@@ -33,14 +33,14 @@ public final class Tags: @unchecked Sendable {
     }
 
     /// Returns the tags except those named, by GStreamer's names; `nil` if none is left.
-    public func removing(_ names: Set<String>) -> Tags? {
+    package func removing(_ names: Set<String>) -> Tags? {
         guard let list, let copy = mb_tag_list_copy(list) else { return nil }
         for name in names { gst_tag_list_remove_tag(copy, name) }
         return Self.make(copy)
     }
 
     /// Returns the union of both; `later` has precedence for tags that both have.
-    public func merged(with later: Tags) -> Tags {
+    package func merged(with later: Tags) -> Tags {
         guard let list, let other = later.list,
             let both = gst_tag_list_merge(list, other, GST_TAG_MERGE_REPLACE)
         else { return later }

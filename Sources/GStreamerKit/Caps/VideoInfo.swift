@@ -3,16 +3,16 @@ internal import CMediaBridge
 /// Memory layout of the frames of raw video caps, as GStreamer computes it.
 ///
 /// Immutable. Thread: any.
-public final class VideoInfo: @unchecked Sendable {  // written in init alone
+package final class VideoInfo: @unchecked Sendable {  // written in init alone
     let info: GstVideoInfo
     /// The caps that it was read from, or that were made for it.
-    public let caps: Caps
+    package let caps: Caps
 
     /// Widths and heights that GStreamer's own elements accept, in pixels.
     private static let sizes = 1...32768
 
     /// Reads caps; `nil` unless they are raw video with a fixed format and size.
-    public init?(_ caps: Caps) {
+    package init?(_ caps: Caps) {
         var info = GstVideoInfo()
         gst_video_info_init(&info)
         guard caps.mediaType == "video/x-raw", gst_caps_is_fixed(caps.pointer) != 0,
@@ -34,7 +34,7 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     ///   - colorimetry: GStreamer's name, for example `bt709`; `nil` for the format's default.
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for an unknown format, or a
     ///   size, frame rate or pixel aspect ratio that GStreamer does not accept.
-    public convenience init(
+    package convenience init(
         format: String, width: Int, height: Int, frameRate: (Int, Int)? = nil,
         pixelAspectRatio: (Int, Int) = (1, 1), colorimetry: String? = nil
     ) throws(PipelineError) {
@@ -78,23 +78,23 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     }
 
     /// GStreamer's name of the pixel format, for example `I420`.
-    public var format: String {
+    package var format: String {
         String(cString: gst_video_format_to_string(info.finfo.pointee.format))
     }
     /// Pixels per row.
-    public var width: Int { Int(info.width) }
+    package var width: Int { Int(info.width) }
     /// Number of rows.
-    public var height: Int { Int(info.height) }
+    package var height: Int { Int(info.height) }
     /// Frames per second as a fraction; `nil` for a variable rate.
-    public var frameRate: (numerator: Int, denominator: Int)? {
+    package var frameRate: (numerator: Int, denominator: Int)? {
         info.fps_n > 0 ? (Int(info.fps_n), Int(info.fps_d)) : nil
     }
     /// Width of a pixel over its height.
-    public var pixelAspectRatio: (numerator: Int, denominator: Int) {
+    package var pixelAspectRatio: (numerator: Int, denominator: Int) {
         (Int(info.par_n), Int(info.par_d))
     }
     /// GStreamer's name of the colorimetry: `bt709`, `2:4:16:3`; `nil` if it is unknown.
-    public var colorimetry: String? {
+    package var colorimetry: String? {
         var colorimetry = info.colorimetry
         guard let text = gst_video_colorimetry_to_string(&colorimetry) else { return nil }
         defer { g_free(text) }
@@ -103,7 +103,7 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
 
     /// Position of the chroma samples relative to the luma samples, for example `mpeg2`; `nil` if
     /// it is unknown.
-    public var chromaSite: String? {
+    package var chromaSite: String? {
         guard info.chroma_site != GST_VIDEO_CHROMA_SITE_UNKNOWN,
             let text = gst_video_chroma_site_to_string(info.chroma_site)
         else { return nil }
@@ -112,12 +112,12 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     }
     /// GStreamer's name of the interlace mode: `progressive`, `interleaved`, `mixed`, or `fields`
     /// and `alternate`, in which the rows of a picture do not lie one after the other.
-    public var interlaceMode: String {
+    package var interlaceMode: String {
         String(cString: gst_video_interlace_mode_to_string(info.interlace_mode))
     }
 
     /// Returns whether both describe the same frames, apart from the frame rate.
-    public func hasSamePictures(as other: VideoInfo) -> Bool {
+    package func hasSamePictures(as other: VideoInfo) -> Bool {
         var own = info
         own.fps_n = other.info.fps_n
         own.fps_d = other.info.fps_d
@@ -129,10 +129,10 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     }
 
     /// Bytes of a frame in the default layout.
-    public var byteCount: Int { Int(info.size) }
+    package var byteCount: Int { Int(info.size) }
 
     /// The colour model of a format's components.
-    public enum ColorFamily: Sendable {
+    package enum ColorFamily: Sendable {
         /// Luma and two colour differences.
         case yuv
         /// Red, green and blue.
@@ -144,7 +144,7 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
     }
 
     /// The colour model of the format.
-    public var colorFamily: ColorFamily {
+    package var colorFamily: ColorFamily {
         if mb_video_format_is_gray(info.finfo) != 0 { return .gray }
         if mb_video_format_is_yuv(info.finfo) != 0 { return .yuv }
         return mb_video_format_is_rgb(info.finfo) != 0 ? .rgb : .other
@@ -152,30 +152,30 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
 
     /// Whether samples are packed or tiled in a way that plane strides and pixel strides do not
     /// describe.
-    public var isComplex: Bool { mb_video_format_is_complex(info.finfo) != 0 }
+    package var isComplex: Bool { mb_video_format_is_complex(info.finfo) != 0 }
 
     /// Whether samples are stored in tiles; a stride then counts tiles.
-    public var isTiled: Bool { mb_video_format_is_tiled(info.finfo) != 0 }
+    package var isTiled: Bool { mb_video_format_is_tiled(info.finfo) != 0 }
 
     /// Whether samples of more than eight bits are little-endian.
-    public var isLittleEndian: Bool { mb_video_format_is_little_endian(info.finfo) != 0 }
+    package var isLittleEndian: Bool { mb_video_format_is_little_endian(info.finfo) != 0 }
 
     /// Memory layout of one component: Y, U, V or R, G, B, and alpha as the fourth.
-    public struct Component: Hashable, Sendable {
+    package struct Component: Hashable, Sendable {
         /// Index of the plane that contains the component.
-        public let plane: Int
+        package let plane: Int
         /// Bytes from the start of a pixel group to the component's sample.
-        public let offset: Int
+        package let offset: Int
         /// Bytes from one sample of the component to the next.
-        public let pixelStride: Int
+        package let pixelStride: Int
         /// Number of bits below the sample in its word.
-        public let shift: Int
+        package let shift: Int
         /// Number of bits of the sample.
-        public let depth: Int
+        package let depth: Int
     }
 
     /// The layout of each component in a frame.
-    public var components: [Component] {
+    package var components: [Component] {
         (0..<mb_video_format_components(info.finfo)).map { c in
             let depth = Int(mb_video_format_component_depth(info.finfo, c))
             let offset = Int(mb_video_format_component_offset(info.finfo, c))
@@ -193,23 +193,23 @@ public final class VideoInfo: @unchecked Sendable {  // written in init alone
 
 extension VideoInfo {
     /// Memory layout of a plane in the default layout.
-    public struct PlaneLayout: Hashable, Sendable {
+    package struct PlaneLayout: Hashable, Sendable {
         /// Bytes from the start of the frame to the plane.
-        public let offset: Int
+        package let offset: Int
         /// Bytes from one row to the next.
-        public let stride: Int
+        package let stride: Int
         /// Number of rows.
-        public let rows: Int
+        package let rows: Int
         /// Samples per row.
-        public let width: Int
+        package let width: Int
         /// Bytes from one sample to the next; zero if that is not a whole number.
-        public let pixelStride: Int
+        package let pixelStride: Int
         /// Significant bits of a sample.
-        public let depth: Int
+        package let depth: Int
     }
 
     /// The layout of each plane in the default layout.
-    public var planeLayouts: [PlaneLayout] {
+    package var planeLayouts: [PlaneLayout] {
         var frame = GstVideoFrame()
         frame.info = info
         let offsets = [info.offset.0, info.offset.1, info.offset.2, info.offset.3]

@@ -1,20 +1,20 @@
 internal import CMediaBridge
 
 /// A string property of an element, which may name a resource outside of the pipeline.
-public struct ElementProperty: Sendable {
+package struct ElementProperty: Sendable {
     /// The property's name, as gst-inspect-1.0 lists it.
-    public let name: String
+    package let name: String
     /// The current value; `nil` if it is unset or cannot be read.
-    public let text: String?
+    package let text: String?
     /// The value that the property has if it is never set; `nil` if there is none.
-    public let defaultText: String?
+    package let defaultText: String?
     /// False for a write-only property.
-    public let isReadable: Bool
+    package let isReadable: Bool
 }
 
 extension Element {
     /// All writable string properties except `name`.
-    public var textProperties: [ElementProperty] {
+    package var textProperties: [ElementProperty] {
         specs.compactMap { spec in
             guard mb_spec_is_string(spec) != 0, mb_spec_is_writable(spec) != 0,
                 let name = g_param_spec_get_name(spec).map({ String(cString: $0) }), name != "name"
@@ -27,7 +27,7 @@ extension Element {
     }
 
     /// Elements that are values of properties, for example the muxer that a sink is to use.
-    public var propertyElements: [Element] {
+    package var propertyElements: [Element] {
         specs.compactMap { spec in
             guard mb_spec_is_element(spec) != 0, mb_spec_is_readable(spec) != 0 else { return nil }
             return mb_get_element(pointer, g_param_spec_get_name(spec)).map {
@@ -45,18 +45,18 @@ extension Element {
 
     /// The plugin that contains the element, for example `coreelements`; empty if the element was
     /// not made by a factory.
-    public var pluginName: String {
+    package var pluginName: String {
         guard let factory = gst_element_get_factory(pointer) else { return "" }
         return mb_factory_plugin(factory).map { String(cString: $0) } ?? ""
     }
 
     /// Whether it is a plain GstBin, as parentheses in a pipeline string create, and not a
     /// subclass.
-    public var isPlainBin: Bool { mb_is_plain_bin(pointer) != 0 }
+    package var isPlainBin: Bool { mb_is_plain_bin(pointer) != 0 }
 
     /// Returns the value of an `int` property; `nil` if there is no readable `int` property of that
     /// name.
-    public func int(_ property: String) -> Int? {
+    package func int(_ property: String) -> Int? {
         let value = mb_get_int_or(pointer, property, .min)
         return value == .min ? nil : Int(value)
     }
@@ -79,7 +79,7 @@ extension Element {
     }
 
     /// Its source pads at this moment.
-    public var sourcePads: [Pad] { pads(GST_PAD_SRC) }
+    package var sourcePads: [Pad] { pads(GST_PAD_SRC) }
 
     /// Returns its pads of one direction at this moment.
     func pads(_ direction: GstPadDirection) -> [Pad] {

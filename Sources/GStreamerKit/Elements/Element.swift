@@ -93,13 +93,13 @@ public final class Element: @unchecked Sendable {
     var mainSinkPad: Pad? { pad("sink") ?? pad("video_sink") }
 
     /// Returns a static pad; `nil` if there is none of that name.
-    public func pad(_ name: String) -> Pad? {
+    package func pad(_ name: String) -> Pad? {
         gst_element_get_static_pad(pointer, name).map { Pad(adopting: $0) }
     }
 
     /// The number of frames that a sink rendered, and the number that it dropped because they were
     /// late; `nil` if the element is not a sink.
-    public var sinkStatistics: (rendered: Int, dropped: Int)? {
+    package var sinkStatistics: (rendered: Int, dropped: Int)? {
         guard hasProperty("stats"), mb_is_a(pointer, gst_base_sink_get_type()) != 0,
             let stats = mb_get_structure(pointer, "stats")
         else { return nil }

@@ -3,7 +3,7 @@ internal import CMediaBridge
 extension ElementFactory {
     /// Returns whether any sink pad template of the factory accepts some format of `caps`. False if
     /// no such element is installed.
-    public func canTake(_ caps: Caps) -> Bool {
+    package func canTake(_ caps: Caps) -> Bool {
         guard let factory = gst_element_factory_find(name) else { return false }
         defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
         return gst_element_factory_can_sink_any_caps(factory, caps.pointer) != 0

@@ -7,11 +7,11 @@ extension Pad {
     ///
     /// For `qtdemux` 1.22, which starts a new segment for each fragment, and which sets the frame
     /// rate in the caps only with the second fragment.
-    public func keepFirstFormat() { Self.keepFirstFormat(of: pointer) }
+    package func keepFirstFormat() { Self.keepFirstFormat(of: pointer) }
 
     /// Delays everything that passes this pad by an offset in running time, in nanoseconds. Call it
     /// before data flows.
-    public func delay(by nanoseconds: Int64) { gst_pad_set_offset(pointer, gint64(nanoseconds)) }
+    package func delay(by nanoseconds: Int64) { gst_pad_set_offset(pointer, gint64(nanoseconds)) }
 
     static func keepFirstFormat(of pad: UnsafeMutablePointer<GstPad>) {
         _ = mb_pad_add_probe(

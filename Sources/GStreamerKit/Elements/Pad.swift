@@ -3,7 +3,7 @@ internal import CMediaBridge
 /// A strong reference to a pad of an element.
 ///
 /// Sendable: GstPad is thread-safe, and the pointer never changes. Thread: any.
-public final class Pad: @unchecked Sendable {
+package final class Pad: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<GstPad>
 
     init(adopting pointer: UnsafeMutablePointer<GstPad>) { self.pointer = pointer }
@@ -16,35 +16,35 @@ public final class Pad: @unchecked Sendable {
     deinit { gst_object_unref(pointer) }
 
     /// Sets a property from text, as gst-launch does. Does nothing if the pad has no such property.
-    public func set(_ property: String, _ value: String) {
+    package func set(_ property: String, _ value: String) {
         guard mb_has_property(pointer, property) != 0 else { return }
         gst_util_set_object_arg(
             UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self), property, value)
     }
 
     /// Whether it has a peer.
-    public var isLinked: Bool { gst_pad_is_linked(pointer) != 0 }
+    package var isLinked: Bool { gst_pad_is_linked(pointer) != 0 }
 
     /// The pad it is linked to; `nil` if it is not linked.
-    public var peer: Pad? { gst_pad_get_peer(pointer).map { Pad(adopting: $0) } }
+    package var peer: Pad? { gst_pad_get_peer(pointer).map { Pad(adopting: $0) } }
 
     /// The element it belongs to; for a ghost pad, its bin.
-    public var element: Element? {
+    package var element: Element? {
         gst_pad_get_parent_element(pointer).map { Element(adopting: $0) }
     }
 
     /// The caps that were negotiated on it; `nil` before negotiation.
-    public var caps: Caps? { gst_pad_get_current_caps(pointer).map { Caps(adopting: $0) } }
+    package var caps: Caps? { gst_pad_get_current_caps(pointer).map { Caps(adopting: $0) } }
 
     /// Whether an EOS event has passed this pad.
-    public var hasEnded: Bool {
+    package var hasEnded: Bool {
         guard let event = gst_pad_get_sticky_event(pointer, GST_EVENT_EOS, 0) else { return false }
         gst_event_unref(event)
         return true
     }
 
     /// Queries the position of the pad's stream; `nil` if the element does not answer.
-    public func queryPosition() -> ClockTime? {
+    package func queryPosition() -> ClockTime? {
         var position: gint64 = 0
         guard gst_pad_query_position(pointer, GST_FORMAT_TIME, &position) != 0, position >= 0 else {
             return nil
@@ -53,7 +53,7 @@ public final class Pad: @unchecked Sendable {
     }
 
     /// The caps that the peer could accept or produce; `nil` without a peer.
-    public var peerCaps: Caps? {
+    package var peerCaps: Caps? {
         guard isLinked else { return nil }
         return gst_pad_peer_query_caps(pointer, nil).map { Caps(adopting: $0) }
     }
@@ -64,7 +64,7 @@ public final class Pad: @unchecked Sendable {
     /// - Parameters:
     ///   - skippingHeaders: Whether to ignore headers without a timestamp, which hold no media.
     ///   - body: Called once for each buffer.
-    public func onBuffer(
+    package func onBuffer(
         skippingHeaders: Bool = false, _ body: @escaping @Sendable () -> Void
     ) {
         let mask = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue

@@ -5,7 +5,7 @@ extension Pad {
     /// four bytes of size, then the four letters of the type. Runs on the streaming thread, before
     /// any downstream element gets the buffer: `body` must return at once. Stays installed for as
     /// long as the pad lives.
-    public func onBox(
+    package func onBox(
         _ tags: Set<String>, edit body: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
     ) {
         let context = UnsafeMutablePointer<Editor>.allocate(capacity: 1)

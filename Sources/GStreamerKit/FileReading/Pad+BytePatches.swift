@@ -5,7 +5,7 @@ extension Pad {
     /// file source's. The file itself is not changed. The probe lives as long as the pad.
     ///
     /// - Parameter patches: The replacement bytes, by offset in the file.
-    public func overwrite(_ patches: [Int: [UInt8]]) {
+    package func overwrite(_ patches: [Int: [UInt8]]) {
         guard !patches.isEmpty else { return }
         _ = mb_pad_add_probe(
             pointer,

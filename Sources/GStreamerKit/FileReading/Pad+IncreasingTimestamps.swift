@@ -7,7 +7,7 @@ extension Pad {
     ///
     /// For fragmented files: `mp4mux` 1.22 does not know the duration of the last block of some
     /// fragments, and writes a duration of zero.
-    public func keepApart() { Self.keepApart(pointer) }
+    package func keepApart() { Self.keepApart(pointer) }
 
     static func keepApart(_ pad: UnsafeMutablePointer<GstPad>) {
         _ = mb_pad_add_probe(

@@ -3,15 +3,15 @@ internal import Synchronization
 
 /// Corrections for reading fragmented MPEG-4 with `qtdemux` 1.22, which applies an edit list to a
 /// whole track although it was written for the first fragment only.
-public struct FragmentReading: Hashable, Sendable {
+package struct FragmentReading: Hashable, Sendable {
     /// Bytes that hide the edit lists, by offset in the file.
-    public var patches: [Int: [UInt8]]
+    package var patches: [Int: [UInt8]]
     /// The effect of the hidden edit lists: nanoseconds by which a track starts later, by the name
     /// of the demuxer's pad.
-    public var delays: [String: Int64]
+    package var delays: [String: Int64]
 
     /// Creates the corrections from their parts.
-    public init(patches: [Int: [UInt8]], delays: [String: Int64]) {
+    package init(patches: [Int: [UInt8]], delays: [String: Int64]) {
         self.patches = patches
         self.delays = delays
     }
@@ -21,18 +21,18 @@ public struct FragmentReading: Hashable, Sendable {
 /// unit.
 ///
 /// Each scan can be run once. Thread: any but a streaming thread.
-public final class StreamScan: Sendable {
+package final class StreamScan: Sendable {
     /// One stream that the demuxer found.
-    public struct Stream: Hashable, Sendable {
+    package struct Stream: Hashable, Sendable {
         /// The name of the demuxer's pad, for example `video_0`.
-        public let pad: String
+        package let pad: String
         /// The media type, for example `video/x-h264`.
-        public let mediaType: String
+        package let mediaType: String
         /// The running time of each unit in nanoseconds, in file order; `nil` for a unit without
         /// one.
-        public fileprivate(set) var times: [Int64?] = []
+        package fileprivate(set) var times: [Int64?] = []
         /// Size of all units, in bytes.
-        public fileprivate(set) var bytes = 0
+        package fileprivate(set) var bytes = 0
     }
 
     private let pipeline: Pipeline
@@ -49,7 +49,7 @@ public final class StreamScan: Sendable {
     ///   - limit: Number of buffers per stream, headers included, after which the scan ends; `nil`
     ///     to read to the end of the file.
     /// - Throws: ``PipelineError`` if an element is missing.
-    public init(
+    package init(
         of path: String, demuxer: String, parsers: [String: String] = [:],
         fragments: FragmentReading? = nil, buffersOfEach limit: Int? = nil
     ) throws(PipelineError) {
@@ -76,13 +76,13 @@ public final class StreamScan: Sendable {
     }
 
     /// Number of units read so far, in all streams.
-    public var units: Int { tally.streams.withLock { $0.reduce(0) { $0 + $1.times.count } } }
+    package var units: Int { tally.streams.withLock { $0.reduce(0) { $0 + $1.times.count } } }
 
     /// Reads to the end. Cancelling the task ends the scan early.
     ///
     /// - Returns: The streams, in the order in which the demuxer found them.
     /// - Throws: ``PipelineError``: the first error that GStreamer reported about the file.
-    public func run() async throws(PipelineError) -> [Stream] {
+    package func run() async throws(PipelineError) -> [Stream] {
         try await pipeline.runToEnd()
         return tally.streams.withLock { $0 }
     }
@@ -160,7 +160,7 @@ extension Pipeline {
     /// ``PipelineError/Code/interrupted``.
     ///
     /// - Throws: ``PipelineError``: the first error that is posted.
-    public func runToEnd() async throws(PipelineError) {
+    package func runToEnd() async throws(PipelineError) {
         let messages = self.messages
         var failure: PipelineError?
         do throws(PipelineError) {

@@ -8,9 +8,9 @@ internal import Synchronization
 final class ControlQueue: Sendable {
     private let queue: SerialQueue
     /// Set while a change has exceeded its deadline. Requests queued behind it then time out after
-    /// ``patienceWhileStuck`` instead of their full deadline.
+    /// ``deadlineWhileStuck`` instead of their full deadline.
     private let isStuck = Atomic<Bool>(false)
-    private static let patienceWhileStuck = Duration.milliseconds(500)
+    private static let deadlineWhileStuck = Duration.milliseconds(500)
 
     init(label: String) { queue = SerialQueue(label: label) }
 
@@ -59,7 +59,7 @@ final class ControlQueue: Sendable {
     }
 
     private func allowed(_ deadline: Duration) -> Duration {
-        isStuck.load(ordering: .relaxed) ? min(deadline, Self.patienceWhileStuck) : deadline
+        isStuck.load(ordering: .relaxed) ? min(deadline, Self.deadlineWhileStuck) : deadline
     }
 
     /// Enqueues `body` and returns at once. ``GStreamer/waitForTeardown(deadline:)`` waits until it

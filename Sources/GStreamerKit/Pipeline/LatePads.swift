@@ -85,11 +85,13 @@ final class LatePads: Sendable {
 extension Pipeline {
     /// Whether elements of the string may still get pads: demuxers and decoders do while data
     /// flows.
-    public var mayGetPads: Bool { latePads.mayCome }
+    package var mayGetPads: Bool { latePads.mayCome }
 
     /// Calls `body` when an element of the string has got all of its pads in this run, on a
     /// streaming thread. Stays registered for as long as the pipeline lives.
-    public func onPadsComplete(_ body: @escaping @Sendable () -> Void) { latePads.onComplete(body) }
+    package func onPadsComplete(_ body: @escaping @Sendable () -> Void) {
+        latePads.onComplete(body)
+    }
 
     /// Calls `body` for each delayed link (one that was to be made when a pad appears) that can
     /// never be made. GStreamer only warns about it (`Delayed linking failed`); without `body` it
@@ -97,7 +99,7 @@ extension Pipeline {
     ///
     /// - Parameter body: Called on a streaming thread. Returns true if it has handled the missed
     ///   link, which is then only a warning.
-    public func onMissedLink(_ body: @escaping @Sendable (MissedLink) -> Bool) {
+    package func onMissedLink(_ body: @escaping @Sendable (MissedLink) -> Bool) {
         bus.judgeMissedLinks(body)
     }
 }

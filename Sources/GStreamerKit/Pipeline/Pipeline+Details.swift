@@ -3,7 +3,7 @@ internal import CMediaBridge
 extension Pipeline {
     /// Reports every property change as ``BusMessage/property(_:)`` from now on, for as long as the
     /// pipeline lives: the negotiated caps of every pad, and the `last-message` of elements.
-    public func watchProperties() {
+    package func watchProperties() {
         _ = gst_element_add_property_deep_notify_watch(element, nil, 1)
     }
 }

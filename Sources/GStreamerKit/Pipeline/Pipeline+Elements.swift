@@ -14,14 +14,14 @@ extension Pipeline {
     }
 
     /// All appsinks, by name.
-    public var appSinks: [String: AppSink] {
+    package var appSinks: [String: AppSink] {
         Dictionary(
             elements.compactMap { element in AppSink(element).map { (element.name, $0) } },
             uniquingKeysWith: { a, _ in a })
     }
 
     /// All appsrcs, by name.
-    public var appSources: [String: AppSource] {
+    package var appSources: [String: AppSource] {
         Dictionary(
             elements.compactMap { element in AppSource(element).map { (element.name, $0) } },
             uniquingKeysWith: { a, _ in a })
@@ -30,7 +30,7 @@ extension Pipeline {
     /// Whether any source is live, for example a device or a test source with `is-live`. Only
     /// sources are queried: visualisers report that they are live, whatever their input. True if
     /// there is no source, or if a source does not answer the query.
-    public var hasLiveSource: Bool {
+    package var hasLiveSource: Bool {
         let answers = elements.compactMap { element -> Bool? in
             if element.bool("force-live") { return true }
             guard !element.klass.contains("Bin"), element.klass.contains("Source") else {

@@ -2,7 +2,7 @@ internal import CMediaBridge
 
 extension Pipeline {
     /// Elements that store, display or send data, at any depth.
-    public var sinks: [Element] { elements.filter { $0.isLeaf(GST_ELEMENT_FLAG_SINK) } }
+    package var sinks: [Element] { elements.filter { $0.isLeaf(GST_ELEMENT_FLAG_SINK) } }
 
     /// Sends EOS into the sources of the string, except those in `names`: the data that is already
     /// in the pipeline passes, and then the sinks finalise what they write. Returns at once.

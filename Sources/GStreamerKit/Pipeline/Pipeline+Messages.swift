@@ -14,7 +14,7 @@ extension Pipeline {
 
     /// Calls `listener` with the first error of each run only: later errors are its consequences.
     /// Runs on the thread that posts the error; it must return at once.
-    public func onFirstError(_ listener: @escaping @Sendable (PipelineError) -> Void) {
+    package func onFirstError(_ listener: @escaping @Sendable (PipelineError) -> Void) {
         _ = bus.listen { [weak bus] message in
             if case .error(let error) = message, bus?.failure == error { listener(error) }
         }

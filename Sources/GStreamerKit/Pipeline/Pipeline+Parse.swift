@@ -103,7 +103,7 @@ extension Pipeline {
         if failure.code == .missingElement {
             if let name = missingElements(context).first {
                 failure.advice = MissingPlugin(kind: .element, name: name).advice
-            } else if let name = advisor.unknownNames.first {
+            } else if let name = description.unknownReferences.first {
                 failure.code = .linkFailed
                 failure.message = "no element has the name \"\(name)\""
                 failure.advice = advisor.advice(forUnknown: name)
@@ -139,10 +139,9 @@ extension Pipeline {
             failure.message = "\(message) \(fault.message)"
             failure.advice = fault.advice
         }
-        let advisor = ParseAdvice(text)
-        if let name = advisor.unknownNames.first {
-            failure.advice =
-                "\(advisor.advice(forUnknown: name)): no element has the name \"\(name)\""
+        if let name = text.unknownReferences.first {
+            let advice = ParseAdvice(text).advice(forUnknown: name)
+            failure.advice = "\(advice): no element has the name \"\(name)\""
         } else if !isUnplaced, failure.domainCode == Int(GST_PARSE_ERROR_SYNTAX.rawValue) {
             failure.advice = "a ! between it and the element that it is to be linked with"
         }

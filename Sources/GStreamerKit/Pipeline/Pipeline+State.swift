@@ -3,7 +3,7 @@ internal import MediaBasics
 
 extension Pipeline {
     /// The result of a state change.
-    public enum StateChange: Sendable {
+    package enum StateChange: Sendable {
         /// The change is complete.
         case complete
         /// The change continues asynchronously; ``BusMessage/asyncDone`` reports its completion.
@@ -14,14 +14,14 @@ extension Pipeline {
 
     /// The default deadline of a state change: 8 s, multiplied by the environment variable
     /// `MEDIABRIDGE_DEADLINE_FACTOR` if that is set.
-    public static let stateDeadline = Duration.seconds(8).asDefaultDeadline
+    package static let stateDeadline = Duration.seconds(8).asDefaultDeadline
 
     /// Changes the state and suspends until the change is complete or continues asynchronously.
     ///
     /// - Throws: ``PipelineError``: the error that an element posted, or
     ///   ``PipelineError/Code/deadlineExceeded`` if the change does not return within `deadline`.
     @discardableResult
-    public func setState(
+    package func setState(
         _ state: PipelineState, deadline: Duration = stateDeadline
     ) async throws(PipelineError) -> StateChange {
         let change = change(to: state)
@@ -32,7 +32,7 @@ extension Pipeline {
     /// Changes the state like ``setState(_:deadline:)``, but blocks. For callers that are control
     /// threads themselves: never call it on the main actor, in a task, or on a streaming thread.
     @discardableResult
-    public func setStateAndWait(
+    package func setStateAndWait(
         _ state: PipelineState, deadline: Duration = stateDeadline
     ) throws(PipelineError) -> StateChange {
         let change = change(to: state)
@@ -48,7 +48,7 @@ extension Pipeline {
     ///   - deadline: How long the change may take. Default: ``stateDeadline``.
     ///   - onOutcome: Called with the error that ``setState(_:deadline:)`` would throw, or `nil` if
     ///     it would return, on a control thread or a timer's thread.
-    public func requestState(
+    package func requestState(
         _ state: PipelineState, deadline: Duration = stateDeadline,
         onOutcome: @escaping @Sendable (PipelineError?) -> Void = { _ in }
     ) {
@@ -74,7 +74,7 @@ extension Pipeline {
     /// open and truncate their files at READY.
     ///
     /// - Throws: The errors of ``setState(_:deadline:)``.
-    public func openDevices(deadline: Duration = stateDeadline) async throws(PipelineError) {
+    package func openDevices(deadline: Duration = stateDeadline) async throws(PipelineError) {
         let devices = elements.filter { element in
             ["Sink/Video", "Sink/Audio"].contains { element.klass.contains($0) }
         }
@@ -127,14 +127,14 @@ extension Pipeline {
     public var failure: PipelineError? { bus.failure }
 
     /// Whether EOS has reached every sink.
-    public var hasEnded: Bool { bus.hasEnded }
+    package var hasEnded: Bool { bus.hasEnded }
 
     /// Number of buffers that converters and decoders dropped in this run because they would have
     /// been late.
-    public var skippedBuffers: Int { bus.skippedBuffers }
+    package var skippedBuffers: Int { bus.skippedBuffers }
 
     /// Clears the errors and the EOS state of the last run, before the next one.
-    public func forgetOutcome() {
+    package func forgetOutcome() {
         bus.reset()
         latePads.reset()
     }

@@ -4,7 +4,7 @@ extension Pipeline {
     /// Returns an error if an element of the string is not linked on one side and never will be,
     /// for example because the `!` between two words is missing. `nil` if everything is linked, or
     /// may still be.
-    public func strandedElement() -> PipelineError? {
+    package func strandedElement() -> PipelineError? {
         let all = elements.filter { $0.isOfString }
         let late = all.filter { LateLinks.hasLatePads($0) }
         let found = all.compactMap { element -> (Element, Bool)? in

@@ -3,7 +3,7 @@ internal import CMediaBridge
 extension Pipeline {
     /// Sets the pipeline to the shared clock, with `baseTime` as running time zero. Permanent: no
     /// state change selects another clock or base time.
-    public func useSharedClock(baseTime: ClockTime) {
+    package func useSharedClock(baseTime: ClockTime) {
         gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
         gst_element_set_start_time(element, ClockTime.none)
         gst_element_set_base_time(element, baseTime.raw)
@@ -11,12 +11,12 @@ extension Pipeline {
 
     /// Sets the pipeline to the shared clock; its running time zero is selected when it goes to
     /// PLAYING.
-    public func useSharedClock() {
+    package func useSharedClock() {
         gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
     }
 
     /// Queries the duration of the stream, as its container states it; `nil` if it is unknown.
-    public func queryDuration() -> ClockTime? {
+    package func queryDuration() -> ClockTime? {
         var duration: gint64 = 0
         guard gst_element_query_duration(element, GST_FORMAT_TIME, &duration) != 0, duration >= 0
         else { return nil }
@@ -27,7 +27,7 @@ extension Pipeline {
     /// whether it is captured or not; zero without a demuxer.
     ///
     /// - Returns: `nil` if a demuxer has an unlinked pad that does not answer position queries.
-    public func positionOfDemuxers() -> ClockTime? {
+    package func positionOfDemuxers() -> ClockTime? {
         var furthest: UInt64 = 0
         for element in elements where element.klass.contains("Demux") {
             for pad in element.sourcePads {
@@ -42,12 +42,12 @@ extension Pipeline {
     }
 
     /// The shared clock's time at running time zero, as it is set at present.
-    public var baseTime: ClockTime {
+    package var baseTime: ClockTime {
         ClockTime(nanoseconds: UInt64(gst_element_get_base_time(element)))
     }
 
     /// Sets running time zero, in any state of the pipeline. Safe on a streaming thread.
-    public func setBaseTime(_ baseTime: ClockTime) {
+    package func setBaseTime(_ baseTime: ClockTime) {
         gst_element_set_start_time(element, ClockTime.none)
         gst_element_set_base_time(element, baseTime.raw)
         // A bin passes its base time on when it changes state; elements that already play are set
@@ -58,14 +58,14 @@ extension Pipeline {
     /// Sets running time zero to the present time if the pipeline is already PLAYING, because it
     /// did not wait for data. A pipeline that still waits selects its running time zero when the
     /// data arrives. Safe on a streaming thread.
-    public func setBaseTimeToNowIfPlaying() {
+    package func setBaseTimeToNowIfPlaying() {
         guard element.pointee.current_state == GST_STATE_PLAYING else { return }
         setBaseTime(SharedClock.now)
     }
 
     /// Sets the latency by which sinks delay every frame, instead of the sum that the elements
     /// report.
-    public func setLatency(_ latency: ClockTime) {
+    package func setLatency(_ latency: ClockTime) {
         gst_pipeline_set_latency(pointer, latency.raw)
     }
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Decides which elements may be in a pipeline. It is asked about each element that is added later
 /// (`decodebin` adds some when it knows the stream's format), on the thread that adds it.
-public protocol ElementJudge: Sendable {
+package protocol ElementJudge: Sendable {
     /// Returns whether an element of this factory may be autoplugged; if not, the next candidate is
     /// used.
     func allows(factory: String, plugin: String) -> Bool
@@ -18,7 +18,7 @@ extension Pipeline {
     /// Asks `judge` about every element that is added from now on, at any depth, for as long as the
     /// pipeline lives. Factories that are not allowed are skipped by autoplugging. An element that
     /// is added all the same makes the pipeline fail, and its state is locked.
-    public func watchElements(_ judge: any ElementJudge) {
+    package func watchElements(_ judge: any ElementJudge) {
         let watch = ElementWatch(judge, bus)
         for element in elements { watch.watchChoice(of: element) }
         mb_on_deep_element_added(

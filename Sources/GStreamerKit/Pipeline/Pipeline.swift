@@ -35,7 +35,7 @@ public final class Pipeline: Sendable {
     ///
     /// - Throws: ``PipelineError`` that says what is wrong and, for a missing element, names the
     ///   Debian package that contains it.
-    public init(parsing text: String) throws(PipelineError) {
+    package init(parsing text: String) throws(PipelineError) {
         let handle = Handle(pointer: try Self.parse(text))
         let control = ControlQueue(label: "mediabridge.control")
         self.handle = handle

@@ -1,8 +1,8 @@
 /// Finds the Debian package that provides an element, a decoder, an encoder or a protocol handler.
-public enum DebianPackage {
+package enum DebianPackage {
     /// Returns the package that provides an element, for example `gstreamer1.0-plugins-ugly` for
     /// `x264enc`; `nil` if no package is known.
-    public static func providing(element name: String) -> String? {
+    package static func providing(element name: String) -> String? {
         let families = ["avenc_", "avdec_", "avmux_", "avdemux_"]
         if families.contains(where: { name.hasPrefix($0) }) { return "gstreamer1.0-libav" }
         return (index + untold).first { $0.elements.contains(name) }?.package
@@ -12,21 +12,21 @@ public enum DebianPackage {
     /// Returns the package that provides a decoder; `nil` if no package is known.
     ///
     /// - Parameter decoder: The media type that it decodes, such as `video/x-h265`.
-    public static func providing(decoder: String) -> String? {
+    package static func providing(decoder: String) -> String? {
         index.first { $0.decoders.contains(decoder) }?.package
     }
 
     /// Returns the package that provides an encoder; `nil` if no package is known.
     ///
     /// - Parameter encoder: The media type that it produces.
-    public static func providing(encoder: String) -> String? {
+    package static func providing(encoder: String) -> String? {
         index.first { $0.encoders.contains(encoder) }?.package
     }
 
     /// Returns the package that provides a source for a URI scheme; `nil` if no package is known.
     ///
     /// - Parameter uriScheme: For example `rtsp` or `https`.
-    public static func providing(uriScheme: String) -> String? {
+    package static func providing(uriScheme: String) -> String? {
         index.first { $0.uriSources.contains(uriScheme) }?.package
     }
 

@@ -1,20 +1,20 @@
 internal import CMediaBridge
 
 /// What the registry knows about an element: the first lines that gst-inspect-1.0 prints.
-public struct ElementFactory: Hashable, Sendable {
+package struct ElementFactory: Hashable, Sendable {
     /// Factory name, for example `videotestsrc`.
-    public let name: String
+    package let name: String
     /// Human-readable name, for example `Video test source`.
-    public let longName: String
+    package let longName: String
     /// Element class, for example `Source/Video`.
-    public let klass: String
+    package let klass: String
     /// The plugin that contains it, for example `videotestsrc` or `coreelements`.
-    public let plugin: String
+    package let plugin: String
 
     /// Looks up an element by its factory name; `nil` if no such element is installed.
     ///
     /// - Throws: ``PipelineError`` if GStreamer cannot start.
-    public static func find(_ name: String) throws(PipelineError) -> ElementFactory? {
+    package static func find(_ name: String) throws(PipelineError) -> ElementFactory? {
         try GStreamer.initialize()
         guard let factory = gst_element_factory_find(name) else { return nil }
         defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
@@ -27,7 +27,7 @@ public struct ElementFactory: Hashable, Sendable {
 
     /// Throws a ``PipelineError/Code/missingElement`` that names the Debian package, unless the
     /// element is installed.
-    public static func require(_ name: String) throws(PipelineError) {
+    package static func require(_ name: String) throws(PipelineError) {
         guard try find(name) == nil else { return }
         throw PipelineError(
             .missingElement, message: "no element \"\(name)\"",

@@ -1,9 +1,9 @@
 /// Finds the unlinked pads of a string's elements: a program's appsink belongs at the end of a
 /// capture, its appsrc at the beginning of an output, wherever in the string that is. In
 /// `compositor name=c videotestsrc ! c.` the end is behind the compositor.
-public struct OpenEnds: Sendable {
+package struct OpenEnds: Sendable {
     /// The kind of media in a stream.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Pictures, raw or encoded.
         case video
         /// Sound, raw or encoded.
@@ -11,26 +11,26 @@ public struct OpenEnds: Sendable {
     }
 
     /// A place in the string where a link is missing.
-    public struct End: Hashable, Sendable {
+    package struct End: Hashable, Sendable {
         /// The kind of media; `nil` if it cannot be determined from the elements.
-        public let kind: Kind?
+        package let kind: Kind?
         /// Byte offset in ``text``.
         let place: Int
     }
 
     /// The string, with one space between words.
-    public let text: String
+    package let text: String
     /// The unlinked ends, in order; empty if they cannot be determined from the elements.
-    public let ends: [End]
+    package let ends: [End]
 
     /// Finds the ends of a capture.
-    public static func ofCapture(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .source) }
+    package static func ofCapture(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .source) }
 
     /// Finds the ends of an output.
-    public static func ofOutput(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .sink) }
+    package static func ofOutput(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .sink) }
 
     /// Returns the string with `parts[i]` inserted at `ends[i]`.
-    public func completed(by parts: [String]) -> String {
+    package func completed(by parts: [String]) -> String {
         var bytes = Array(text.utf8)
         for (end, part) in zip(ends, parts).reversed() {
             bytes.insert(contentsOf: Array(part.utf8), at: end.place)
@@ -125,7 +125,7 @@ public struct OpenEnds: Sendable {
     ///   - types: The caps of each stream, by the name of its `appsrc`.
     ///   - evenRaw: Whether raw formats always get one: some elements (`aspectratiocrop`) cannot be
     ///     linked before their input caps are known.
-    public static func typed(
+    package static func typed(
         _ text: String, _ types: [String: Caps], evenRaw: Bool = false
     ) -> String {
         let words = PipelineText(text).parsableWords.joined(separator: " ")

@@ -45,56 +45,10 @@ struct ParseAdvice {
         return Element(adopting: made)
     }
 
-    // MARK: References
-
-    /// Names that words with a dot (`mux.`, `mux.sink_0`) refer to although no element has them.
-    var unknownNames: [String] {
-        let given = names
-        return text.words.enumerated().compactMap { index, word in
-            guard let dot = word.firstIndex(of: "."), dot != word.startIndex,
-                isBesideLink(index), !word.contains("/"), !word.contains("=")
-            else { return nil }
-            let name = String(word[..<dot])
-            guard name.allSatisfy({ $0.isLetter || $0.isNumber || "-_".contains($0) }),
-                !given.contains(name), !isNumbered(name)
-            else { return nil }
-            return name
-        }
-    }
-
+    /// - Parameter name: A name that no element of the string has.
     func advice(forUnknown name: String) -> String {
-        if let meant = Spelling.nearest(to: name, among: names) { return "\(meant)." }
+        if let meant = Spelling.nearest(to: name, among: text.elementNames) { return "\(meant)." }
         return "name=\(name) behind the element that is meant"
-    }
-
-    private var names: [String] {
-        text.words.compactMap {
-            $0.hasPrefix("name=") ? $0.dropFirst(5).trimmingQuotes : nil
-        }
-    }
-
-    private func isBesideLink(_ index: Int) -> Bool {
-        let words = text.words
-        return index > 0 && words[index - 1] == "!"
-            || index + 1 < words.count && words[index + 1] == "!"
-    }
-
-    /// Whether it is the name that GStreamer gives to an unnamed element: `videotestsrc0`.
-    private func isNumbered(_ name: String) -> Bool {
-        guard name.last?.isNumber == true else { return false }
-        var stem = Substring(name)
-        while stem.last?.isNumber == true { stem.removeLast() }
-        if stem.last == "-" { stem.removeLast() }
-        return text.words.contains { $0.hasPrefix(stem) }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingQuotes: String {
-        var text = self
-        while let first = text.first, "\"'".contains(first) { text.removeFirst() }
-        while let last = text.last, "\"'".contains(last) { text.removeLast() }
-        return String(text)
     }
 }
 

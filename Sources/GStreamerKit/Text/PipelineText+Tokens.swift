@@ -1,6 +1,6 @@
 extension PipelineText {
     /// A token of GStreamer's lexer. Only some kinds create elements.
-    public enum Token: Hashable, Sendable {
+    package enum Token: Hashable, Sendable {
         /// A property as written, for example `num-buffers=5`.
         case assignment(String)
         /// A preset as written, for example `@preset=name`.
@@ -22,7 +22,7 @@ extension PipelineText {
     /// The string's tokens according to the rules of GStreamer's lexer (`parse.l`): the longest
     /// match wins, and among matches of equal length the first rule. `fakesrc!shmsink` is two
     /// elements.
-    public var tokens: [Token] {
+    package var tokens: [Token] {
         var lexer = PipelineLexer(Array(parsable.utf8))
         var tokens: [Token] = []
         while let token = lexer.next() { tokens.append(token) }

@@ -3,21 +3,21 @@
 /// GStreamer's own parser decides what a string means; this type only splits it in the same way: at
 /// ASCII white space outside of quotes. A backslash escapes the next character. Quotes are
 /// recognised only at the beginning of a word or of a property's value: `text=it's` has none.
-public struct PipelineText: Sendable {
+package struct PipelineText: Sendable {
     /// The string as it was given.
-    public let text: String
+    package let text: String
     /// The words, including their quotes.
-    public let words: [String]
+    package let words: [String]
 
     /// Splits a string into words, and removes shell syntax that GStreamer does not read.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         self.words = PastedText.words(of: text)
     }
 
     /// The string without shell syntax, and without a leading or trailing `!` that remains of a
     /// longer string; unchanged if it contains neither.
-    public var plain: String { joined(PastedText.withoutCut(words)) }
+    package var plain: String { joined(PastedText.withoutCut(words)) }
 
     private func joined(_ words: [String]) -> String {
         words == Self.split(text) ? text : words.joined(separator: " ")
@@ -101,17 +101,17 @@ public struct PipelineText: Sendable {
     }
 
     /// An element of the string: its factory and the properties written behind it.
-    public struct Mention: Hashable, Sendable {
+    package struct Mention: Hashable, Sendable {
         /// The factory name, for example `appsink`.
-        public let factory: String
+        package let factory: String
         /// The properties written behind it, by name; values without quotes.
-        public let properties: [String: String]
+        package let properties: [String: String]
         /// Its name, if the string gives one.
-        public var name: String? { properties["name"] }
+        package var name: String? { properties["name"] }
     }
 
     /// Returns all mentions of `factories`, in order.
-    public func mentions(of factories: Set<String>) -> [Mention] {
+    package func mentions(of factories: Set<String>) -> [Mention] {
         var found: [Mention] = []
         var index = 0
         while index < words.count {
@@ -130,7 +130,7 @@ public struct PipelineText: Sendable {
 
     /// Names that are given to more than one element. GStreamer's parser reports no error for them,
     /// and drops an element.
-    public var duplicateNames: [String] {
+    package var duplicateNames: [String] {
         var seen: Set<String> = []
         var twice: [String] = []
         for word in words {

@@ -22,7 +22,7 @@ final class AudioFrameLayout: Sendable {
 extension AudioFormat {
     /// Creates the format that raw audio caps describe; `nil` for a sample format that
     /// ``AudioSampleFormat`` does not have.
-    public init?(_ info: AudioInfo) {
+    init?(_ info: AudioInfo) {
         guard let sampleFormat = AudioSampleFormat(rawValue: info.format) else { return nil }
         self.init(
             sampleFormat, sampleRate: info.rate, channels: info.channels,
@@ -35,7 +35,7 @@ extension AudioInfo {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a rate, a number of
     ///   channels or a channel mask that GStreamer does not accept.
-    public convenience init(_ format: AudioFormat) throws(PipelineError) {
+    convenience init(_ format: AudioFormat) throws(PipelineError) {
         try self.init(
             format: format.sampleFormat.rawValue, rate: format.sampleRate,
             channels: format.channels, channelMask: format.channelMask,

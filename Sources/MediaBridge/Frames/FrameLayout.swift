@@ -34,7 +34,7 @@ final class FrameLayout: Sendable {
 
 extension VideoFormat {
     /// Creates the format that raw video caps describe.
-    public init(_ info: VideoInfo) {
+    init(_ info: VideoInfo) {
         self.init(
             VideoPixelFormat(rawValue: info.format), width: info.width, height: info.height,
             frameRate: info.frameRate.map { Rational($0.numerator, $0.denominator) },
@@ -49,7 +49,7 @@ extension VideoInfo {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a pixel format that
     ///   GStreamer does not know, or a size that it does not accept.
-    public convenience init(_ format: VideoFormat) throws(PipelineError) {
+    convenience init(_ format: VideoFormat) throws(PipelineError) {
         try self.init(
             format: format.pixelFormat.rawValue, width: format.width, height: format.height,
             frameRate: format.frameRate.map { ($0.numerator, $0.denominator) },

@@ -1,15 +1,15 @@
 /// A buffer of a stream that is not raw video: audio, or any encoded media, with its times.
 ///
 /// A reference-counted handle; passing it on copies no bytes. Thread: any.
-public final class MediaSample: Sendable {
+final class MediaSample: Sendable {
     let buffer: Buffer
     /// The caps that describe the bytes.
-    public let caps: Caps
+    let caps: Caps
     /// Presentation time, in the running time of its capture, or the decoding time of encoded media
     /// that has no other; `nil` if it has none.
-    public let runningTime: MediaTime?
+    let runningTime: MediaTime?
     /// Timing of a live capture; `nil` on samples of any other.
-    public let liveTiming: LiveTiming?
+    let liveTiming: LiveTiming?
     /// Layout of raw audio; `nil` for anything else.
     let audioLayout: AudioFrameLayout?
 
@@ -26,7 +26,7 @@ public final class MediaSample: Sendable {
 
     /// How long the sample lasts: what the buffer says, or for raw audio the number of its samples;
     /// `nil` if unknown.
-    public var duration: MediaTime? {
+    var duration: MediaTime? {
         if let duration = buffer.duration { return MediaTime(duration) }
         guard let info = audioLayout?.info ?? AudioInfo(caps) else { return nil }
         return MediaTime(
@@ -45,12 +45,12 @@ public final class MediaSample: Sendable {
 
     /// Whether the sample is a header, which holds no media but data that a decoder needs first,
     /// and has no presentation time: the first packets of Vorbis, Theora and FLAC.
-    public var isHeader: Bool { runningTime == nil && buffer.isHeader }
+    var isHeader: Bool { runningTime == nil && buffer.isHeader }
 
     /// Calls `body` with the bytes, which are valid only during the call.
     ///
     /// - Throws: ``FrameError`` if the memory cannot be mapped, and any error that `body` throws.
-    public func withBytes<R>(_ body: (RawSpan) throws -> R) throws -> R {
+    func withBytes<R>(_ body: (RawSpan) throws -> R) throws -> R {
         guard let mapped = MappedBuffer(buffer) else {
             throw FrameError(.notMappable, "the \(buffer.byteCount) bytes cannot be mapped")
         }

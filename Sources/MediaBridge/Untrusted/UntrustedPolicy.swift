@@ -56,7 +56,7 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
     /// hold. Sets the file names that it would otherwise choose itself outside of the directory.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/refused``.
-    public func judge(_ element: Element) throws(PipelineError) {
+    package func judge(_ element: Element) throws(PipelineError) {
         let factory = element.factoryName
         guard allows(factory: factory, plugin: element.pluginName) || element.isPlainBin else {
             throw Self.refusal(of: factory.isEmpty ? element.path : factory, at: element.path)

@@ -1,15 +1,15 @@
 /// Converts between 16-bit and float samples, and between mono and more channels, at one sample
 /// rate. It needs no media library.
-public final class PlainAudioConverter: AudioConverter {
+package final class PlainAudioConverter: AudioConverter {
     /// Creates a converter. It keeps no state between frames.
-    public init() {}
+    package init() {}
 
     /// Converts the samples of one frame.
     ///
     /// - Returns: Never `nil`.
     /// - Throws: ``FrameError`` with ``FrameError/Code/badFormat`` for a different sample rate, or
     ///   for samples that are neither 16-bit nor float.
-    public func convert(_ frame: AudioFrame, to target: AudioConversion) throws -> AudioFrame? {
+    package func convert(_ frame: AudioFrame, to target: AudioConversion) throws -> AudioFrame? {
         let (from, to) = (frame.format, target.applied(to: frame.format))
         guard from != to else { return frame }
         guard from.sampleRate == to.sampleRate else {

@@ -185,14 +185,14 @@ public struct AudioContinuity: Sendable {
         }
         let least = abs(offset) < abs(bias.least) ? offset : bias.least
         stream?.bias = (bias.since, least)
-        let patience = spread == nil ? Self.patience : Self.unevenPatience
-        return end - bias.since >= patience ? least : nil
+        let needed = spread == nil ? Self.biasTime : Self.unevenBiasTime
+        return end - bias.since >= needed ? least : nil
     }
 
     private static let notable = MediaTime(nanoseconds: 2_000_000)
     private static let mostNotable = MediaTime(nanoseconds: 40_000_000)
-    private static let patience = MediaTime(nanoseconds: 500_000_000)
-    private static let unevenPatience = MediaTime(seconds: 2)
+    private static let biasTime = MediaTime(nanoseconds: 500_000_000)
+    private static let unevenBiasTime = MediaTime(seconds: 2)
     private static let unevenJitter = MediaTime(nanoseconds: 200_000_000)
 
     /// Starts a stream of the frame's format at the present position, unless the stream has that

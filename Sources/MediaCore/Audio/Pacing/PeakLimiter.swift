@@ -5,7 +5,7 @@
 /// restored within a second. A mix that is not too loud is unchanged.
 ///
 /// A value type: keep one for each stream, and use it from one thread at a time.
-public struct PeakLimiter: Sendable {
+package struct PeakLimiter: Sendable {
     private let channels: Int
     private let sampleRate: Int
     private var gain: Float = 1
@@ -15,17 +15,17 @@ public struct PeakLimiter: Sendable {
     /// - Parameters:
     ///   - sampleRate: Samples per second of each channel, in Hz.
     ///   - channels: The number of channels.
-    public init(sampleRate: Int, channels: Int) {
+    package init(sampleRate: Int, channels: Int) {
         self.sampleRate = max(1, sampleRate)
         self.channels = max(1, channels)
     }
 
     /// The gain applied to the last sample; 1 means unchanged.
-    public var currentGain: Double { Double(gain) }
+    package var currentGain: Double { Double(gain) }
 
     /// Limits a block of interleaved samples in place to the range from -1 to 1. Samples that are
     /// not finite become zero.
-    public mutating func limit(_ samples: inout [Float]) {
+    package mutating func limit(_ samples: inout [Float]) {
         var (peak, loud): (Float, Int?) = (0, nil)
         for index in samples.indices {
             let level = abs(samples[index])

@@ -1,5 +1,6 @@
 import FuzzSupport
-import MediaBridge
+@testable import GStreamerKit
+@testable import MediaBridge
 
 @main struct FuzzFrames {
     static func main() { Fuzzer.run(fuzzOne) }

@@ -16,7 +16,7 @@ public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     try? FileManager.default.removeItem(atPath: output)
     guard (try? bytes.write(to: URL(fileURLWithPath: recording))) != nil else { return 0 }
     var repair = RecordingRepair(recording, to: output)
-    repair.patience = .seconds(5)
+    repair.stallTimeout = .seconds(5)
     let done = DispatchSemaphore(value: 0)
     let job = repair
     Task.detached {
