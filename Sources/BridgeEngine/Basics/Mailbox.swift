@@ -173,22 +173,26 @@ final class Mailbox<Item: Sendable>: Sendable {
             let placement = place(item, whenFull: .wait(atMost: limit))
             if placement.needsWake { wake() }
             guard placement.verdict == .full else { return placement.verdict }
-            let room = DispatchSemaphore(value: 0)
+            let semaphore = DispatchSemaphore(value: 0)
             let (isFull, waits) = state.withLock { state in
                 let isFull = state.isOpen && state.items.count >= depth
                 let waits = isFull && state.mayBlock
-                if waits { state.waiting.append(room) }
+                if waits { state.waiting.append(semaphore) }
                 return (isFull, waits)
             }
             if isFull, !waits { return .full }
-            if waits, room.wait(timeout: deadline) == .timedOut, giveUp(room) { return .full }
+            if waits, semaphore.wait(timeout: deadline) == .timedOut, giveUp(semaphore) {
+                return .full
+            }
         }
     }
 
     /// - Returns: False if room was made for this poster just before the timeout.
-    private func giveUp(_ room: DispatchSemaphore) -> Bool {
+    private func giveUp(_ semaphore: DispatchSemaphore) -> Bool {
         state.withLock { state in
-            guard let place = state.waiting.firstIndex(where: { $0 === room }) else { return false }
+            guard let place = state.waiting.firstIndex(where: { $0 === semaphore }) else {
+                return false
+            }
             state.waiting.remove(at: place)
             return true
         }

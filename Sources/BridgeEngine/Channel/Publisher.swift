@@ -37,23 +37,23 @@ final class Publisher: Sendable {
     private let sender: Sender
     private let stream: VideoStream
     private let clock: EngineClock
-    private let patience: Duration
+    private let queueTimeout: Duration
     private let way = Mutex<Way?>(nil)
 
     /// Starts to send the frames of `stream`.
     ///
     /// - Parameters:
     ///   - request: The conversion to apply to each frame first.
-    ///   - patience: How long the track waits for a slow conversion if no frame may be lost.
+    ///   - queueTimeout: How long the track waits for a slow conversion if no frame may be lost.
     init(
         _ stream: VideoStream, as track: TrackID, to membership: any ChannelMembership,
-        _ request: RenderRequest, clock: EngineClock, patience: Duration,
+        _ request: RenderRequest, clock: EngineClock, queueTimeout: Duration,
         counting meter: FlowMeter<VideoMedia>
     ) {
         sender = Sender(membership, track, meter)
         self.stream = stream
         self.clock = clock
-        self.patience = patience
+        self.queueTimeout = queueTimeout
         membership.publish(track)
         if request.isIdentity {
             let tap = stream.tap(sender)
@@ -80,7 +80,7 @@ final class Publisher: Sendable {
     private func attach(_ request: RenderRequest, insteadOf tap: Int?) {
         let sender = self.sender
         let feed = VideoSinkFeed(
-            SinkQueueOptions(), isOffline: clock.isOffline, patience: patience,
+            SinkQueueOptions(), isOffline: clock.isOffline, queueTimeout: queueTimeout,
             on: SerialQueue(label: "mediabridge.publisher"), clock: clock.clockTime,
             counting: sender.meter
         ) { item in

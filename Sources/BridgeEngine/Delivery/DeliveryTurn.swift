@@ -25,10 +25,10 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
         case waits(Waiter)
     }
     private let state = Mutex(State())
-    private let patience: Duration
+    private let timeout: Duration
 
-    /// - Parameter patience: The maximum time that a frame waits for its turn.
-    init(patience: Duration) { self.patience = patience }
+    /// - Parameter timeout: The maximum time that a frame waits for its turn.
+    init(timeout: Duration) { self.timeout = timeout }
 
     /// Delivers a frame.
     ///
@@ -43,7 +43,7 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
             return .accepted
         case .entered: break
         case .waits(let waiter):
-            let deadline = DispatchTime.now() + patience.dispatchInterval
+            let deadline = DispatchTime.now() + timeout.dispatchInterval
             if waiter.turn.wait(timeout: deadline) == .timedOut, giveUp(waiter) {
                 return .dropped(.queueFull)
             }

@@ -15,22 +15,13 @@ public struct RendererOptions: Sendable {
     /// The maximum number of frames that wait in front of the renderer. Default 4.
     public var depth = 4
     /// What happens to a frame that arrives while the renderer's queue is full. Default
-    /// ``WhenFull/automatic``.
+    /// `automatic`: evicts the oldest frame, unless the engine runs as fast as it can
+    /// (``MediaEngine/Configuration/Pace/asFastAsPossible``); then the source waits.
+    ///
+    /// With `wait` the source waits, and with it all other receivers, for at most
+    /// ``MediaEngine/Configuration/stallLimit``, or ten times as long if the engine runs as fast as
+    /// it can. After a timeout, the renderer loses its oldest frames until it renders again.
     public var whenFull = WhenFull.automatic
-
-    /// What happens to a frame that arrives while a renderer's queue is full.
-    public enum WhenFull: Sendable {
-        /// Evicts the oldest frame, unless the engine runs as fast as it can
-        /// (``MediaEngine/Configuration/Pace/asFastAsPossible``): then the source waits.
-        case automatic
-        /// Evicts the oldest frame.
-        case evictOldest
-        /// The source waits, and with it all other receivers, for at most
-        /// ``MediaEngine/Configuration/stallLimit``, or ten times as long if the engine runs as
-        /// fast as it can. After a timeout, the renderer loses its oldest frames until it renders
-        /// again.
-        case wait
-    }
 
     /// Creates options with the default values.
     public init() {}

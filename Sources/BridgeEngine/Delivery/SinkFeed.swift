@@ -14,7 +14,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         var epoch = 0
     }
     private let mailbox: Mailbox<Item>
-    private let whenFull: RendererOptions.WhenFull
+    private let whenFull: WhenFull
     private let isOffline: Bool
     private let busy: BusyMeter
     let meter: FlowMeter<Media>
@@ -24,18 +24,18 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     private let epoch = Atomic<Int>(0)
     let latency = LatencyHistogram()
     let freezes = FreezeMeter()
-    private let patience: Duration
+    private let queueTimeout: Duration
     private let queue: SerialQueue
 
     /// - Parameters:
-    ///   - patience: The maximum time that a source waits for room, if it waits at all. After a
+    ///   - queueTimeout: The maximum time that a source waits for room, if it waits at all. After a
     ///     timeout, no source waits for this sink again before it takes a frame.
     ///   - meter: Counts the frames; `nil` to create one.
     ///   - account: The sink's reports about the frames it accepted; `nil` for a sink without a
     ///     queue.
     ///   - render: Called on `queue`; returns whether the frame was rendered.
     init(
-        _ options: SinkQueueOptions, isOffline: Bool, patience: Duration, on queue: SerialQueue,
+        _ options: SinkQueueOptions, isOffline: Bool, queueTimeout: Duration, on queue: SerialQueue,
         clock: @escaping @Sendable () -> MediaTime, counting meter: FlowMeter<Media>? = nil,
         account: SinkAccount? = nil, render: @escaping @Sendable (Item) -> FrameDisposition
     ) {
@@ -45,7 +45,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         busy = BusyMeter(clock)
         whenFull = options.whenFull
         self.isOffline = isOffline
-        self.patience = patience
+        self.queueTimeout = queueTimeout
         self.queue = queue
         // The mailbox's callback needs this object, which is not initialised yet, so it refers to
         // it through a box.
@@ -69,7 +69,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         case .wait: waits = true
         }
         guard waits, !busy.isGivenUp else { return .evictOldest }
-        return .wait(atMost: patience)
+        return .wait(atMost: queueTimeout)
     }
 
     @discardableResult
@@ -167,5 +167,5 @@ extension AudioMedia: QueuedMedia {
 struct SinkQueueOptions {
     /// The maximum number of frames that wait.
     var depth = 4
-    var whenFull = RendererOptions.WhenFull.automatic
+    var whenFull = WhenFull.automatic
 }

@@ -68,7 +68,7 @@ extension MediaEngine {
 
         /// How long a source waits for a slow receiver. It is longer if no frame may be lost, so
         /// that a slow encoder is not taken for one that hangs.
-        var patience: Duration { stallLimit * (pace == .asFastAsPossible ? 10 : 1) }
+        var queueTimeout: Duration { stallLimit * (pace == .asFastAsPossible ? 10 : 1) }
 
         /// Whether tracks keep the last frame that was passed on, to repeat it while a source is
         /// silent.

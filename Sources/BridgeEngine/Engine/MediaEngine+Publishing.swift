@@ -71,7 +71,7 @@ extension MediaEngine {
         guard publishers[track] == nil, let membership, let slot = slots[track] else { return }
         publishers[track] = Publisher(
             slot.track.outgoing, as: track, to: membership, encoderRequest, clock: clock,
-            patience: configuration.patience, counting: outgoing)
+            queueTimeout: configuration.queueTimeout, counting: outgoing)
     }
 
     func publishAudio() {

@@ -111,7 +111,7 @@ public actor MediaEngine {
         self.relay = relay
         mainTrack = LocalTrack(
             .main, clock: clock, backend: backend, events: hub,
-            keepsLastFrame: configuration.keepsLastFrame, patience: configuration.patience
+            keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
         ) { track, event in relay.post(event, of: track.id) }
         audioTrack = AudioTrack(
             clock: clock, events: hub, configuration: configuration.audioContinuity
@@ -141,7 +141,7 @@ public actor MediaEngine {
         let relay = self.relay
         return LocalTrack(
             id, clock: clock, backend: backend, events: hub,
-            keepsLastFrame: configuration.keepsLastFrame, patience: configuration.patience
+            keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
         ) { track, event in relay.post(event, of: track.id) }
     }
 

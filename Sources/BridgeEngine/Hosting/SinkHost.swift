@@ -25,10 +25,10 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
 
     /// - Parameters:
     ///   - converter: The converter for this sink only.
-    ///   - patience: The maximum time that a source waits for room in the queue, if it waits at all.
+    ///   - queueTimeout: The maximum time that a source waits for room in the queue, if it waits at all.
     init(
         _ sink: sending Media.Sink, id: Media.ID, options: Media.Options,
-        converter: Media.Converter, clock: EngineClock, patience: Duration,
+        converter: Media.Converter, clock: EngineClock, queueTimeout: Duration,
         trace: TransitionTrace, events: EventHub
     ) {
         self.id = id
@@ -44,7 +44,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
         let reach = Reach()
         account = (endpoint as? any FrameBalanceReporting).map { SinkAccount($0, Media.kind) }
         feed = SinkFeed(
-            Media.queue(for: options), isOffline: clock.isOffline, patience: patience,
+            Media.queue(for: options), isOffline: clock.isOffline, queueTimeout: queueTimeout,
             on: executor.queue, clock: clock.clockTime, account: account
         ) { item in
             guard let host = reach.host else { return .notStarted }

@@ -6,14 +6,6 @@ protocol CountedMedia: Sendable {
     associatedtype Arrivals: ArrivalMeter where Arrivals.Frame == Frame
 }
 
-/// A frame of pictures or of sound.
-protocol MediaFrame: Sendable {
-    var runningTime: MediaTime? { get }
-    var liveTiming: LiveTiming? { get }
-    /// Whether the frame contains nothing.
-    var isEmpty: Bool { get }
-}
-
 /// Counts the frames that arrive at one point. Thread: any.
 protocol ArrivalMeter: Sendable {
     associatedtype Frame
@@ -30,12 +22,4 @@ enum VideoMedia: CountedMedia {
 enum AudioMedia: CountedMedia {
     typealias Frame = AudioFrame
     typealias Arrivals = AudioMeter
-}
-
-extension VideoFrame: MediaFrame {
-    var isEmpty: Bool { false }
-}
-
-extension AudioFrame: MediaFrame {
-    var isEmpty: Bool { sampleCount == 0 }
 }

@@ -3,7 +3,7 @@ public import MediaCore
 /// An event of an engine.
 public enum EngineEvent: Sendable {
     /// The state of the local video: capturing, or not.
-    case localVideoState(LocalVideoState)
+    case localVideoState(LocalMediaState)
     /// The first frame of a local track since the track began to run.
     case firstLocalFrame(TrackID, VideoSize)
     /// Another video source has become active.
@@ -50,7 +50,7 @@ public enum EngineEvent: Sendable {
     case firstRemoteFrame(UserID, TrackID, VideoSize)
 
     /// The state of the local audio: capturing, or not.
-    case localAudioState(LocalAudioState)
+    case localAudioState(LocalMediaState)
     /// The first local audio frame since its source was started.
     case firstLocalAudio(AudioFormat)
     /// The audio source has ended.
@@ -90,14 +90,8 @@ public enum EngineEvent: Sendable {
     case warning(String)
 }
 
-/// The state of the local video.
-public enum LocalVideoState: String, Sendable {
-    /// Stopped, capturing, or failed.
-    case stopped, capturing, failed
-}
-
-/// The state of the local audio.
-public enum LocalAudioState: String, Sendable {
+/// The state of the local video, or of the local audio.
+public enum LocalMediaState: String, Sendable {
     /// Stopped, capturing, or failed.
     case stopped, capturing, failed
 }

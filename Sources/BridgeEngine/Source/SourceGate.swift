@@ -33,8 +33,8 @@ final class SourceGate<Frame: Sendable>: Sendable {
     private let executor: SerialQueueExecutor
     /// Passes stored frames on, so that a start does not wait until they are due.
     private let outlet = SerialQueue(label: "mediabridge.gate")
-    private static var patientFrames: Int { 4 }
-    private static var patience: Duration { .seconds(2).asDefaultDeadline }
+    private static var maximumHeldFrames: Int { 4 }
+    private static var decisionTimeout: Duration { .seconds(2).asDefaultDeadline }
 
     /// - Parameter executor: The executor on which the source is started.
     init(_ executor: SerialQueueExecutor) { self.executor = executor }
@@ -98,29 +98,29 @@ final class SourceGate<Frame: Sendable>: Sendable {
     /// Decides about a frame. Blocks while the start is running and enough frames are stored.
     func enter(_ frame: Frame) -> Entry {
         if isOpen { return .passes }
-        let deadline = DispatchTime.now() + Self.patience.dispatchInterval
+        let deadline = DispatchTime.now() + Self.decisionTimeout.dispatchInterval
         var isOverdue = false
         while true {
-            let room = DispatchSemaphore(value: 0)
+            let semaphore = DispatchSemaphore(value: 0)
             let entry = state.withLock { state -> Entry? in
                 switch state.phase {
                 case .closed: return .refused(.notStarted)
                 case .open: return .passes
-                case .deciding where state.held.count < Self.patientFrames:
+                case .deciding where state.held.count < Self.maximumHeldFrames:
                     state.held.append(frame)
                     return .held
                 // The start itself delivers frames, or does not return: waiting would not help.
                 case .deciding where isOverdue || executor.isCurrent: return .refused(.queueFull)
                 case .deciding, .emptying:
-                    state.waiting.append(room)
+                    state.waiting.append(semaphore)
                     return nil
                 }
             }
             if let entry { return entry }
             if isOverdue {
-                room.wait()
+                semaphore.wait()
             } else {
-                isOverdue = room.wait(timeout: deadline) == .timedOut
+                isOverdue = semaphore.wait(timeout: deadline) == .timedOut
             }
         }
     }

@@ -25,7 +25,7 @@ struct AudioTimeline {
     /// The maximum age of live audio.
     private static let oldest = MediaTime(seconds: 2)
     /// If audio has been older than that for this long, the clock is considered wrong.
-    private static let latePatience = MediaTime(seconds: 1)
+    private static let longestLateness = MediaTime(seconds: 1)
     /// How far a source's own clock may drift before the drift is corrected.
     private static let ownSlack = MediaTime(seconds: 0.02)
     /// The same for a live source: a queue that fills between capture and engine is not a clock
@@ -88,7 +88,7 @@ struct AudioTimeline {
         if now - (captured + shift) > Self.oldest + latency {
             let since = lateSince ?? now
             lateSince = since
-            guard now - since >= Self.latePatience else { return .refused(.late) }
+            guard now - since >= Self.longestLateness else { return .refused(.late) }
             shift = now - latency - captured
             drift = ClockDrift()
         }

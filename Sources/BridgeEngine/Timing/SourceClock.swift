@@ -43,7 +43,7 @@ struct SourceClock {
     /// The maximum age of a live frame.
     private static let oldest = MediaTime(seconds: 2)
     /// If frames have been too late for this long, the clock is considered wrong.
-    private static let latePatience = MediaTime(seconds: 1)
+    private static let longestLateness = MediaTime(seconds: 1)
     /// How much later than at its beginning a live source's frames may arrive before its clock is
     /// considered slow: a queue that fills between capture and engine is not a clock drift.
     private static let liveSlack = MediaTime(seconds: 0.2)
@@ -96,7 +96,7 @@ struct SourceClock {
         if !isAnew, moment.now - (captured + shift.present) > Self.oldest + latency {
             let since = lateSince ?? moment.now
             lateSince = since
-            guard moment.now - since >= Self.latePatience else { return .refused(.late) }
+            guard moment.now - since >= Self.longestLateness else { return .refused(.late) }
             isAnew = true
         }
         if isAnew { shift = SteeredShift(moment.now - latency - captured) }

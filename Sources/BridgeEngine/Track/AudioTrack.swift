@@ -33,7 +33,7 @@ final class AudioTrack: Sendable {
     private let state: Mutex<State>
     /// Delivers frames one at a time, so that the frames of two sources keep the order of their
     /// times.
-    private let turn = DeliveryTurn<Delivery>(patience: .seconds(4).asDefaultDeadline)
+    private let turn = DeliveryTurn<Delivery>(timeout: .seconds(4).asDefaultDeadline)
     private struct Delivery: Sendable {
         let frame: AudioFrame
         let port: AudioSourcePort

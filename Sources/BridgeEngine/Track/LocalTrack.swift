@@ -56,7 +56,7 @@ final class LocalTrack: Sendable {
 
     init(
         _ id: TrackID, clock: EngineClock, backend: any MediaBackend, events: EventHub,
-        keepsLastFrame: Bool, patience: Duration,
+        keepsLastFrame: Bool, queueTimeout: Duration,
         onSource: @escaping @Sendable (LocalTrack, SourceEvent) -> Void
     ) {
         self.id = id
@@ -68,10 +68,10 @@ final class LocalTrack: Sendable {
         local = VideoStream(backend)
         outgoing = VideoStream(backend)
         processing = ProcessingStages(
-            clock: clock, events: events, patience: patience, local: local,
+            clock: clock, events: events, queueTimeout: queueTimeout, local: local,
             outgoing: outgoing)
         // If no frame may be lost, the frame before may have to wait for several renderers.
-        turn = DeliveryTurn(patience: patience * (clock.isOffline ? 10 : 1))
+        turn = DeliveryTurn(timeout: queueTimeout * (clock.isOffline ? 10 : 1))
         let fresh = SourceClock(isOffline: clock.isOffline)
         state = Mutex(State(sourceClock: fresh, warmingClock: fresh))
     }

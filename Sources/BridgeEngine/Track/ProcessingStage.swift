@@ -48,7 +48,7 @@ final class ProcessingStage: VideoFrameConsumer {
     private let state = Mutex(State())
     private let point: ProcessingPoint
     private let clock: EngineClock
-    private let patience: Duration
+    private let queueTimeout: Duration
     private let next: @Sendable (VideoFrame) -> FrameDisposition
     private let events: EventHub
     private let meter: FlowMeter<VideoMedia>
@@ -56,17 +56,17 @@ final class ProcessingStage: VideoFrameConsumer {
     private static let lastChance = 3
 
     /// - Parameters:
-    ///   - patience: How long a frame waits for room in the queue if none may be lost.
+    ///   - queueTimeout: How long a frame waits for room in the queue if none may be lost.
     ///   - meter: Counts the frames.
     ///   - next: Receives the frames that were not dropped, on the stage's own thread.
     init(
-        at point: ProcessingPoint, clock: EngineClock, patience: Duration, events: EventHub,
+        at point: ProcessingPoint, clock: EngineClock, queueTimeout: Duration, events: EventHub,
         counting meter: FlowMeter<VideoMedia>,
         to next: @escaping @Sendable (VideoFrame) -> FrameDisposition
     ) {
         self.point = point
         self.clock = clock
-        self.patience = patience
+        self.queueTimeout = queueTimeout
         self.events = events
         self.meter = meter
         self.next = next
@@ -97,7 +97,7 @@ final class ProcessingStage: VideoFrameConsumer {
     private func post(_ frame: VideoFrame) -> FrameDisposition {
         guard let line = state.withLock({ $0.line }) else { return refuse(.notStarted) }
         let full: Mailbox<VideoFrame>.WhenFull =
-            clock.isOffline ? .wait(atMost: patience) : .evictOldest
+            clock.isOffline ? .wait(atMost: queueTimeout) : .evictOldest
         switch line.mailbox.post(frame, whenFull: full) {
         case .taken: return .accepted
         case .takenForOldest:

@@ -10,20 +10,20 @@ final class ProcessingStages: VideoFrameConsumer {
     private let stages = Mutex<[ProcessingPoint: ProcessingStage]>([:])
     private let clock: EngineClock
     private let events: EventHub
-    private let patience: Duration
+    private let queueTimeout: Duration
     private let local: VideoStream
     private let outgoing: VideoStream
     /// Counts the frames at each point, whether or not it has processors.
     let meters: [ProcessingPoint: FlowMeter<VideoMedia>]
 
-    /// - Parameter patience: How long a frame waits for a slow processor if none may be lost.
+    /// - Parameter queueTimeout: How long a frame waits for a slow processor if none may be lost.
     init(
-        clock: EngineClock, events: EventHub, patience: Duration, local: VideoStream,
+        clock: EngineClock, events: EventHub, queueTimeout: Duration, local: VideoStream,
         outgoing: VideoStream
     ) {
         self.clock = clock
         self.events = events
-        self.patience = patience
+        self.queueTimeout = queueTimeout
         self.local = local
         self.outgoing = outgoing
         meters = .init(
@@ -39,7 +39,8 @@ final class ProcessingStages: VideoFrameConsumer {
         if let stage = stages.withLock({ $0[point] }) { return stage.set(processors) }
         guard !processors.isEmpty else { return }
         let stage = ProcessingStage(
-            at: point, clock: clock, patience: patience, events: events, counting: meter(of: point)
+            at: point, clock: clock, queueTimeout: queueTimeout, events: events,
+            counting: meter(of: point)
         ) { [weak self] frame in
             guard let self else { return .notStarted }
             return point == .capture ? distribute(frame) : target(of: point).consume(frame)

@@ -47,12 +47,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     ///
     /// - Throws: ``FrameError`` if the planes are not valid or there is no memory.
     public convenience init(format: VideoFormat, planes: [VideoPlaneLayout]) throws(FrameError) {
-        guard planes.allSatisfy({ Self.end(of: $0) != nil }) else {
-            throw FrameError(.badLayout, "planes that end beyond any memory")
-        }
-        let size = Self.reach(planes)
-        try Self.check(planes, count: size)
-        let memory = try Self.allocate(size)
+        let memory = try Self.allocate(for: planes)
         memory.bytes.initializeMemory(as: UInt8.self, repeating: 0)
         self.init(memory, format: format, checked: planes)
     }
@@ -68,8 +63,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     ) throws(FrameError) {
         try Self.check(source, count: bytes.count)
         try VideoPlaneLayout.check(source, against: target, of: format)
-        try Self.check(target, count: Self.reach(target))
-        let memory = try Self.allocate(Self.reach(target))
+        let memory = try Self.allocate(for: target)
         for (from, to) in zip(source, target) { Self.copyRows(bytes, from, memory.bytes, to) }
         self.init(memory, format: format, checked: target)
     }
@@ -86,8 +80,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         }
         (format.width, format.height) = (kept.width, kept.height)
         let target = try format.pixelFormat.packedPlanes(kept)
-        try Self.check(target, count: Self.reach(target))
-        let memory = try Self.allocate(Self.reach(target))
+        let memory = try Self.allocate(for: target)
         var refusal: FrameError?
         try storage.read { planes in
             do throws(FrameError) {
@@ -141,6 +134,17 @@ public final class MemoryFrameStorage: VideoFrameStorage {
 
     private static func reach(_ planes: [VideoPlaneLayout]) -> Int {
         planes.map { end(of: $0) ?? .max }.max() ?? 0
+    }
+
+    /// Checks the planes, and allocates uninitialised memory for them.
+    private static func allocate(for planes: [VideoPlaneLayout]) throws(FrameError) -> SharedMemory
+    {
+        guard planes.allSatisfy({ end(of: $0) != nil }) else {
+            throw FrameError(.badLayout, "planes that end beyond any memory")
+        }
+        let size = reach(planes)
+        try check(planes, count: size)
+        return try allocate(size)
     }
 
     private static func allocate(_ size: Int) throws(FrameError) -> SharedMemory {

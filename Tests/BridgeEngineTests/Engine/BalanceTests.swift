@@ -212,7 +212,7 @@ struct BalanceTests {
         let rendered = SinkScript()
         let queue = SerialQueue(label: "test.feed")
         let feed = VideoSinkFeed(
-            SinkQueueOptions(), isOffline: true, patience: .seconds(10), on: queue,
+            SinkQueueOptions(), isOffline: true, queueTimeout: .seconds(10), on: queue,
             clock: { clock.withLock { $0 } }
         ) { item in
             rendered.keep(item.frame)

@@ -6,7 +6,7 @@ import Testing
 /// Operations whose task is cancelled, and operations beside one that takes its time.
 @Suite(.deadline(minutes: 3))
 struct CancellationTests {
-    private func patient(_ configuration: inout MediaEngine.Configuration) {
+    private func longDeadlines(_ configuration: inout MediaEngine.Configuration) {
         // An hour: nothing here ends by a deadline.
         configuration.callDeadline = .seconds(1800)
         configuration.firstFrameDeadline = .seconds(1800)
@@ -19,7 +19,7 @@ struct CancellationTests {
 
     @Test func joiningIsCancelled() async throws {
         let transport = SlowTransport()
-        let engine = makeEngine(transport: transport, patient)
+        let engine = makeEngine(transport: transport, longDeadlines)
         try await engine.setVideoSource(ScriptedSource(SourceScript()))
         let join = Task { try await engine.joinChannel("room", userID: 1) }
         await transport.isAsked.wait()
@@ -38,7 +38,7 @@ struct CancellationTests {
 
     @Test func whoWaitsForAnothersJoinIsCancelledAndTheOtherIsNot() async throws {
         let transport = SlowTransport()
-        let engine = makeEngine(transport: transport, patient)
+        let engine = makeEngine(transport: transport, longDeadlines)
         let join = Task {
             try await engine.joinChannel("room", userID: 1, role: .audience)
         }
@@ -54,7 +54,7 @@ struct CancellationTests {
 
     @Test func everythingElseGoesOnWhileAChannelDoesNotAnswer() async throws {
         let transport = SlowTransport()
-        let engine = makeEngine(transport: transport, patient)
+        let engine = makeEngine(transport: transport, longDeadlines)
         let (a, b, sink, remote) = (
             SourceScript("A"), SourceScript("B"), SinkScript(), SinkScript()
         )
@@ -81,7 +81,7 @@ struct CancellationTests {
 
     @Test func shuttingDownEndsAJoinThatDoesNotEnd() async throws {
         let transport = SlowTransport()
-        let engine = makeEngine(transport: transport, patient)
+        let engine = makeEngine(transport: transport, longDeadlines)
         let remote = SinkScript()
         try await engine.setRemoteVideoRenderer(ScriptedSink(remote), forUserID: "ben")
         let join = Task { try await engine.joinChannel("room", userID: 1) }
@@ -95,7 +95,7 @@ struct CancellationTests {
     }
 
     @Test func aSourceThatIsWaitedForIsGivenUpAndTheOldOneGoesOn() async throws {
-        let engine = makeEngine(TestBackend(), patient)
+        let engine = makeEngine(TestBackend(), longDeadlines)
         let (a, b, sink) = (SourceScript("A"), SourceScript("B"), SinkScript())
         try await engine.setVideoSource(ScriptedSource(a))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))

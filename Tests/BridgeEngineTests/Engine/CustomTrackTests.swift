@@ -34,7 +34,7 @@ struct CustomTrackTests {
         #expect(anna.pushExternalVideoFrame(external(40), track: track) == .accepted)
         await sink.rendered(1)
         try await anna.unpublishCustomVideoTrack(track)
-        await events.first { event in
+        _ = await events.first { event in
             if case .trackUnpublished(track, by: "anna") = event { true } else { nil }
         }
         #expect(anna.pushExternalVideoFrame(external(80), track: track) == .accepted)

@@ -83,7 +83,7 @@ extension [EngineEvent] {
 }
 
 /// Gives up soon where nothing comes; calls still have time on a slow machine.
-func impatient(_ configuration: inout MediaEngine.Configuration) {
+func shortDeadlines(_ configuration: inout MediaEngine.Configuration) {
     configuration.callDeadline = .seconds(2)
     configuration.firstFrameDeadline = .milliseconds(300)
 }

@@ -12,7 +12,7 @@ struct HangTests {
 
     @Test(arguments: upward)
     func aSourceThatHangsOnTheWayUpIsGivenUp(_ call: String) async throws {
-        let engine = makeEngine { impatient(&$0) }
+        let engine = makeEngine { shortDeadlines(&$0) }
         let (bad, good) = (SourceScript(), SourceScript())
         let hang = bad.block(call)
         let source = SharedSource(bad)
@@ -44,7 +44,7 @@ struct HangTests {
     }
 
     @Test func aSourceThatCameBackMayBeUsedAgain() async throws {
-        let (engine, script) = (makeEngine { impatient(&$0) }, SourceScript())
+        let (engine, script) = (makeEngine { shortDeadlines(&$0) }, SourceScript())
         let hang = script.block("shouldStart")
         let isPutAway = Happening()
         script.state.withLock { $0.onCall = { if $0 == "shouldDispose" { isPutAway.happen() } } }
@@ -68,7 +68,7 @@ struct HangTests {
 
     @Test(arguments: downward)
     func aSourceThatHangsOnTheWayDownIsAnEvent(_ call: String) async throws {
-        let engine = makeEngine { impatient(&$0) }
+        let engine = makeEngine { shortDeadlines(&$0) }
         let (bad, good) = (SourceScript(), SourceScript())
         let hang = bad.block(call)
         try await engine.setVideoSource(ScriptedSource(bad))
@@ -89,7 +89,7 @@ struct HangTests {
 
     @Test(arguments: upward)
     func aRendererThatHangsOnTheWayUpKeepsNobody(_ call: String) async throws {
-        let engine = makeEngine { impatient(&$0) }
+        let engine = makeEngine { shortDeadlines(&$0) }
         let (source, bad, good) = (SourceScript(), SinkScript(), SinkScript())
         let hang = bad.block(call)
         try await engine.setVideoSource(ScriptedSource(source))
@@ -111,7 +111,7 @@ struct HangTests {
 
     @Test(arguments: ["render", "shouldStop", "shouldDispose"])
     func aRendererThatHangsIsLeftBehindAtTheEnd(_ call: String) async throws {
-        let engine = makeEngine { impatient(&$0) }
+        let engine = makeEngine { shortDeadlines(&$0) }
         let (source, bad, good) = (SourceScript(), SinkScript(), SinkScript())
         let hang = bad.block(call)
         try await engine.setVideoSource(ScriptedSource(source))
@@ -132,7 +132,7 @@ struct HangTests {
     @Test func aDefaultSourceThatIsSearchedForEverIsADeadline() async throws {
         let backend = SlowBackend()
         let engine = MediaEngine(
-            configuration: .impatient, backend: backend, transport: NoTransport())
+            configuration: .shortDeadlines, backend: backend, transport: NoTransport())
         let error = await #expect(throws: EngineError.self) { try await engine.startPreview() }
         #expect(error?.code == .stuck)
         backend.hang.signal()
@@ -156,9 +156,9 @@ final class SlowBackend: MediaBackend {
 }
 
 extension MediaEngine.Configuration {
-    static var impatient: MediaEngine.Configuration {
+    static var shortDeadlines: MediaEngine.Configuration {
         var configuration = MediaEngine.Configuration()
-        BridgeEngineTests.impatient(&configuration)
+        BridgeEngineTests.shortDeadlines(&configuration)
         return configuration
     }
 }

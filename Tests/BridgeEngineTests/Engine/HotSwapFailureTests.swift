@@ -52,7 +52,7 @@ struct HotSwapFailureTests {
 
     @Test(arguments: Fault.allCases)
     func theSourceBeforeGoesOn(_ fault: Fault) async throws {
-        let engine = makeEngine { impatient(&$0) }
+        let engine = makeEngine { shortDeadlines(&$0) }
         let (a, b, c, sink) = (
             SourceScript("A"), SourceScript("B"), SourceScript("C"), SinkScript()
         )

@@ -29,7 +29,7 @@ struct ReentryTests {
     }
 
     @Test func aRendererThatBlocksOnTheEndMeetsADeadlineAndNoDeadlock() async throws {
-        let engine = makeEngine { impatient(&$0) }
+        let engine = makeEngine { shortDeadlines(&$0) }
         let (source, sink, good) = (SourceScript(), SinkScript(), SinkScript())
         sink.whenRendering { _ in block { try? await engine.stopPreview() } }
         try await engine.setVideoSource(ScriptedSource(source))
@@ -47,7 +47,7 @@ struct ReentryTests {
     }
 
     @Test func aSourceThatBlocksOnTheEngineMeetsADeadline() async throws {
-        let engine = makeEngine { impatient(&$0) }
+        let engine = makeEngine { shortDeadlines(&$0) }
         let source = SourceScript()
         source.whenStarted { _ in block { try? await engine.stopPreview() } }
         try await engine.setVideoSource(ScriptedSource(source))

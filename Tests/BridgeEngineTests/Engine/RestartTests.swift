@@ -49,7 +49,7 @@ struct RestartTests {
         #expect(all.codes("sourceFailed") == [.sourceFailed])
         #expect(all.count("sourceRestarting") == 0)
         #expect(source.calls.filter { $0 == "shouldStart" }.count == 1)
-        let states = all.compactMap { event -> LocalVideoState? in
+        let states = all.compactMap { event -> LocalMediaState? in
             if case .localVideoState(let state) = event { return state } else { return nil }
         }
         #expect(states == [.failed, .stopped])

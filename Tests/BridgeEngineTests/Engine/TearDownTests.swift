@@ -23,7 +23,7 @@ struct TearDownTests {
 
         init(answers: Bool) {
             engine = makeEngine(transport: transport, isKept: false) { configuration in
-                impatient(&configuration)
+                shortDeadlines(&configuration)
                 configuration.stallLimit = .milliseconds(200)
                 configuration.fallback = .lastPicture
                 configuration.restart = .init()

@@ -19,7 +19,7 @@ struct LoopbackRoster {
 
     /// The maximum number of events that wait for one receiver; waiting audio frames count too.
     /// Events are never evicted, so a member whose receiver lets more of them wait is removed.
-    private static let patience = 4096
+    private static let maximumWaitingEvents = 4096
     /// The maximum number of audio frames of one sender that wait for one receiver: a second or
     /// more.
     private static let soundDepth = 100
@@ -174,7 +174,7 @@ extension LoopbackRoster {
     /// Sends an event to the receivers of these routes, and removes members for whom too many
     /// events wait.
     private mutating func tell(_ routes: [Route], _ word: LoopbackItem) {
-        for route in routes where put(word, before: route.member) > Self.patience {
+        for route in routes where put(word, before: route.member) > Self.maximumWaitingEvents {
             overrun.insert(route.slot)
         }
         while let slot = overrun.popFirst() {
@@ -185,7 +185,7 @@ extension LoopbackRoster {
                 EngineError(
                     .disconnected,
                     message:
-                        "\(user) was taken out of the channel: \(Self.patience) events wait for it",
+                        "\(user) was taken out of the channel: \(Self.maximumWaitingEvents) events wait for it",
                     advice: "return from the receiver's calls at once"))
             tell(place.routes, .left(user, .dropped))
         }

@@ -66,7 +66,7 @@ extension MediaEngine {
         return AudioSinkHost(
             sink, id: AudioSinkID(number: audio.sinkNumber), options: (),
             converter: backend.makeAudioConverter(), clock: clock,
-            patience: configuration.patience, trace: transitions, events: hub)
+            queueTimeout: configuration.queueTimeout, trace: transitions, events: hub)
     }
 
     private func setAudioSink(

@@ -71,7 +71,7 @@ extension MediaEngine {
         rendererNumber += 1
         return VideoSinkHost(
             renderer, id: RendererID(number: rendererNumber), options: options, converter: (),
-            clock: clock, patience: configuration.patience, trace: transitions, events: hub)
+            clock: clock, queueTimeout: configuration.queueTimeout, trace: transitions, events: hub)
     }
 
     private func set(
