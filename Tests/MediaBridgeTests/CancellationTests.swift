@@ -40,7 +40,7 @@ import Testing
     @Test func aWriterThatWaitsForRoomIsLetGoOf() async throws {
         // Nothing is shown before its time, which is in a day.
         var configuration = PipelineVideoSink.Configuration()
-        configuration.patience = .milliseconds(100)
+        configuration.stallTimeout = .milliseconds(100)
         let sink = try PipelineVideoSink("fakesink sync=true", configuration: configuration)
         let frames = try PipelineVideoSource("videotestsrc num-buffers=1").frames()
         var iterator = frames.makeAsyncIterator()

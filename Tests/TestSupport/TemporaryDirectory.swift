@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A directory of a test's own, which is gone when the test is.
 public struct TemporaryDirectory: Sendable {
@@ -9,6 +9,11 @@ public struct TemporaryDirectory: Sendable {
 
     /// The path of a file in it.
     public func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// The bytes of a file in it.
+    public func data(_ name: String) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: file(name)))
+    }
 
     /// Writes a text file in it.
     ///

@@ -94,12 +94,12 @@ extension Bridge {
     }
 
     func finishOutputs() async {
-        let patience = plan.outputConfiguration.patience
+        let stallTimeout = plan.outputConfiguration.stallTimeout
         await withTaskGroup { group in
             for output in outputs {
                 group.addTask { [run] in
                     do throws(PipelineError) {
-                        try await output.output.finish(patience: patience)
+                        try await output.output.finish(stallTimeout: stallTimeout)
                     } catch { run.note(error) }
                 }
             }

@@ -37,10 +37,12 @@ public final class Bridge: Sendable {
         self.plan = plan
         var captures: [Capture] = []
         var branches: [(String, CaptureBranch)] = []
+        let referred = Set(plan.outputs.flatMap { PipelineText($0.text).unknownBeginnings })
+        let elements = Set(plan.captures.flatMap { PipelineText($0.text).elementNames })
         for named in plan.captures {
             let capture = try named.locating { text throws(PipelineError) in
                 try Capture(
-                    text, depth: plan.captureConfiguration.depth,
+                    text, depth: plan.captureConfiguration.depth, referred: referred,
                     under: plan.captureConfiguration.untrusted)
             }
             captures.append(capture)
@@ -67,7 +69,8 @@ public final class Bridge: Sendable {
             }
             let output = try named.locating { text throws(PipelineError) in
                 try Output(
-                    text, configuration: plan.outputConfiguration, streams: names, types: types)
+                    text, configuration: plan.outputConfiguration, streams: names, types: types,
+                    elements: elements)
             }
             if let missing = output.branches.keys.sorted().first(where: { !names.contains($0) }) {
                 throw PipelineError(
@@ -129,7 +132,7 @@ public final class Bridge: Sendable {
         of capture: Capture, _ name: String, in plan: BridgePlan
     ) -> String {
         guard capture.isUnnamed, name == BridgePlan.defaultCapture,
-            capture.branches[0].sink.offeredCaps?.mediaType.hasPrefix("audio/") == true
+            capture.branches[0].sink.offeredCaps?.isSound == true
         else { return name }
         let isAskedFor = plan.outputs.contains { output in
             PipelineText(output.text).mentions(of: ["appsrc"]).contains { $0.name == name }

@@ -33,7 +33,8 @@ public struct BridgePlan: Sendable {
     public var captures: [Named]
 
     /// The output strings. Each takes the streams whose names its appsrcs have; one without an
-    /// appsrc takes the only stream, or `video` or `audio` by the media of its open ends.
+    /// appsrc takes the only stream, or `video` or `audio` by the media of its open ends. A
+    /// reference to an element of a capture (`t. ! queue ! …`) stands for the only stream.
     public var outputs: [Named]
 
     /// A file that the streams are recorded into, crash-safe, by a ``Recorder``.

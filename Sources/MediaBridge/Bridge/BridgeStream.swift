@@ -20,7 +20,9 @@ final class BridgeStream: CaptureReceiver {
     /// headers.
     private let unwanted = Atomic<Int>(0)
     private let end = Atomic<Int64>(0)
-    /// Whether a frame or sample with a time has passed.
+    /// The time of the latest sample.
+    private let latest = Atomic<Int64>(0)
+    /// Whether a sample with a time has come.
     private let hasBegun = Atomic<Bool>(false)
 
     init(
@@ -125,7 +127,7 @@ final class BridgeStream: CaptureReceiver {
     }
 
     func receive(_ sample: MediaSample) {
-        if sample.caps.mediaType.hasPrefix("audio/") { isSound.store(true, ordering: .relaxed) }
+        if sample.caps.isSound { isSound.store(true, ordering: .relaxed) }
         // A header comes before the first unit, which needs it. It has no time and is not a frame.
         if sample.isHeader {
             if gate.isOpen { give(sample) }
@@ -133,6 +135,8 @@ final class BridgeStream: CaptureReceiver {
         }
         let sample = continued(sample)
         guard let time = checked(sample.runningTime) else { return }
+        latest.store(time.nanoseconds, ordering: .relaxed)
+        hasBegun.store(true, ordering: .relaxed)
         let verdict = limits.admitSample(at: time)
         if verdict.passes, gate.isOpen {
             reach(time, sample.duration)
@@ -167,15 +171,16 @@ final class BridgeStream: CaptureReceiver {
 
     private func reach(_ time: MediaTime, _ duration: MediaTime?) {
         end.store((time + (duration ?? .zero)).nanoseconds, ordering: .relaxed)
-        hasBegun.store(true, ordering: .relaxed)
     }
 
-    /// Returns raw audio that has no time with the time that the stream has reached: an audio sink
-    /// plays it directly after the sample before. Returns anything else as it is.
+    /// Returns a sample without a time with the time of what it continues. Raw audio begins where
+    /// the sample before it ends, as an audio sink plays it. Of an encoded unit in several buffers,
+    /// the first alone has a time: it holds for the others. Returns anything else as it is.
     private func continued(_ sample: MediaSample) -> MediaSample {
-        guard sample.runningTime == nil, sample.isRawAudio, hasBegun.load(ordering: .relaxed)
-        else { return sample }
-        return sample.due(at: reached)
+        guard sample.runningTime == nil, hasBegun.load(ordering: .relaxed) else { return sample }
+        if sample.isRawAudio { return sample.due(at: reached) }
+        if sample.caps.isRaw { return sample }
+        return sample.due(at: MediaTime(nanoseconds: latest.load(ordering: .relaxed)))
     }
 
     private func checked(_ time: MediaTime?) -> MediaTime? {

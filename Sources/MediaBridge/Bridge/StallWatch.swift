@@ -5,7 +5,7 @@ internal import Synchronization
 final class StallWatch: Sendable {
     /// Time without movement after which a stall is reported. A camera that waits for light, or a
     /// slow host, usually delivers sooner.
-    static let patience = Duration.seconds(5)
+    static let stallLimit = Duration.seconds(5)
 
     private struct State {
         var timer: OneShotTimer?
@@ -33,7 +33,7 @@ final class StallWatch: Sendable {
     }
 
     private func arm() {
-        let timer = OneShotTimer(after: Self.patience) { [weak self] in self?.look() }
+        let timer = OneShotTimer(after: Self.stallLimit) { [weak self] in self?.look() }
         let isOver = state.withLock { state in
             state.timer = timer
             return state.isOver
@@ -50,8 +50,8 @@ final class StallWatch: Sendable {
             let stands = moved == before && !state.isOver
             return (before, stands && !wasTold, stands && wasTold)
         }
-        if isOld { bridge.endDeadCaptures(after: Self.patience * 2) }
-        if isNew, let stall = bridge.stall(after: Self.patience) {
+        if isOld { bridge.endDeadCaptures(after: Self.stallLimit * 2) }
+        if isNew, let stall = bridge.stall(after: Self.stallLimit) {
             bridge.run.tell(.stalled(stall))
         }
         for output in bridge.outputs { look(at: output, isAlone: moved != before) }
@@ -68,7 +68,7 @@ final class StallWatch: Sendable {
             state.outputs[output.name] = (moved, stands || before?.isTold == true && !isAlone)
             return stands && before?.isTold != true && !state.isOver
         }
-        if isNew { bridge.run.tell(.stalled(output.stall(after: Self.patience))) }
+        if isNew { bridge.run.tell(.stalled(output.stall(after: Self.stallLimit))) }
     }
 }
 

@@ -5,7 +5,7 @@ internal import MediaBasics
 /// `… ! tee name=t t. ! … ! mp4mux ! filesink location=out.mp4 t. ! … ! appsink`.
 extension Capture {
     /// Longest time without progress while such a capture ends.
-    private static let patience = Duration.seconds(10).asDefaultDeadline
+    private static let stallTimeout = Duration.seconds(10).asDefaultDeadline
 
     /// The pipeline's sinks other than its appsinks.
     private var ownSinks: [Element] {
@@ -42,14 +42,14 @@ extension Capture {
         // A source that ignores the request never ends, so the wait is limited until all have
         // ended.
         let done = await isComplete(sinks) { [pipeline] in
-            pipeline.haveSourcesEnded ? nil : Self.patience
+            pipeline.haveSourcesEnded ? nil : Self.stallTimeout
         }
         guard !done, pipeline.failure == nil, !isUntouched(sinks) else { return nil }
         let late = sinks.first { !$0.hasTakenEnd } ?? sinks[0]
         return PipelineError(
             .deadlineExceeded, element: late.path,
             message: "\"\(late.name)\" of the capture was not finished: the end of the stream did "
-                + "not reach it, and nothing was written for \(Self.patience)",
+                + "not reach it, and nothing was written for \(Self.stallTimeout)",
             advice: "look for a source that does not end, or a sink that waits for another stream: "
                 + pipeline.text.onOneLine)
     }
@@ -69,7 +69,7 @@ extension Capture {
         _ sinks: [Element], within limit: @escaping @Sendable () -> Duration?
     ) async -> Bool {
         let unfed = branches.contains { !$0.sink.isFed }
-        return await PatientWait(signal: ending).wait(
+        return await ProgressWait(signal: ending).wait(
             until: { [pipeline] in
                 // If a sink is not linked or has failed, the pipeline posts no end-of-stream
                 // message.
@@ -80,9 +80,9 @@ extension Capture {
             movement: { [self] in
                 sinks.reduce(arrivedSamples) { $0 + ($1.sinkStatistics?.rendered ?? 0) }
             },
-            patience: { [self] in
+            limits: { [self] in
                 pipeline.failure != nil || isUntouched(sinks)
-                    ? .afterError : PatientWait.Patience(standing: Self.patience, inAll: limit())
+                    ? .afterError : ProgressWait.Limits(standing: Self.stallTimeout, inAll: limit())
             })
     }
 

@@ -50,12 +50,14 @@ final class Capture: Sendable {
     /// - Parameters:
     ///   - depth: Maximum number of frames that wait in each branch.
     ///   - branch: Name of the branch if the string has only one and does not name it.
+    ///   - referred: Names in the outputs that refer to elements of a capture: see
+    ///     ``BridgedText/capture(_:branch:referred:)``.
     ///   - policy: What the string may do; `nil` allows anything.
     init(
         _ text: String, depth: Int, branch: String = BridgedText.defaultBranch,
-        under policy: UntrustedPolicy? = nil
+        referred: Set<String> = [], under policy: UntrustedPolicy? = nil
     ) throws(PipelineError) {
-        let bridged = try BridgedText.capture(text, branch: branch)
+        let bridged = try BridgedText.capture(text, branch: branch, referred: referred)
         let pipeline = try bridged.parse(
             orExplain: "a capture string ends in an element with a free source pad", under: policy)
         self.pipeline = pipeline

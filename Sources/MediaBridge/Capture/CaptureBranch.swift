@@ -21,6 +21,8 @@ final class CaptureBranch: Sendable {
     private let run = Atomic<Int>(0)
     private let queue: SerialQueue
     private let translation: SampleTranslation
+    /// Whether the string itself limits the appsink's queue.
+    private let isLimited: Bool
     /// Tags of the stream that no receiver has got yet.
     private let untoldTags = Mutex<[Tags]>([])
 
@@ -48,6 +50,7 @@ final class CaptureBranch: Sendable {
         self.sink = sink
         queue = SerialQueue(label: "mediabridge.delivery.\(name)")
         translation = SampleTranslation(sink)
+        isLimited = sink.depth > 0
         sink.configure(depth: depth, isPaced: isPaced)
         let pad = sink.element.pad("sink")
         pad?.onOrientation { [weak self] in self?.turned($0) }
@@ -195,10 +198,21 @@ final class CaptureBranch: Sendable {
     private func sampleArrived(_ onFirstSample: (CaptureBranch) -> LiveTiming?) {
         if arrived.add() == 1 {
             let live = onFirstSample(self)
+            deepen(isLive: live != nil)
             sink.dropsOldest = live != nil
             translation.begin(live)
         }
         deliver()
+    }
+
+    /// Lets more samples wait if the stream's are small, unless the string limits them.
+    private func deepen(isLive: Bool) {
+        guard !isLimited, let caps = sink.element.pad("sink")?.caps else { return }
+        if isLive, !caps.isRaw {
+            sink.deepen(to: QueueDepth.encoded)
+        } else if caps.isSound {
+            sink.deepen(to: QueueDepth.sound)
+        }
     }
 
     private func deliver() {

@@ -24,6 +24,8 @@ final class SampleTranslation: Sendable {
     private let stream = Mutex(Stream())
     /// Whether ``Stream/live`` is set.
     private let liveness = Atomic<Bool>(false)
+    /// Whether ``begin(_:)`` was called in this run.
+    private let hasBegun = Atomic<Bool>(false)
     /// Whether raw audio is delivered as frames.
     private let isForAudioFrames = Atomic<Bool>(false)
 
@@ -35,13 +37,16 @@ final class SampleTranslation: Sendable {
     /// Resets the count and the orientation for a new run.
     func reset() {
         taken.store(0, ordering: .relaxed)
+        hasBegun.store(false, ordering: .releasing)
         orientation.reset()
     }
 
-    /// Sets the live timing, `nil` if the capture is not live. Called with the first sample.
+    /// Sets the live timing, `nil` if the capture is not live. Called with the first sample, which
+    /// can be pulled from here on.
     func begin(_ live: LiveTiming?) {
         stream.withLock { $0.live = live }
         liveness.store(live != nil, ordering: .releasing)
+        hasBegun.store(true, ordering: .releasing)
     }
 
     var isLive: Bool { liveness.load(ordering: .acquiring) }
@@ -49,8 +54,10 @@ final class SampleTranslation: Sendable {
     /// Samples that were pulled in this run.
     var takenSamples: Int { taken.load(ordering: .acquiring) }
 
-    /// Returns the next sample if one waits, otherwise `nil`; never blocks.
+    /// Returns the next sample if one waits, otherwise `nil`; never blocks. The appsink queues the
+    /// first sample before it calls ``begin(_:)``'s caller: until then there is none.
     func pull() -> Sample? {
+        guard hasBegun.load(ordering: .acquiring) else { return nil }
         guard let sample = sink.tryPull() else { return nil }
         taken.add(1, ordering: .releasing)
         return sample
@@ -147,9 +154,5 @@ final class SampleTranslation: Sendable {
         stream.capsIdentity = caps?.identity
         stream.layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
         stream.audio = caps.flatMap { AudioInfo($0) }.flatMap { AudioFrameLayout($0) }
-        if caps?.mediaType.hasPrefix("audio/") == true { deepen() }
     }
-
-    /// Deepens the queue. Audio buffers are short: a queue of a few would hold a few milliseconds.
-    private func deepen() { sink.deepen(to: 64) }
 }

@@ -67,6 +67,8 @@ final class SequenceRun: Sendable {
             if state.withLock({ $0.phase }) == .ended { return nil }
             if let item = reader.branch.tryPull() { return item }
             if let failure = reader.pipeline.failure ?? refusal.withLock({ $0 }) {
+                // What the pipeline delivered before it failed may have come since the last look.
+                if let item = reader.branch.tryPull() { return item }
                 try await fail(failure)
             }
             if reader.branch.isFinished {

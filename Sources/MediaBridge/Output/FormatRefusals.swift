@@ -16,7 +16,7 @@ final class FormatRefusals: Sendable {
     /// Whether the last buffer was refused; read for every buffer.
     private let isRow = Atomic<Bool>(false)
 
-    private static let patience = MediaTime(nanoseconds: 1_000_000_000)
+    private static let longestRow = MediaTime(nanoseconds: 1_000_000_000)
 
     /// Calls `body` once, when refused buffers end the output. Runs on the thread that writes the
     /// buffers.
@@ -47,7 +47,7 @@ final class FormatRefusals: Sendable {
     /// - Parameter isFirst: Whether no buffer was taken before.
     func refused(at time: MediaTime?, isFirst: Bool) {
         let told = state.withLock { state -> (@Sendable (PipelineError) -> Void, PipelineError)? in
-            let goesOn = state.since.flatMap { since in time.map { $0 - since >= Self.patience } }
+            let goesOn = state.since.flatMap { since in time.map { $0 - since >= Self.longestRow } }
             if state.since == nil { state.since = time }
             guard isFirst || goesOn == true, let reason = state.reason else { return nil }
             return state.onEnd.take().map { ($0, reason) }

@@ -13,13 +13,17 @@ final class Output: Sendable {
     private let hasFailed = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - streams: Names of the streams to write: see ``BridgedText/output(_:streams:types:)``.
+    ///   - streams: Names of the streams to write: see
+    ///     ``BridgedText/output(_:streams:types:elements:)``.
     ///   - types: Media types of the streams, as far as they are known.
+    ///   - elements: Names of the captures' elements.
     init(
         _ text: String, configuration: PipelineVideoSink.Configuration,
-        streams: [String] = [BridgedText.defaultBranch], types: [String: Caps] = [:]
+        streams: [String] = [BridgedText.defaultBranch], types: [String: Caps] = [:],
+        elements: Set<String> = []
     ) throws(PipelineError) {
-        let bridged = try BridgedText.output(text, streams: streams, types: types)
+        let bridged = try BridgedText.output(
+            text, streams: streams, types: types, elements: elements)
         let pipeline = try bridged.parse(
             orExplain: "an output string begins with an element that has a free sink pad",
             under: configuration.untrusted)
@@ -80,14 +84,14 @@ final class Output: Sendable {
     /// pipeline to NULL.
     ///
     /// - Parameters:
-    ///   - patience: Maximum time *without a frame being written*, or taken by the output's
+    ///   - stallTimeout: Maximum time *without a frame being written*, or taken by the output's
     ///     elements.
     ///   - deadline: Maximum time for the change to NULL.
     /// - Throws: The error that the pipeline posted, or why a format was refused;
     ///   ``PipelineError/Code/deadlineExceeded`` if the pipeline is stuck; an error if a file was
     ///   not written.
     func finish(
-        patience: Duration, deadline: Duration = Pipeline.stateDeadline
+        stallTimeout: Duration, deadline: Duration = Pipeline.stateDeadline
     ) async throws(PipelineError) {
         close()
         let hasFrames = branches.values.contains { $0.hasTaken }
@@ -98,13 +102,13 @@ final class Output: Sendable {
             branches.values.forEach { $0.endOfStream() }
             // Sources of the string itself must not end before the frames have passed.
             if hasOwnSources {
-                _ = await ended(patience: patience) { !$0.contains { !$0.hasGivenEnd } }
+                _ = await ended(stallTimeout: stallTimeout) { !$0.contains { !$0.hasGivenEnd } }
                 pipeline.endSources(besides: sources)
             }
-            if await !ended(patience: patience) {
+            if await !ended(stallTimeout: stallTimeout) {
                 verdict = PipelineError(
                     .deadlineExceeded,
-                    message: "the output did not end: nothing was written for \(patience)",
+                    message: "the output did not end: nothing was written for \(stallTimeout)",
                     advice:
                         "look for a sink that waits for another stream: \(pipeline.text.onOneLine)")
             }
@@ -132,14 +136,14 @@ final class Output: Sendable {
 
     /// Waits until the pipeline has ended or `isDone` returns true.
     ///
-    /// - Returns: False if the patience ran out before.
+    /// - Returns: False if the timeout passed before.
     private func ended(
-        patience: Duration,
+        stallTimeout: Duration,
         orUntil isDone: @escaping @Sendable ([OutputBranch]) -> Bool = { _ in false }
     ) async -> Bool {
         let branches = Array(branches.values)
         let sinks = pipeline.sinks
-        return await PatientWait(signal: outcome).wait(
+        return await ProgressWait(signal: outcome).wait(
             until: { [pipeline] in
                 pipeline.hasEnded || isDone(branches)
                     || pipeline.failure != nil
@@ -147,9 +151,9 @@ final class Output: Sendable {
             },
             // A slow encoder takes frames for a while before it outputs any.
             movement: { branches.reduce(0) { $0 + $1.writtenBuffers + $1.departedBuffers } },
-            patience: { [pipeline] in
+            limits: { [pipeline] in
                 pipeline.failure == nil
-                    ? PatientWait.Patience(standing: patience) : .afterError
+                    ? ProgressWait.Limits(standing: stallTimeout) : .afterError
             })
     }
 

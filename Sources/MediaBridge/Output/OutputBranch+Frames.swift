@@ -24,7 +24,7 @@ extension OutputBranch: VideoFrameConsumer {
     /// - Throws: ``FrameError`` for memory that outputs do not support, ``PipelineError`` for a
     ///   format, `CancellationError` in a task that is cancelled while it waits.
     func write(_ frame: some OutputFrame) async throws -> FrameDisposition {
-        guard try await room.wait(level: { [source] in source.queuedBuffers }) else {
+        guard try await gate.wait(level: { [source] in source.queuedBuffers }) else {
             return refuse(.closed)
         }
         let wrapped: ElementChain.BufferWithCaps
@@ -40,19 +40,14 @@ extension OutputBranch: VideoFrameConsumer {
 }
 
 /// A frame of video or audio that an output writes.
-protocol OutputFrame: Sendable {
-    var runningTime: MediaTime? { get }
-    var liveTiming: LiveTiming? { get }
+protocol OutputFrame: MediaFrame {
     /// How long the frame lasts, if it says so.
     var length: MediaTime? { get }
-    /// Whether the frame contains nothing.
-    var isEmpty: Bool { get }
     func wrapped(by wrapper: BufferWrapper) throws -> ElementChain.BufferWithCaps
 }
 
 extension VideoFrame: OutputFrame {
     var length: MediaTime? { duration }
-    var isEmpty: Bool { false }
 
     func wrapped(by wrapper: BufferWrapper) throws -> ElementChain.BufferWithCaps {
         try wrapper.wrap(self)
@@ -61,7 +56,6 @@ extension VideoFrame: OutputFrame {
 
 extension AudioFrame: OutputFrame {
     var length: MediaTime? { duration }
-    var isEmpty: Bool { sampleCount == 0 }
 
     func wrapped(by wrapper: BufferWrapper) throws -> ElementChain.BufferWithCaps {
         try wrapper.wrap(self)

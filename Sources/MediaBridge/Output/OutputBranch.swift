@@ -5,9 +5,9 @@ final class OutputBranch: Sendable {
     let name: String
     let source: AppSource
     private let timeline: OutputTimeline
-    let room: BackpressureGate
+    let gate: BackpressureGate
     private let depth: OutputQueueDepth
-    private let whenFull: PipelineVideoSink.WhenFull
+    private let whenFull: WhenFull
 
     private let written = Written()
     private let farEnd: Pad?
@@ -56,13 +56,13 @@ final class OutputBranch: Sendable {
         fitting = OutputFormatAdapter(source: source)
         depth = OutputQueueDepth(asked: configuration.depth, isOfSeveral: timeline.streams > 1)
         whenFull = configuration.whenFull
-        room = BackpressureGate(depth: OutputQueueDepth.least)
+        gate = BackpressureGate(depth: OutputQueueDepth.least)
         stream = Mutex(Stream())
         farEnd = source.farEnd
         source.configure(depth: OutputQueueDepth.least, dropsOldest: false)
         // The probes live as long as the pads, so they must not retain self, which retains the
         // pipeline.
-        source.onDeparture { [room] in room.departed() }
+        source.onDeparture { [gate] in gate.departed() }
         farEnd?.onBuffer(skippingHeaders: true) { [written] in written.tally.add() }
     }
 
@@ -78,13 +78,13 @@ final class OutputBranch: Sendable {
         headers.store(0, ordering: .relaxed)
         stream.withLock { $0 = Stream(isOpen: true) }
         refusedFormats.forgetRow()
-        room.reopen()
+        gate.reopen()
     }
 
     /// Stops taking buffers, and wakes writers that wait.
     func close() {
         stream.withLock { $0.isOpen = false }
-        room.close()
+        gate.close()
     }
 
     var isOpen: Bool { stream.withLock { $0.isOpen } }
@@ -106,10 +106,10 @@ final class OutputBranch: Sendable {
     // MARK: Counts
 
     /// Whether any buffer was taken, headers included.
-    var hasTaken: Bool { room.enteredElements > 0 }
+    var hasTaken: Bool { gate.enteredElements > 0 }
 
     /// Buffers taken, not counting headers.
-    var acceptedBuffers: Int { room.enteredElements - headers.load(ordering: .relaxed) }
+    var acceptedBuffers: Int { gate.enteredElements - headers.load(ordering: .relaxed) }
 
     /// Buffers that wait in the queue.
     var waitingBuffers: Int { source.queuedBuffers }
@@ -121,7 +121,7 @@ final class OutputBranch: Sendable {
 
     /// Buffers that left the queue for the output's elements, not counting headers.
     var departedBuffers: Int {
-        max(0, room.departedElements - headers.load(ordering: .relaxed))
+        max(0, gate.departedElements - headers.load(ordering: .relaxed))
     }
 
     /// Buffers that were not taken, by cause.
@@ -149,9 +149,9 @@ final class OutputBranch: Sendable {
     /// Buffers that entered the queue, are not in it and have not left it for the elements.
     private var missingBuffers: Int {
         guard stream.withLock({ $0.hasEvicted }) else { return 0 }
-        let entered = room.enteredElements
+        let entered = gate.enteredElements
         let queued = source.queuedBuffers
-        return entered - queued - room.departedElements
+        return entered - queued - gate.departedElements
     }
 
     /// Caps that the output takes; `nil` if it takes any.
@@ -162,18 +162,18 @@ final class OutputBranch: Sendable {
     // MARK: Writing
 
     private func waitForRoom() -> Bool {
-        room.waitOnThread(level: { source.queuedBuffers })
+        gate.waitOnThread(level: { source.queuedBuffers })
     }
 
     /// Whether a buffer fits into the queue without a wait or an eviction.
-    var hasRoom: Bool { room.hasRoom { source.queuedBuffers } }
+    var hasRoom: Bool { gate.hasRoom { source.queuedBuffers } }
 
     /// Writes a buffer. From a live capture it never blocks: the oldest buffer in the queue is
     /// evicted. Otherwise it blocks the calling thread while the queue is full.
     ///
     /// - Parameters:
     ///   - evicts: Whether to evict for this buffer; `nil`: evict if it comes from a live capture.
-    ///     Used only with ``PipelineVideoSink/WhenFull/automatic``.
+    ///     Used only with ``WhenFull/automatic``.
     ///   - isHeader: Whether it is a header, which has no presentation time.
     func push(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
@@ -185,7 +185,7 @@ final class OutputBranch: Sendable {
             case .evictOldest: true
             case .wait: false
             }
-        if !evicts, !room.hasRoomByCount, !waitForRoom() { return refuse(.closed) }
+        if !evicts, !gate.hasRoomByCount, !waitForRoom() { return refuse(.closed) }
         if isHeader { return judge(enqueue(header: buffer, caps: caps, evicts: evicts), at: time) }
         return judge(
             enqueue(buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts),
@@ -194,7 +194,7 @@ final class OutputBranch: Sendable {
 
     private func judge(_ result: FrameDisposition, at time: MediaTime?) -> FrameDisposition {
         if case .dropped(.badFormat) = result {
-            refusedFormats.refused(at: time, isFirst: room.enteredElements == 0)
+            refusedFormats.refused(at: time, isFirst: gate.enteredElements == 0)
         }
         return result
     }
@@ -220,7 +220,8 @@ final class OutputBranch: Sendable {
             guard let offset = stream.offset, let due = ClockTime(time + offset) else {
                 return refuse(.early)
             }
-            if let last = stream.last, MediaTime(due) < last, !isEncoded(caps) {
+            // With B-frames, encoded frames come in decoding order: their times may go backwards.
+            if let last = stream.last, MediaTime(due) < last, caps.isRaw {
                 return refuse(.backwards)
             }
             if stream.inputIdentity != caps.identity {
@@ -238,14 +239,15 @@ final class OutputBranch: Sendable {
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
             if evicts { stream.hasEvicted = true }
             // Muxers count the last frame of a stream as zero long if they know no duration for it.
-            let interval = stream.last.map { MediaTime(due) - $0 }
+            // Parts of one encoded unit have the same time.
+            let interval = stream.last.map { MediaTime(due) - $0 }.flatMap { $0 > .zero ? $0 : nil }
             let stays = (duration ?? interval).flatMap { ClockTime($0) }
             guard source.push(fitted.due(at: due, for: stays)) == .ok else {
                 return refuse(.closed)
             }
             stream.last = MediaTime(due)
             refusedFormats.taken()
-            room.entered()
+            gate.entered()
             return .accepted
         }
     }
@@ -270,7 +272,7 @@ final class OutputBranch: Sendable {
                 return .dropped(.closed)
             }
             headers.add(1, ordering: .relaxed)
-            room.entered()
+            gate.entered()
             return .accepted
         }
     }
@@ -284,7 +286,7 @@ final class OutputBranch: Sendable {
     }
 
     /// Whether a writer waits for room.
-    var isWaitedFor: Bool { room.isWaitedFor }
+    var isWaitedFor: Bool { gate.isWaitedFor }
 
     /// Decides how buffers with `caps` are converted, when the first of them comes.
     ///
@@ -336,18 +338,13 @@ final class OutputBranch: Sendable {
         return named
     }
 
-    /// Whether a stream is encoded. With B-frames, encoded frames come in decoding order, so that
-    /// their times may go backwards.
-    private func isEncoded(_ caps: Caps) -> Bool {
-        let type = caps.mediaType
-        return type != "video/x-raw" && type != "audio/x-raw"
-    }
-
     /// Sets how many buffers may wait, once the caps and the policy (evict or wait) are known.
     private func bound(_ stream: inout Stream, _ evicts: Bool) {
-        let depth = stream.caps.map { self.depth.of($0, isLive: evicts) } ?? OutputQueueDepth.least
-        room.setDepth(depth)
-        source.configure(depth: depth, dropsOldest: evicts)
+        let limit =
+            stream.caps.map { depth.limit(for: $0, isLive: evicts) }
+            ?? OutputQueueDepth.Limit(buffers: OutputQueueDepth.least)
+        gate.setDepth(limit.buffers)
+        source.configure(depth: limit.buffers, bytes: limit.bytes, dropsOldest: evicts)
         stream.dropsOldest = evicts
         if evicts { stream.hasEvicted = true }
     }

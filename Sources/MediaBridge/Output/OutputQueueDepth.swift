@@ -1,6 +1,14 @@
-/// The number of buffers that may wait in front of an output.
+/// Decides how much may wait in front of an output.
 struct OutputQueueDepth: Sendable {
-    /// The configured depth; `nil`: it depends on the buffers' caps.
+    /// What may wait.
+    struct Limit: Sendable {
+        /// Number of buffers.
+        let buffers: Int
+        /// Number of bytes, in a queue whose oldest buffer is evicted; `nil`: no limit.
+        var bytes: Int?
+    }
+
+    /// The configured number of buffers; `nil`: it depends on the buffers' caps.
     let asked: Int?
     /// Whether the output takes several streams: its muxer waits for the others, so a queue fills
     /// although no buffer is late.
@@ -9,15 +17,24 @@ struct OutputQueueDepth: Sendable {
     static let least = 4
     private static let most = 16
     private static let memory = 64_000_000
-    /// Audio buffers are short: a queue of a few would hold a few milliseconds.
-    private static let sound = 64
+    /// Seconds of live sound that may wait for pictures: those of an encoder that looks ahead come
+    /// seconds later.
+    private static let lead = 10
 
-    /// - Parameter isLive: Whether the oldest buffer is evicted, so that a deep queue would only
-    ///   add latency.
-    func of(_ caps: Caps, isLive: Bool) -> Int {
-        if caps.mediaType.hasPrefix("audio/") { return max(asked ?? 0, Self.sound) }
-        if let asked { return max(1, asked) }
-        guard !isLive || isOfSeveral, let info = VideoInfo(caps) else { return Self.least }
-        return min(Self.most, max(Self.least, Self.memory / max(1, info.byteCount)))
+    /// - Parameter isLive: Whether the oldest buffer is evicted, so that a deep queue of raw
+    ///   buffers would only add latency.
+    func limit(for caps: Caps, isLive: Bool) -> Limit {
+        if let asked, !caps.isSound { return Limit(buffers: max(1, asked)) }
+        if isLive, !caps.isRaw { return Limit(buffers: QueueDepth.encoded, bytes: Self.memory) }
+        if isLive, isOfSeveral, let info = AudioInfo(caps) {
+            let bytes = Self.lead * info.rate * info.bytesPerFrame
+            return Limit(buffers: QueueDepth.encoded, bytes: bytes)
+        }
+        if caps.isSound { return Limit(buffers: max(asked ?? 0, QueueDepth.sound)) }
+        guard !isLive || isOfSeveral, let info = VideoInfo(caps) else {
+            return Limit(buffers: Self.least)
+        }
+        let fitting = Self.memory / max(1, info.byteCount)
+        return Limit(buffers: min(Self.most, max(Self.least, fitting)))
     }
 }

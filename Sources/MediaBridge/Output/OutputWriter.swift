@@ -8,12 +8,12 @@ internal import Synchronization
 final class OutputWriter: Sendable {
     let output: Output
     let branch: OutputBranch
-    let patience: Duration
+    let stallTimeout: Duration
 
-    init(_ output: Output, _ branch: OutputBranch, patience: Duration) {
+    init(_ output: Output, _ branch: OutputBranch, stallTimeout: Duration) {
         self.output = output
         self.branch = branch
-        self.patience = patience
+        self.stallTimeout = stallTimeout
         output.writers.add(branch.name)
     }
 
@@ -100,7 +100,7 @@ final class OutputWriter: Sendable {
 
     func finish() async throws(PipelineError) -> PipelineVideoSink.Report {
         if output.writers.finish(branch.name) {
-            try await output.finish(patience: patience)
+            try await output.finish(stallTimeout: stallTimeout)
             await WrappedMemory.settle()
         } else {
             branch.close()

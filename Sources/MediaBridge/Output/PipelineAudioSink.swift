@@ -30,7 +30,7 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
         let names = output.branches.keys.sorted()
         guard let branch = output.branches[BridgedText.audioBranch] ?? output.branches[names[0]]
         else { throw PipelineError(.wrongEnds, message: "no appsrc in: \(text)") }
-        self.init(OutputWriter(output, branch, patience: configuration.patience))
+        self.init(OutputWriter(output, branch, stallTimeout: configuration.stallTimeout))
     }
 
     init(_ writer: OutputWriter) { self.writer = writer }
@@ -54,7 +54,7 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     }
 
     /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
-    /// queue is full, unless the oldest frame is evicted (``PipelineVideoSink/WhenFull``).
+    /// queue is full, unless the oldest frame is evicted (``PipelineVideoSink/Configuration/whenFull``).
     @discardableResult
     public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
         writer.branch.consume(frame)

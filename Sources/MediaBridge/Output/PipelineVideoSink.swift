@@ -15,16 +15,6 @@ internal import Synchronization
 /// Thread: any but a GStreamer streaming thread, except for ``consume(_:)``, which any thread may
 /// call.
 public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanceReporting {
-    /// What happens when a frame is written while the queue is full.
-    public enum WhenFull: Sendable {
-        /// A frame of a live capture evicts the oldest frame; any other writer waits.
-        case automatic
-        /// The oldest frame is evicted.
-        case evictOldest
-        /// The writer waits.
-        case wait
-    }
-
     /// Which input time is the output's time zero.
     public enum TimeOrigin: Sendable {
         /// The first frame of a live capture; for a file, the beginning of the file.
@@ -41,13 +31,14 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         /// live capture if one output takes both video and audio, because a muxer waits for
         /// whichever comes later. For audio at least 64.
         public var depth: Int?
-        /// Default ``WhenFull/automatic``.
+        /// What happens to a frame that is written while the queue is full. Default `automatic`: a
+        /// frame of a live capture evicts the oldest frame; any other writer waits.
         public var whenFull = WhenFull.automatic
         /// Default ``TimeOrigin/automatic``.
         public var timeOrigin = TimeOrigin.automatic
         /// How long ``PipelineVideoSink/finish()`` waits without a frame being written. Default:
         /// 10 s.
-        public var patience = Duration.seconds(10).asDefaultDeadline
+        public var stallTimeout = Duration.seconds(10).asDefaultDeadline
         /// What the string may do, if its author is not trusted. Default `nil`: anything.
         public var untrusted: UntrustedPolicy?
 
@@ -89,7 +80,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         let names = output.branches.keys.sorted()
         guard let branch = output.branches[BridgedText.defaultBranch] ?? output.branches[names[0]]
         else { throw PipelineError(.wrongEnds, message: "no appsrc in: \(text)") }
-        writer = OutputWriter(output, branch, patience: configuration.patience)
+        writer = OutputWriter(output, branch, stallTimeout: configuration.stallTimeout)
     }
 
     /// The audio of the same output; `nil` if the string has no appsrc named `audio`.
@@ -105,7 +96,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         return twin.withLock { twin in
             if let sink = twin.sink { return sink }
             let sink = PipelineAudioSink(
-                OutputWriter(writer.output, branch, patience: writer.patience))
+                OutputWriter(writer.output, branch, stallTimeout: writer.stallTimeout))
             twin.sink = sink
             return sink
         }
@@ -132,7 +123,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     }
 
     /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
-    /// queue is full, unless the oldest frame is evicted (``WhenFull``).
+    /// queue is full, unless the oldest frame is evicted (``Configuration/whenFull``).
     @discardableResult
     public func consume(_ frame: VideoFrame) -> FrameDisposition {
         writer.branch.consume(frame)

@@ -14,6 +14,9 @@ struct BridgedText {
     let paced: Set<String>
     /// Whether the string has one branch and does not name it.
     let isUnnamed: Bool
+    /// The advice for an output with a reference to an element of a capture that stands for no
+    /// stream; `nil` if there is none.
+    private var adviceForReference: String?
 
     /// Name of the video branch.
     static let defaultBranch = "video"
@@ -23,14 +26,21 @@ struct BridgedText {
 
     /// Makes a capture of a string. If it has no appsink, one is added at each open end.
     ///
-    /// - Parameter branch: Name of the branch if the string has only one and does not name it.
+    /// - Parameters:
+    ///   - branch: Name of the branch if the string has only one and does not name it.
+    ///   - referred: Names in the outputs that refer to elements of a capture. A string without an
+    ///     open end ends at the element of that name.
     static func capture(
-        _ text: String, branch: String = defaultBranch
+        _ text: String, branch: String = defaultBranch, referred: Set<String> = []
     ) throws(PipelineError) -> BridgedText {
         try BridgedText(text, branch, factory: "appsink") { text in
-            let open = OpenEnds.ofCapture(PipelineText(text))
+            let words = PipelineText(text)
+            let open = OpenEnds.ofCapture(words)
             let names = names(of: open.ends, branch)
-            guard !open.ends.isEmpty else { return ("\(text) ! appsink name=\(branch)", names) }
+            guard !open.ends.isEmpty else {
+                let end = words.elementNames.first(where: referred.contains).map { " \($0)." } ?? ""
+                return ("\(text)\(end) ! appsink name=\(branch)", names)
+            }
             return (open.completed(by: names.map { " ! appsink name=\($0)" }), names)
         }
     }
@@ -43,12 +53,21 @@ struct BridgedText {
     ///     takes.
     ///   - types: Media types of the streams, as far as they are known. A muxer has different pads
     ///     for video and for audio, and by the type GStreamer's parser links to the right ones.
+    ///   - elements: Names of the captures' elements. A reference to one, as in the `t. ! queue` of
+    ///     a line that was cut behind its `tee name=t`, stands for the only stream.
     static func output(
-        _ text: String, streams: [String] = [defaultBranch], types: [String: Caps] = [:]
+        _ text: String, streams: [String] = [defaultBranch], types: [String: Caps] = [:],
+        elements: Set<String> = []
     ) throws(PipelineError) -> BridgedText {
         let only = streams.count == 1 ? streams[0] : nil
+        let referred = Set(PipelineText(text).unknownBeginnings).intersection(elements).sorted()
         var bridged = try BridgedText(text, only ?? defaultBranch, factory: "appsrc") { text in
-            let open = OpenEnds.ofOutput(PipelineText(text))
+            let words = PipelineText(text)
+            if let only, referred.count == 1 {
+                let whole = words.replacingReference(to: referred[0], with: "appsrc name=\(only)")
+                return (whole, [only])
+            }
+            let open = OpenEnds.ofOutput(words)
             let names = names(of: open.ends, only)
             guard !open.ends.isEmpty, open.ends.count == 1 || Set(streams).isSuperset(of: names)
             else {
@@ -58,6 +77,11 @@ struct BridgedText {
             return (open.completed(by: names.map { "appsrc name=\($0) ! " }), names)
         }
         if let only { bridged.join(only) }
+        bridged.adviceForReference = referred.first.map {
+            "\"\($0)\" is an element of the capture, and an output is a pipeline of its own: write "
+                + "\"\($0). ! appsink name=video\" into the capture, and \"appsrc name=video\" in "
+                + "place of \"\($0).\" here"
+        }
         bridged.typedText = OpenEnds.typed(bridged.text, types, evenRaw: true)
         bridged.text = OpenEnds.typed(bridged.text, types)
         return bridged
@@ -156,6 +180,10 @@ struct BridgedText {
             }
             guard text != original else { throw error }
             var failure = quoting(error)
+            if let adviceForReference {
+                failure.advice = adviceForReference
+                throw failure
+            }
             // The advice applies only if the link to an added end failed.
             let words = failure.message.split {
                 !($0.isLetter || $0.isNumber || "-_/".contains($0))

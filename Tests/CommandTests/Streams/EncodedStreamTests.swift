@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -69,6 +70,27 @@ extension CommandTests {
                 #expect(try ended.report.captures["video"]?.frames == 30)
                 #expect(try ended.report.captures["video"]?.dropped == 0)
                 #expect(try await Self.times(in: bridged) == Self.times(in: direct))
+            }
+        }
+
+        /// Of the parts of a picture the first alone has a time.
+        @Test func whatContinuesAUnitPassesWithoutATimeOfItsOwn() async throws {
+            try await withTemporaryDirectory { directory in
+                let (bridged, direct) = (directory.file("bridged"), directory.file("direct"))
+                let capture =
+                    "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=64 ! "
+                    + "openjpegenc num-stripes=4"
+                try await Tool.check(
+                    "gst-launch-1.0",
+                    ["-q"]
+                        + "\(capture) ! filesink location=\(direct)".split(separator: " ")
+                        .map(String.init))
+                let ended = try await GstBridge.run(
+                    capture: capture, outputs: ["filesink location=\(bridged)"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(try ended.report.capture.dropped == 0)
+                let (a, b) = (try directory.data("bridged"), try directory.data("direct"))
+                #expect(!b.isEmpty && a == b, "\(a.count) bytes, \(b.count) of gst-launch-1.0")
             }
         }
 

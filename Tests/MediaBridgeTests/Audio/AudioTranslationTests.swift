@@ -47,6 +47,25 @@ struct AudioTranslationTests {
         }
     }
 
+    /// Sound gets a deeper queue than pictures, but not where the string says how deep it is.
+    @Test(arguments: [("", 64), ("max-buffers=2", 2)])
+    func aLimitOfTheStringIsKept(properties: String, depth: Int) async throws {
+        let capture = try Capture(
+            "audiotestsrc num-buffers=3 ! appsink name=audio \(properties)", depth: 3)
+        let branch = capture.branches[0]
+        let arrival = Signal()
+        branch.pull { arrival.signal() }
+        capture.prepare()
+        try await capture.pipeline.setState(.playing)
+        while !branch.isFinished {
+            while branch.tryPull() != nil { #expect(branch.sink.depth == depth) }
+            if let failure = capture.pipeline.failure { throw failure }
+            if !branch.isFinished { await arrival.wait() }
+        }
+        #expect(branch.takenSamples == 3)
+        try await capture.pipeline.setState(.null)
+    }
+
     @Test(arguments: ["U8", "U16LE", "U16BE", "U18LE", "U20BE", "U24LE", "U24_32BE", "U32LE"])
     func ourSilenceIsTheirs(name: String) async throws {
         let theirs = try #require(

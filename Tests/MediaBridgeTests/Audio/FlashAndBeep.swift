@@ -80,7 +80,7 @@ struct FlashAndBeep {
                 var frame = frame
                 if let time = frame.runningTime, moments.flashes(at: time) {
                     try? frame.withMutablePlanes { planes in
-                        var plane = planes.plane(0)
+                        var plane = planes[0]
                         plane.fill(235)
                     }
                 }

@@ -44,7 +44,7 @@ import Testing
             let third = try unit(caps + "64, framerate=50/1", at: 0.08)
             #expect(file.holds(third))
             // Bytes of nothing: whatever the muxer makes of them.
-            try? await file.finish(patience: .seconds(5), deadline: .seconds(5))
+            try? await file.finish(stallTimeout: .seconds(5), deadline: .seconds(5))
             #expect(file.written(.video) <= 1)
         }
     }

@@ -55,10 +55,10 @@ import Testing
         #expect(drain(&interleaver) == [0.1, 0.2])
     }
 
-    @Test func aLiveStreamIsNotWaitedForLongerThanPatienceLasts() throws {
+    @Test func aLiveStreamIsNotWaitedForLongerThanTheMaximum() throws {
         try GStreamer.initialize()
         var interleaver = Interleaver([.video, .audio])
-        interleaver.patience = MediaTime(seconds: 2)
+        interleaver.maximumWait = MediaTime(seconds: 2)
         interleaver.begin(.video, generation: 1)
         let start = ContinuousClock.now
         for time in [0.0, 1, 2, 2.5] {

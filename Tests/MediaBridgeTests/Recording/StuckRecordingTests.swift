@@ -26,11 +26,11 @@ import Testing
         }
     }
 
-    private func configuration(_ whenFull: PipelineVideoSink.WhenFull) -> Recorder.Configuration {
+    private func configuration(_ whenFull: WhenFull) -> Recorder.Configuration {
         var configuration = Recorder.Configuration()
         configuration.audio = AudioEncoding()
         configuration.whenFull = whenFull
-        configuration.patience = .seconds(1)
+        configuration.stallTimeout = .seconds(1)
         return configuration
     }
 
