@@ -29,7 +29,7 @@ struct GstBridge: AsyncParsableCommand {
         signal(SIGXFSZ, SIG_IGN)
         let failure = await failure()
         // Objects that are still being freed must not run while their libraries are unloaded.
-        if await GStreamer.teardown(within: Self.patience) {
+        if await GStreamer.teardown(within: Self.teardownTimeout) {
             if let failure { Self.exit(withError: failure) }
         } else {
             let text = failure.map { Self.fullMessage(for: $0) } ?? ""
@@ -40,7 +40,7 @@ struct GstBridge: AsyncParsableCommand {
     }
 
     /// How long freeing the pipelines may take. A pipeline that hangs has been reported by then.
-    private static let patience = Duration.seconds(3)
+    private static let teardownTimeout = Duration.seconds(3)
 
     /// Runs the command. All its objects are released when this returns.
     ///

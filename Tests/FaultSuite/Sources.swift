@@ -44,7 +44,7 @@ enum Sources {
             order.pictures = VictimOrder.steady(120)
             order.poolSize = 4
             order.hasSound = false
-            order.patience = 1.5
+            order.stallTimeout = 1.5
             let report = try await Recording.run(order)
             var complaints = Complaints()
             complaints.expect(report.starved == 0, "\(report.starved) frames of 120 found it empty")

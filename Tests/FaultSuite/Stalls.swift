@@ -23,8 +23,8 @@ enum Stalls {
         ) { try await closedPipe($0) },
     ]
 
-    private static let patience = 1.5
-    /// What stop may take beyond its patience until everything is put away.
+    private static let stallTimeout = 1.5
+    /// What stop may take beyond its timeout until everything is put away.
     private static let grace = Duration.seconds(10).onThisMachine / .seconds(1)
 
     private static func fifo(
@@ -37,7 +37,7 @@ enum Stalls {
         order.bitrate = 4_000_000
         order.hasPreview = true
         order.stopAfter = options.frames
-        order.patience = patience
+        order.stallTimeout = stallTimeout
         return order
     }
 
@@ -57,16 +57,17 @@ enum Stalls {
                     report.hasThrown && report.ended == "error", "the end was called a success")
                 complaints.expect(report.events.contains("stalled"), "nobody told that it stalls")
                 complaints.expect(
-                    report.stopSeconds < patience + grace,
-                    "stop took \(report.stopSeconds.text) s with a patience of \(patience.text) s")
+                    report.stopSeconds < stallTimeout + grace,
+                    "stop took \(report.stopSeconds.text) s with a timeout of \(stallTimeout.text) s"
+                )
                 complaints.expectPreview(of: options.frames, in: report)
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
                 return (container, report.stopSeconds, complaints.all.map { "\(container): \($0)" })
             }
         }
         return Finding(
-            "stop took \((findings.map(\.1).max() ?? 0).text) s at most with a patience of "
-                + "\(patience.text) s; all of the preview's frames",
+            "stop took \((findings.map(\.1).max() ?? 0).text) s at most with a timeout of "
+                + "\(stallTimeout.text) s; all of the preview's frames",
             complaints: findings.flatMap(\.2))
     }
 
@@ -91,15 +92,16 @@ enum Stalls {
                 complaints.expect(
                     report.hasThrown && report.ended == "error", "the end was called a success")
                 complaints.expect(
-                    report.stopSeconds < patience + grace,
-                    "stop took \(report.stopSeconds.text) s with a patience of \(patience.text) s")
+                    report.stopSeconds < stallTimeout + grace,
+                    "stop took \(report.stopSeconds.text) s with a timeout of \(stallTimeout.text) s"
+                )
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
                 return (report.stopSeconds, complaints.all.map { "\(container): \($0)" })
             }
         }
         return Finding(
-            "stop took \((findings.map(\.0).max() ?? 0).text) s at most with a patience of "
-                + "\(patience.text) s", complaints: findings.flatMap(\.1))
+            "stop took \((findings.map(\.0).max() ?? 0).text) s at most with a timeout of "
+                + "\(stallTimeout.text) s", complaints: findings.flatMap(\.1))
     }
 
     private static func closedPipe(_ options: Options) async throws -> Finding {

@@ -26,7 +26,7 @@ final class PipelineDecoder: VideoDecoder {
     private let control = SerialQueue(label: "mediabridge.decoder")
     /// Maximum number of queued units: half a second of most streams.
     static let depth = 16
-    private static let patience = Duration.seconds(3).asDefaultDeadline
+    private static let stateDeadline = Duration.seconds(3).asDefaultDeadline
     private static let errorsInARow = 8
 
     /// Blocks until the pipeline runs.
@@ -60,7 +60,7 @@ final class PipelineDecoder: VideoDecoder {
     private func start() throws(PipelineError) {
         capture.prepare()
         branch.push(to: pictures)
-        try capture.pipeline.setStateAndWait(.playing, deadline: Self.patience)
+        try capture.pipeline.setStateAndWait(.playing, deadline: Self.stateDeadline)
         state.withLock { if $0.phase == .closed { $0.phase = .open } }
     }
 
@@ -104,7 +104,7 @@ final class PipelineDecoder: VideoDecoder {
             branch.discard()
             // If a callback still holds the picture being delivered, the pipeline stays up until it
             // returns.
-            _ = try? capture.pipeline.setStateAndWait(.null, deadline: Self.patience)
+            _ = try? capture.pipeline.setStateAndWait(.null, deadline: Self.stateDeadline)
             ledger.loseRest()
         }
     }
@@ -141,7 +141,7 @@ final class PipelineDecoder: VideoDecoder {
     private func restart() {
         guard state.withLock({ $0.phase }) != .stopped else { return }
         do throws(PipelineError) {
-            try capture.pipeline.setStateAndWait(.ready, deadline: Self.patience)
+            try capture.pipeline.setStateAndWait(.ready, deadline: Self.stateDeadline)
             ledger.loseRest()
             try start()
         } catch { giveUp(error) }

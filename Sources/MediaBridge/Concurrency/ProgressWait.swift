@@ -1,7 +1,7 @@
 /// Waits for a pipeline to finish, as long as it makes progress.
-struct PatientWait {
+struct ProgressWait {
     /// Limits of a wait.
-    struct Patience {
+    struct Limits {
         /// The longest time without progress.
         var standing: Duration
         /// The longest time in total; `nil` for no limit.
@@ -9,7 +9,7 @@ struct PatientWait {
 
         /// Limits after an error: data still inside the pipeline may be saved, but the wait is
         /// short. Also used if nothing seems to be left inside.
-        static let afterError = Patience(
+        static let afterError = Limits(
             standing: .seconds(1).asDefaultDeadline, inAll: .seconds(3).asDefaultDeadline)
     }
 
@@ -24,20 +24,20 @@ struct PatientWait {
     /// - Parameters:
     ///   - isDone: Whether the work is done.
     ///   - movement: A counter that changes with every step of progress.
-    ///   - patience: The limits; read at every check.
+    ///   - limits: The limits; read at every check.
     /// - Returns: False if a limit was reached first.
     func wait(
         until isDone: @Sendable () -> Bool, movement: @Sendable () -> Int,
-        patience: @Sendable () -> Patience
+        limits: @Sendable () -> Limits
     ) async -> Bool {
         let start = ContinuousClock.now
         var (moved, since) = (movement(), start)
         while !isDone() {
             if await signal.wait(for: Self.glance) { signal.reset() }
-            let (now, count, patience) = (ContinuousClock.now, movement(), patience())
+            let (now, count, limits) = (ContinuousClock.now, movement(), limits())
             if count != moved { (moved, since) = (count, now) }
-            let isOver = patience.inAll.map { now - start >= $0 } ?? false
-            if isOver || now - since >= patience.standing { return isDone() }
+            let isOver = limits.inAll.map { now - start >= $0 } ?? false
+            if isOver || now - since >= limits.standing { return isDone() }
         }
         return true
     }

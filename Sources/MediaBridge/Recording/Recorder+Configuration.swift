@@ -16,13 +16,12 @@ extension Recorder {
         /// How to divide the recording; `nil`: one file, and a new one only if the size or the
         /// format of the pictures changes.
         public var segments: RecordingSegments?
-        /// What happens to a frame if the encoder, or the disk, is slow. Default
-        /// ``PipelineVideoSink/WhenFull/automatic``: for a live capture the oldest queued frame is
-        /// evicted and counted; any other caller waits.
-        public var whenFull = PipelineVideoSink.WhenFull.automatic
+        /// What happens to a frame if the encoder, or the disk, is slow. Default `automatic`: for a
+        /// live capture the oldest queued frame is evicted and counted; any other caller waits.
+        public var whenFull = WhenFull.automatic
         /// How long ``Recorder/stop()`` waits while nothing is written before it reports that the
         /// disk is stuck. Default 10 s.
-        public var patience = Duration.seconds(10).asDefaultDeadline
+        public var stallTimeout = Duration.seconds(10).asDefaultDeadline
         /// Ends the recording if the disk has fewer than this many bytes free, in addition to those
         /// that the file's index needs; 0: never. Default 4 MB.
         public var reserve = 4_000_000

@@ -87,7 +87,7 @@ public final class Recorder: Sendable {
             path: path, container: container, kinds: kinds,
             limits: WritingLimits(
                 segments: configuration.segments, preRoll: configuration.preRoll,
-                reserve: configuration.reserve, patience: configuration.patience),
+                reserve: configuration.reserve, stallTimeout: configuration.stallTimeout),
             queue: queue, progress: progress, tell: { listeners.tell($0) },
             onEnding: { ending.begin() })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
@@ -114,12 +114,12 @@ public final class Recorder: Sendable {
     /// Completes a recording that was not stopped, in the background.
     deinit {
         let (tracks, inbox, writer) = (self.tracks, self.inbox, self.writer)
-        let patience = configuration.patience
+        let stallTimeout = configuration.stallTimeout
         guard phase.withLock({ $0 }) != .stopping else { return }
         ControlTask.start {
             tracks.values.forEach { $0.close() }
-            for track in tracks.values { try? await track.finish(patience: patience) }
-            _ = await writer.untilDone(within: patience)
+            for track in tracks.values { try? await track.finish(stallTimeout: stallTimeout) }
+            _ = await writer.untilDone(within: stallTimeout)
             inbox.close()
         }
     }
@@ -208,12 +208,12 @@ public final class Recorder: Sendable {
         }
         pictures?.end()
         tracks.values.forEach { $0.close() }
-        let patience = configuration.patience
+        let stallTimeout = configuration.stallTimeout
         var isStuck = false
         for kind in RecordingKind.allCases {
             guard let track = tracks[kind] else { continue }
             do throws(PipelineError) {
-                try await track.finish(patience: isStuck ? .milliseconds(200) : patience)
+                try await track.finish(stallTimeout: isStuck ? .milliseconds(200) : stallTimeout)
             } catch {
                 if error.code == .deadlineExceeded, !isStuck {
                     isStuck = true
@@ -221,7 +221,7 @@ public final class Recorder: Sendable {
                 }
             }
         }
-        if await !untilDone(patience: isStuck ? .seconds(3) : patience) {
+        if await !untilDone(stallTimeout: isStuck ? .seconds(3) : stallTimeout) {
             if !isStuck { giveUp() }
             _ = await writer.untilDone(within: .seconds(4))
         }
@@ -242,10 +242,10 @@ public final class Recorder: Sendable {
         if progressState.fail(failure) { listeners.tell(.failed(failure)) }
     }
 
-    /// - Parameter patience: The longest time without anything being written.
-    private func untilDone(patience: Duration) async -> Bool {
+    /// - Parameter stallTimeout: The longest time without anything being written.
+    private func untilDone(stallTimeout: Duration) async -> Bool {
         var seen = progressState.written
-        while await !writer.untilDone(within: patience) {
+        while await !writer.untilDone(within: stallTimeout) {
             let now = progressState.written
             guard now != seen else { return false }
             seen = now
@@ -258,7 +258,7 @@ public final class Recorder: Sendable {
         let error = PipelineError(
             .deadlineExceeded,
             message: "the recording is stuck: nothing could be written to \"\(path)\" for "
-                + "\(configuration.patience)",
+                + "\(configuration.stallTimeout)",
             advice:
                 "look for a disk, a pipe or a share that does not answer; what was written stays")
         if progressState.fail(error) { listeners.tell(.failed(error)) }

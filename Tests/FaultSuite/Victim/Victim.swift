@@ -36,7 +36,7 @@ struct Victim: Sendable {
         var configuration = Recorder.Configuration()
         configuration.video = VideoEncoding(bitrate: order.bitrate > 0 ? order.bitrate : nil)
         configuration.audio = order.hasSound ? AudioEncoding() : nil
-        configuration.patience = .seconds(order.patience)
+        configuration.stallTimeout = .seconds(order.stallTimeout)
         if order.waits { configuration.whenFull = .wait }
         if order.preRoll > 0 { configuration.preRoll = .seconds(order.preRoll) }
         if order.segment > 0 {

@@ -33,7 +33,7 @@ struct VictimOrder: Codable, Sendable {
     var keep = 0
     /// Bits in a second; 0: the encoder's quality.
     var bitrate = 0
-    var patience = 10.0
+    var stallTimeout = 10.0
     /// Bytes; negative: the default.
     var reserve = -1
     /// Bytes that one file may have, by RLIMIT_FSIZE; 0: any.

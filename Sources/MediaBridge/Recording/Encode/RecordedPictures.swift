@@ -19,7 +19,7 @@ final class RecordedPictures: Sendable {
     private let state = Mutex(State())
 
     /// How far live audio may be ahead of the video before the last picture is repeated.
-    private static let patience = MediaTime(nanoseconds: 1_000_000_000)
+    private static let maximumLead = MediaTime(nanoseconds: 1_000_000_000)
 
     /// Gaps longer than this are not filled.
     private static let longestGap = MediaTime(nanoseconds: 10_000_000_000)
@@ -82,10 +82,10 @@ final class RecordedPictures: Sendable {
         let frame = state.withLock { state -> VideoFrame? in
             // A frame being pushed is not missing, and must not be overtaken.
             guard state.underWay == 0, var frame = state.last, let last = frame.runningTime,
-                time - last > Self.patience
+                time - last > Self.maximumLead
             else { return nil }
             // If the audio has jumped forward, the video follows it.
-            frame.runningTime = time - last > Self.longestGap ? time : last + Self.patience
+            frame.runningTime = time - last > Self.longestGap ? time : last + Self.maximumLead
             frame.duration = nil
             state.last = frame
             state.repeated += 1

@@ -24,7 +24,7 @@ final class RecordedSound: Sendable {
     /// Gaps longer than this are not filled.
     private static let longestGap = MediaTime(nanoseconds: 10_000_000_000)
     /// How far the video may be ahead of live audio before silence is inserted.
-    private static let patience = MediaTime(nanoseconds: 1_000_000_000)
+    private static let maximumLead = MediaTime(nanoseconds: 1_000_000_000)
 
     /// The minimum duration of a piece of silence.
     private static let step = MediaTime(nanoseconds: 100_000_000)
@@ -82,12 +82,12 @@ final class RecordedSound: Sendable {
         let silence = state.withLock { state -> [AudioFrame] in
             guard state.isLive, state.underWay == 0, !state.isFilling,
                 let end = state.continuity.expectedTime,
-                time - end > Self.patience + Self.step
+                time - end > Self.maximumLead + Self.step
             else { return [] }
             let frames =
-                time - end > Self.longestGap + Self.patience
+                time - end > Self.longestGap + Self.maximumLead
                 ? jump(&state, to: time)
-                : state.continuity.fill(upTo: time - Self.patience).map { [$0] } ?? []
+                : state.continuity.fill(upTo: time - Self.maximumLead).map { [$0] } ?? []
             state.isFilling = !frames.isEmpty
             state.inserted += frames.count
             return frames

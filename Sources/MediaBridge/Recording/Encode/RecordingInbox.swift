@@ -31,7 +31,7 @@ final class RecordingInbox: Sendable {
     private struct Outlet { var body: (@Sendable () -> Void)? }
 
     private let items = Mutex<[Item]>([])
-    private let room = BackpressureGate(depth: 64)
+    private let gate = BackpressureGate(depth: 64)
     private let generations = Atomic<Int>(0)
     private let lost = Mutex<[RecordingKind: Int]>([:])
     private let isDrainScheduled = Atomic<Bool>(false)
@@ -51,7 +51,7 @@ final class RecordingInbox: Sendable {
         return TrackEncoder.Receiver(
             unit: { [self] unit in
                 guard
-                    room.hasRoomByCount || room.waitOnThread(level: { items.withLock { $0.count } })
+                    gate.hasRoomByCount || gate.waitOnThread(level: { items.withLock { $0.count } })
                 else { return lost.withLock { $0[kind, default: 0] += 1 } }
                 put(.unit(unit, generation: generation))
             },
@@ -82,16 +82,16 @@ final class RecordingInbox: Sendable {
 
     /// Closes the inbox at the end of the recording, and releases the writer.
     func close() {
-        room.close()
+        gate.close()
         outlet.withLock { $0.body = nil }
     }
 
     /// Unblocks encoders that wait for room; their units are lost.
-    func abandon() { room.close() }
+    func abandon() { gate.close() }
 
     private func put(_ item: Item) {
         items.withLock { $0.append(item) }
-        if case .unit = item { room.entered() }
+        if case .unit = item { gate.entered() }
         guard !isDrainScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [self] in
             isDrainScheduled.store(false, ordering: .releasing)
@@ -105,7 +105,7 @@ final class RecordingInbox: Sendable {
             defer { items = [] }
             return items
         }
-        for item in taken { if case .unit = item { room.departed() } }
+        for item in taken { if case .unit = item { gate.departed() } }
         return taken
     }
 }

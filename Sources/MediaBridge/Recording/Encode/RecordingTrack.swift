@@ -248,7 +248,7 @@ final class RecordingTrack: Sendable {
         encoder.endOfStream()
         ControlTask.start { [self] in
             // Its errors were reported when they were posted.
-            try? await encoder.finish(patience: .seconds(10))
+            try? await encoder.finish(stallTimeout: .seconds(10))
             state.withLock { state in
                 guard let place = state.encoders.firstIndex(where: { $0 === encoder }) else {
                     return
@@ -262,11 +262,11 @@ final class RecordingTrack: Sendable {
     // MARK: The end
 
     /// Waits until every encoder has delivered its last unit.
-    func finish(patience: Duration) async throws(PipelineError) {
+    func finish(stallTimeout: Duration) async throws(PipelineError) {
         var failure: PipelineError?
         for encoder in state.withLock({ $0.encoders }) {
             do throws(PipelineError) {
-                try await encoder.finish(patience: patience)
+                try await encoder.finish(stallTimeout: stallTimeout)
             } catch { failure = failure ?? error }
         }
         if let failure { throw failure }

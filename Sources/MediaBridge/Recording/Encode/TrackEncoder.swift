@@ -25,7 +25,7 @@ final class TrackEncoder: Sendable {
         receiver: Receiver
     ) throws(PipelineError) {
         var configuration = PipelineVideoSink.Configuration()
-        configuration.depth = OutputQueueDepth(asked: nil).of(caps, isLive: false)
+        configuration.depth = OutputQueueDepth(asked: nil).limit(for: caps, isLive: false).buffers
         let output = try Output(
             recipe.text(for: caps, rotation: rotation), configuration: configuration)
         guard let branch = output.branches[kind.name],
@@ -108,9 +108,9 @@ final class TrackEncoder: Sendable {
 
     /// Waits until the last unit was delivered, and shuts the pipeline down.
     ///
-    /// - Parameter patience: The longest time without a unit being delivered.
-    func finish(patience: Duration) async throws(PipelineError) {
-        try await output.finish(patience: patience)
+    /// - Parameter stallTimeout: The longest time without a unit being delivered.
+    func finish(stallTimeout: Duration) async throws(PipelineError) {
+        try await output.finish(stallTimeout: stallTimeout)
     }
 
     /// Unblocks callers that wait for room.

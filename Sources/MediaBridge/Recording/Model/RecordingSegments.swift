@@ -42,5 +42,5 @@ struct WritingLimits: Sendable {
     /// Bytes to keep free on the disk; 0 for no check.
     var reserve: Int
     /// The longest time without progress while a file is completed.
-    var patience: Duration
+    var stallTimeout: Duration
 }

@@ -2,13 +2,13 @@
 struct Progressing: Sendable {
     /// A description for errors: `reading a.mkv`.
     let what: String
-    let patience: Duration
+    let stallTimeout: Duration
     /// Returns a number that grows while the work makes progress.
     let measure: @Sendable () -> Int
 
-    init(what: String, patience: Duration, _ measure: @escaping @Sendable () -> Int) {
+    init(what: String, stallTimeout: Duration, _ measure: @escaping @Sendable () -> Int) {
         self.what = what
-        self.patience = patience
+        self.stallTimeout = stallTimeout
         self.measure = measure
     }
 
@@ -17,7 +17,7 @@ struct Progressing: Sendable {
         case stuck
     }
 
-    /// Runs `body` until it returns, or cancels it if there is no progress for ``patience``.
+    /// Runs `body` until it returns, or cancels it if there is no progress for ``stallTimeout``.
     func watch<R: Sendable>(
         _ body: @escaping @Sendable () async throws(PipelineError) -> R
     ) async throws(PipelineError) -> R {
@@ -34,7 +34,7 @@ struct Progressing: Sendable {
                     if now == last { return .stuck }
                     last = now
                     // If the task is cancelled, the sleep returns at once, and so does this loop.
-                    do { try await Task.sleep(for: patience) } catch { return .stuck }
+                    do { try await Task.sleep(for: stallTimeout) } catch { return .stuck }
                 }
             }
             var first = await group.next() ?? .stuck
@@ -46,7 +46,8 @@ struct Progressing: Sendable {
         case .done(let result): return try result.get()
         case .stuck:
             throw PipelineError(
-                .deadlineExceeded, message: "\(what) stands still: nothing moved for \(patience)",
+                .deadlineExceeded,
+                message: "\(what) stands still: nothing moved for \(stallTimeout)",
                 advice: "look for a disk that does not answer")
         }
     }

@@ -46,7 +46,7 @@ public struct RecordingRepair: Sendable {
     /// The path of the new file; `nil`: it replaces the recording, once it has been checked.
     public let output: String?
     /// How long reading or writing may make no progress before the repair fails. Default 30 s.
-    public var patience = Duration.seconds(30).asDefaultDeadline
+    public var stallTimeout = Duration.seconds(30).asDefaultDeadline
 
     /// Creates a repair; reads nothing yet.
     public init(_ path: String, to output: String? = nil) {
@@ -93,7 +93,7 @@ public struct RecordingRepair: Sendable {
         let scan = try StreamScan(
             of: path, demuxer: recorded.container.demuxer, parsers: recorded.container.parsers,
             fragments: recorded.fragments)
-        let run = Progressing(what: "reading \(path)", patience: patience) { scan.units }
+        let run = Progressing(what: "reading \(path)", stallTimeout: stallTimeout) { scan.units }
         return try await run.watch { () async throws(PipelineError) in try await scan.run() }
     }
 
@@ -102,7 +102,7 @@ public struct RecordingRepair: Sendable {
     ) async throws(PipelineError) {
         let pipeline = try recorded.container.remux(
             streams, from: path, fragments: recorded.fragments, to: draft.location)
-        let run = Progressing(what: "writing \(draft.path)", patience: patience) {
+        let run = Progressing(what: "writing \(draft.path)", stallTimeout: stallTimeout) {
             FileSize.of(draft.location) ?? 0
         }
         try await run.watch { () async throws(PipelineError) in try await pipeline.runToEnd() }

@@ -1,7 +1,7 @@
 /// Sorts the units of several streams by time, as a muxer requires.
 ///
 /// A stream waits for the others as long as they may still deliver an earlier unit; a live one no
-/// longer than ``patience``, and none if more than ``limit`` bytes are held, so that a stream
+/// longer than ``maximumWait``, and none if more than ``limit`` bytes are held, so that a stream
 /// without data never blocks the others for ever.
 struct Interleaver {
     struct Released: Sendable {
@@ -28,7 +28,7 @@ struct Interleaver {
     private var heldBytes = 0
     private var isFlushing = false
     /// How far one live stream may be behind another before the other stops waiting for it.
-    var patience: MediaTime?
+    var maximumWait: MediaTime?
     private static let limit = 64_000_000
     /// Upper limit for `reached` after the beginning of a unit: how long audio may continue after a
     /// picture while the next one is missing.
@@ -119,8 +119,8 @@ struct Interleaver {
     /// Compares the time of the units and the clock: a recording may run faster than real time.
     private func isOverdue(_ unit: EncodedUnit, _ now: ContinuousClock.Instant) -> Bool {
         if heldBytes > Self.limit { return true }
-        guard let patience, let newest = tracks[unit.kind]?.newest else { return false }
-        return newest - unit.time > patience && MediaTime(now - unit.arrival) > patience
+        guard let maximumWait, let newest = tracks[unit.kind]?.newest else { return false }
+        return newest - unit.time > maximumWait && MediaTime(now - unit.arrival) > maximumWait
     }
 
     private mutating func take(_ kind: RecordingKind) -> Released? {

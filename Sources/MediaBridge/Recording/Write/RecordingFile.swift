@@ -127,11 +127,11 @@ final class RecordingFile: Sendable {
     /// Completes the file.
     ///
     /// - Parameters:
-    ///   - patience: The longest time without a unit being written.
+    ///   - stallTimeout: The longest time without a unit being written.
     ///   - deadline: The longest time for the pipeline's change to NULL.
     /// - Throws: The error that made it fail, now or before.
-    func finish(patience: Duration, deadline: Duration) async throws(PipelineError) {
-        try await output.finish(patience: patience, deadline: deadline)
+    func finish(stallTimeout: Duration, deadline: Duration) async throws(PipelineError) {
+        try await output.finish(stallTimeout: stallTimeout, deadline: deadline)
     }
 
     /// Unblocks the writer if it is waiting for room. Thread: any.

@@ -8,13 +8,13 @@ extension RecordingWriter {
         guard let file else { return }
         self.file = nil
         closing += 1
-        let patience = limits.patience
+        let stallTimeout = limits.stallTimeout
         // In a task, so that the next file need not wait for the end of this one.
         ControlTask.start { [self] in
             do throws(PipelineError) {
                 try await file.finish(
-                    patience: patience, deadline: Duration.seconds(2).asDefaultDeadline)
-                try await file.readBack(within: patience)
+                    stallTimeout: stallTimeout, deadline: Duration.seconds(2).asDefaultDeadline)
+                try await file.readBack(within: stallTimeout)
                 queue.async { [self] in closed(file, nil) }
             } catch {
                 queue.async { [self] in closed(file, error) }

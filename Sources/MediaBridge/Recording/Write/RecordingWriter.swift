@@ -43,7 +43,7 @@ final class RecordingWriter: @unchecked Sendable {
     var completing: Latch?
 
     /// How long a file waits for a stream without data.
-    private static let startPatience = MediaTime(nanoseconds: 2_000_000_000)
+    private static let startWait = MediaTime(nanoseconds: 2_000_000_000)
     /// The maximum number of bytes of audio that is held while there is no video.
     private static let leadLimit = 32_000_000
 
@@ -81,7 +81,7 @@ final class RecordingWriter: @unchecked Sendable {
                 interleaver.end(kind, generation: generation)
                 if let error { fail(error) }
             case .trackEnded(let kind): interleaver.endTrack(kind)
-            case .live: interleaver.patience = Self.startPatience
+            case .live: interleaver.maximumWait = Self.startWait
             case .failed(let error): fail(error)
             case .tags(let kind, let tags): note(tags, of: kind)
             case .start: afterPump { start() }
@@ -186,7 +186,7 @@ final class RecordingWriter: @unchecked Sendable {
         if unit.kind == kinds[0] { return true }
         let leads = interleaver.isOver(kinds[0])
         let since = lead.first.map { unit.time - $0.time } ?? .zero
-        return leads || (interleaver.patience != nil && since > Self.startPatience)
+        return leads || (interleaver.maximumWait != nil && since > Self.startWait)
             || leadCost > Self.leadLimit
     }
 
@@ -217,7 +217,7 @@ final class RecordingWriter: @unchecked Sendable {
         var first: [EncodedUnit] = lead
         lead = []
         leadCost = 0
-        if interleaver.patience != nil {
+        if interleaver.maximumWait != nil {
             // Live: no audio is heard before the first picture.
             for early in first where unit.kind == .video && early.end <= unit.time {
                 progress.drop(early, .early)
