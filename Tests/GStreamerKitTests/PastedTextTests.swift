@@ -71,6 +71,7 @@ import Testing
         "videotestsrc num-buffers=1 \\! video/x-raw,framerate=\\(fraction\\)5/1 ! \\\n filesink location='a b'",
         "videotestsrc num-buffers=1 '!' video/x-raw,width='(int)'64 ! filesink location='a b'",
         "\\( videotestsrc num-buffers=1 \\) ! filesink location=\"a b\"",
+        "videotestsrc num-buffers=1 ! filesink location='a 'b",
     ])
     func aShellAndGStreamerMakeTheSameOfIt(text: String) async throws {
         try await withTemporaryDirectory { directory in

@@ -54,6 +54,54 @@ extension Caps {
         return Caps(adopting: copy)
     }
 
+    /// Fields of pictures and sound that a decoder asks for on behalf of what is behind it.
+    private static let mediaFields: Set = [
+        "width", "height", "framerate", "max-framerate", "pixel-aspect-ratio", "interlace-mode",
+        "field-order", "colorimetry", "chroma-site", "multiview-mode", "multiview-flags", "views",
+        "format", "rate", "channels", "channel-mask", "layout",
+    ]
+
+    /// Returns what an encoded stream of the caps `offered` is to fulfil: the intersection, without
+    /// ranges, and without fields of pictures and sound that `offered` lacks. An encoded stream may
+    /// not say its size or its rate.
+    package func demands(on offered: Caps) -> Caps {
+        let common = intersection(offered)
+        guard let copy = withExtendedLifetime(common, { gst_caps_copy(common.pointer) }) else {
+            return self
+        }
+        let known = offered.fields
+        for index in 0..<gst_caps_get_size(copy) {
+            guard let structure = gst_caps_get_structure(copy, index) else { continue }
+            for field in Self.fields(of: structure)
+            where Self.mediaFields.contains(field) && !known.contains(field)
+                || Self.isRange(gst_structure_get_value(structure, field))
+            {
+                gst_structure_remove_field(structure, field)
+            }
+        }
+        return Caps(adopting: gst_caps_simplify(copy))
+    }
+
+    /// The names of the fields of all structures.
+    private var fields: Set<String> {
+        let structures = (0..<gst_caps_get_size(pointer)).compactMap {
+            gst_caps_get_structure(pointer, $0)
+        }
+        return Set(structures.flatMap { Self.fields(of: $0) })
+    }
+
+    private static func fields(of structure: UnsafeMutablePointer<GstStructure>) -> [String] {
+        (0..<gst_structure_n_fields(structure)).compactMap {
+            gst_structure_nth_field_name(structure, guint($0)).map { String(cString: $0) }
+        }
+    }
+
+    private static func isRange(_ value: UnsafePointer<GValue>?) -> Bool {
+        guard let value, let name = g_type_name(value.pointee.g_type) else { return false }
+        return ["GstIntRange", "GstInt64Range", "GstDoubleRange", "GstFractionRange"]
+            .contains(String(cString: name))
+    }
+
     private var structure: UnsafeMutablePointer<GstStructure>? {
         gst_caps_get_size(pointer) > 0 ? gst_caps_get_structure(pointer, 0) : nil
     }

@@ -74,13 +74,35 @@ enum PastedText {
             !value.dropFirst().dropLast().contains("'")
         else {
             // A field of caps that are written with spaces after the commas.
-            let isTyped = ["\\(", "'(", "\"("].contains { value.hasPrefix($0) }
-            return isTyped ? caps(word) : word
+            if ["\\(", "'(", "\"("].contains(where: { value.hasPrefix($0) }) { return caps(word) }
+            return joined(value).map { "\(word[...equals])\"\($0)\"" } ?? word
         }
         let inside = value.dropFirst().dropLast().flatMap { character in
             character == "\\" || character == "\"" ? ["\\", character] : [character]
         }
         return "\(word[...equals])\"\(String(inside))\""
+    }
+
+    /// Returns what a shell makes of `"a film"_small.mp4`: a word that begins with a quoted part and
+    /// goes on behind it; `nil` for any other.
+    private static func joined(_ value: Substring) -> String? {
+        guard let first = value.first, "'\"".contains(first), !value.contains("\\") else {
+            return nil
+        }
+        var (parts, rest) = ([Substring](), value)
+        while let next = rest.first {
+            guard "'\"".contains(next) else {
+                let bare = rest.prefix { !"'\"".contains($0) }
+                parts.append(bare)
+                rest = rest[bare.endIndex...]
+                continue
+            }
+            guard let end = rest.dropFirst().firstIndex(of: next) else { return nil }
+            parts.append(rest[rest.index(after: rest.startIndex)..<end])
+            rest = rest[rest.index(after: end)...]
+        }
+        guard parts.count > 1 else { return nil }
+        return parts.joined().replacing("\"", with: "\\\"")
     }
 
     /// Removes what a shell removes from `framerate='(fraction)'5/1` and

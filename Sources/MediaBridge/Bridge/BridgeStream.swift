@@ -81,9 +81,12 @@ final class BridgeStream: CaptureReceiver {
             if offered == nil, let kinds = common.kinds { branch.sink.narrow(to: kinds) }
             return
         }
-        guard let offered, !common.intersection(offered).isEmpty,
-            branch.sink.narrow(to: common)
-        else { return }
+        guard let offered, !common.intersection(offered).isEmpty else { return }
+        if !offered.isRaw {
+            branch.sink.narrow(to: common.demands(on: offered))
+            return
+        }
+        guard branch.sink.narrow(to: common) else { return }
         // Answers in the order in which the elements behind prefer the caps, which one list of caps
         // would not keep.
         let askable = takers.filter { $0.acceptedCaps != nil }
@@ -134,7 +137,11 @@ final class BridgeStream: CaptureReceiver {
             return refuse()
         }
         let sample = continued(sample)
-        guard let time = checked(sample.runningTime) else { return }
+        // Encoded units may have no times: decoders and parsers know them by the frame rate, and of
+        // a unit in several buffers the first alone has one.
+        let last = MediaTime(nanoseconds: latest.load(ordering: .relaxed))
+        let known = sample.runningTime ?? (sample.caps.isRaw ? nil : last)
+        guard let time = checked(known) else { return }
         latest.store(time.nanoseconds, ordering: .relaxed)
         hasBegun.store(true, ordering: .relaxed)
         let verdict = limits.admitSample(at: time)
@@ -173,14 +180,12 @@ final class BridgeStream: CaptureReceiver {
         end.store((time + (duration ?? .zero)).nanoseconds, ordering: .relaxed)
     }
 
-    /// Returns a sample without a time with the time of what it continues. Raw audio begins where
-    /// the sample before it ends, as an audio sink plays it. Of an encoded unit in several buffers,
-    /// the first alone has a time: it holds for the others. Returns anything else as it is.
+    /// Returns raw audio that has no time with the time that the stream has reached: an audio sink
+    /// plays it directly after the sample before. Returns anything else as it is.
     private func continued(_ sample: MediaSample) -> MediaSample {
-        guard sample.runningTime == nil, hasBegun.load(ordering: .relaxed) else { return sample }
-        if sample.isRawAudio { return sample.due(at: reached) }
-        if sample.caps.isRaw { return sample }
-        return sample.due(at: MediaTime(nanoseconds: latest.load(ordering: .relaxed)))
+        guard sample.runningTime == nil, sample.isRawAudio, hasBegun.load(ordering: .relaxed)
+        else { return sample }
+        return sample.due(at: reached)
     }
 
     private func checked(_ time: MediaTime?) -> MediaTime? {
@@ -193,7 +198,8 @@ final class BridgeStream: CaptureReceiver {
                         message:
                             "the stream \"\(name)\" carries no time, so nothing can be kept in order",
                         advice:
-                            "a parser or decoder in the string, videorate, or do-timestamp=true on a live source"
+                            "a parser or decoder in the string, for raw files rawvideoparse or "
+                            + "rawaudioparse; do-timestamp=true on a live source"
                     ))
             }
             return nil

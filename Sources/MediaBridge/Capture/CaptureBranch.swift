@@ -339,7 +339,7 @@ extension PipelineError {
             .streamFailed,
             message: "the stream \"\(name)\" carries bytes without caps, and nothing says what "
                 + "they are",
-            advice: "put what reads them into the capture: a parser such as rawaudioparse, a "
-                + "demuxer or decodebin; or caps, audio/x-raw,…")
+            advice: "put what reads them into the capture: a parser such as rawvideoparse or "
+                + "rawaudioparse, a demuxer or decodebin")
     }
 }

@@ -174,7 +174,8 @@ final class OutputBranch: Sendable {
     /// - Parameters:
     ///   - evicts: Whether to evict for this buffer; `nil`: evict if it comes from a live capture.
     ///     Used only with ``WhenFull/automatic``.
-    ///   - isHeader: Whether it is a header, which has no presentation time.
+    ///   - time: The presentation time; `nil` for a header, and for encoded units that have none.
+    ///   - isHeader: Whether it is a header, which is not counted.
     func push(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
         live: LiveTiming?, evicts wish: Bool? = nil, isHeader: Bool = false
@@ -186,7 +187,10 @@ final class OutputBranch: Sendable {
             case .wait: false
             }
         if !evicts, !gate.hasRoomByCount, !waitForRoom() { return refuse(.closed) }
-        if isHeader { return judge(enqueue(header: buffer, caps: caps, evicts: evicts), at: time) }
+        if isHeader || time == nil && !caps.isRaw {
+            let result = enqueue(untimed: buffer, caps: caps, evicts: evicts, isHeader: isHeader)
+            return judge(result, at: time)
+        }
         return judge(
             enqueue(buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts),
             at: time)
@@ -252,11 +256,11 @@ final class OutputBranch: Sendable {
         }
     }
 
-    /// Writes a header buffer unchanged: it has no presentation time.
+    /// Writes a buffer without a time unchanged.
     private func enqueue(
-        header: consuming Buffer, caps: Caps, evicts: Bool
+        untimed: consuming Buffer, caps: Caps, evicts: Bool, isHeader: Bool
     ) -> FrameDisposition {
-        var pending: Buffer? = header
+        var pending: Buffer? = untimed
         return stream.withLock { stream in
             guard stream.isOpen else {
                 stream.drops[.closed] += 1
@@ -267,11 +271,12 @@ final class OutputBranch: Sendable {
                 return .dropped(.badFormat)
             }
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
-            guard let header = pending.take(), source.push(header) == .ok else {
+            if evicts { stream.hasEvicted = true }
+            guard let buffer = pending.take(), source.push(buffer) == .ok else {
                 stream.drops[.closed] += 1
                 return .dropped(.closed)
             }
-            headers.add(1, ordering: .relaxed)
+            if isHeader { headers.add(1, ordering: .relaxed) }
             gate.entered()
             return .accepted
         }

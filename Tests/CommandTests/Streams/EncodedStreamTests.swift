@@ -73,6 +73,60 @@ extension CommandTests {
             }
         }
 
+        /// Decoders know the times of pictures without any by their frame rate. A parser gives the
+        /// first one a time, and no other.
+        @Test(arguments: ["", " ! jpegparse"])
+        func picturesWithoutTimesArePassedToTheDecoder(parser: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let bridged = directory.file("bridged.mkv")
+                let direct = directory.file("direct.mkv")
+                let pictures = directory.file("%d.jpg")
+                let capture =
+                    "multifilesrc location=\(pictures) ! "
+                    + "image/jpeg,width=64,height=48,framerate=25/1\(parser)"
+                let output = "jpegdec ! videoconvert ! x264enc ! matroskamux ! filesink"
+                for text in [
+                    "videotestsrc num-buffers=20 ! video/x-raw,width=64,height=48 ! jpegenc ! "
+                        + "multifilesink location=\(pictures)",
+                    "\(capture) ! \(output) location=\(direct)",
+                ] {
+                    try await Tool.check(
+                        "gst-launch-1.0", ["-q"] + text.split(separator: " ").map(String.init))
+                }
+                let ended = try await GstBridge.run(
+                    capture: capture, outputs: ["\(output) location=\(bridged)"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(try ended.report.capture.frames == 20)
+                #expect(try ended.report.capture.dropped == 0)
+                #expect(try await Self.times(in: bridged) == Self.times(in: direct))
+            }
+        }
+
+        /// A decoder asks for sizes and frame rates on behalf of what is behind it; a stream behind a
+        /// depayloader does not say its own.
+        @Test(
+            arguments: [
+                (
+                    "x264enc tune=zerolatency ! rtph264pay ! rtph264depay",
+                    "avdec_h264 ! videoconvert", 20
+                ),
+                // rtptheorapay keeps the last pictures, whoever runs it.
+                ("theoraenc ! rtptheorapay ! rtptheoradepay", "theoradec ! videoconvert", 12),
+                ("avenc_mpeg4 ! mpeg4videoparse", "avdec_mpeg4 ! videoconvert", 20),
+            ])
+        func aStreamThatDoesNotSayItsSizeIsDecoded(
+            capture: String, output: String, frames: Int
+        ) async throws {
+            let ended = try await GstBridge.run(
+                capture: "videotestsrc num-buffers=20 ! "
+                    + "video/x-raw,format=I420,width=64,height=48 ! \(capture)",
+                outputs: [
+                    "\(output) ! video/x-raw,format=BGRx,pixel-aspect-ratio=1/1 ! fakesink"
+                ])
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(try ended.report.only.frames == frames)
+        }
+
         /// Of the parts of a picture the first alone has a time.
         @Test func whatContinuesAUnitPassesWithoutATimeOfItsOwn() async throws {
             try await withTemporaryDirectory { directory in
