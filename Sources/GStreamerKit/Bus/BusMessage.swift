@@ -16,7 +16,7 @@ public enum BusMessage: Sendable {
     case buffering(Int)
     /// An element message, with the element's path and the text of its structure.
     case element(path: String, structure: String)
-    /// A property changed, usually the caps of a pad. Only after ``Pipeline/watchProperties()``.
+    /// A property changed, usually the caps of a pad. Only while a bridge watches properties.
     case property(PropertyChange)
     /// Tags reached a sink, or an element found them.
     case tags(FoundTags)

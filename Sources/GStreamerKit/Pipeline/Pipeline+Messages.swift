@@ -4,7 +4,7 @@ extension Pipeline {
     /// The bus's messages from now on. Each access creates an independent stream that gets every
     /// message; a reader that falls more than 256 messages behind loses the oldest.
     ///
-    /// The outcome is also kept in ``failure`` and ``hasEnded``, for late readers.
+    /// The first error is also kept in ``failure``, for late readers.
     public var messages: AsyncStream<BusMessage> {
         AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
             let id = bus.listen { continuation.yield($0) }

@@ -17,7 +17,8 @@ public protocol MediaBackend: Sendable {
     /// - Throws: If there is no microphone; the default implementation always throws.
     func makeDefaultAudioSource() throws -> sending any AudioSource
 
-    /// Creates an audio converter for one stream. Default: ``PlainAudioConverter``.
+    /// Creates an audio converter for one stream. The default converts between 16-bit and float
+    /// samples, and between mono and more channels, at one sample rate.
     func makeAudioConverter() -> any AudioConverter
 
     /// Creates a decoder for one encoded stream. Called on a queue where it may block.
