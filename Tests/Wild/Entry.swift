@@ -13,9 +13,11 @@ struct Entry: Sendable {
         /// Whether the source is live, so that no two runs are the same to the frame.
         var live = false
         var refusal: Refusal?
+        /// Why what is left is known to differ: the entry is wrong, but not unexplained.
+        var differs: String?
 
         enum CodingKeys: CodingKey {
-            case files, windows, frames, datagrams, live, refusal
+            case files, windows, frames, datagrams, live, refusal, differs
         }
 
         init(from decoder: any Decoder) throws {
@@ -27,6 +29,7 @@ struct Entry: Sendable {
             datagrams = try values.decodeIfPresent([Int].self, forKey: .datagrams) ?? []
             live = try values.decodeIfPresent(Bool.self, forKey: .live) ?? false
             refusal = try values.decodeIfPresent(Refusal.self, forKey: .refusal)
+            differs = try values.decodeIfPresent(String.self, forKey: .differs)
         }
     }
 

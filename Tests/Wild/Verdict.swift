@@ -25,7 +25,10 @@ enum Verdict: Sendable {
         case .status:
             let judge = Judge(entry: entry, whole: whole, cut: cut)
             let differences = try await judge.differences()
-            self = differences.isEmpty ? .right : .wrong(differences, isSilent: true)
+            let known = entry.expect.differs.map { ["as known: \($0)"] } ?? []
+            self =
+                differences.isEmpty
+                ? .right : .wrong(differences + known, isSilent: known.isEmpty)
         }
     }
 

@@ -15,7 +15,8 @@ struct Wild: AsyncParsableCommand {
 
             An entry is right where both left the same. It is refused fairly where the entry says why it \
             cannot work, and gst-bridge ends with 1 or 64 and names what the entry says it must. Everything \
-            else is wrong, and wrong without a word where gst-bridge ended with 0, crashed or hung.
+            else is wrong, and wrong without a word where gst-bridge ended with 0, crashed or hung, unless the \
+            entry says why it differs.
 
             Ends with 0 where at least 95 of 100 entries that gst-launch-1.0 runs are right, and none is wrong \
             without a word.

@@ -156,6 +156,13 @@ package final class AppSink: Sendable {
         return true
     }
 
+    /// Lets the elements upstream write into memory of those behind `source`, as elements of one
+    /// pipeline do: a display then copies no picture.
+    package func forwardAllocationQueries(to source: AppSource) {
+        guard let pad = element.pad("sink"), let other = source.element.pad("src") else { return }
+        pad.forwardAllocationQueries(to: other)
+    }
+
     /// Answers caps queries in place of the sink.
     ///
     /// - Parameter answer: Receives the filter caps of the query, in the order of preference of the

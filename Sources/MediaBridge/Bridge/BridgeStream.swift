@@ -7,6 +7,8 @@ final class BridgeStream: CaptureReceiver {
     let branch: CaptureBranch
     private let gate: ConsumerGate
     private let takers: [any StreamTaker]
+    /// Whether frames go from the capture to the outputs and nowhere else.
+    private let isDirect: Bool
     private let limits: BridgeLimits
     private let onEnd: @Sendable () -> Void
     private let onLimit: @Sendable (BridgeReport.End) -> Void
@@ -41,6 +43,7 @@ final class BridgeStream: CaptureReceiver {
         self.onProblem = onProblem
         self.onLoss = onLoss
         self.takers = takers
+        isDirect = processors.isEmpty
         let end = Self.end(of: takers)
         let chain: any VideoFrameConsumer =
             processors.isEmpty
@@ -69,6 +72,8 @@ final class BridgeStream: CaptureReceiver {
     ///
     /// A demuxer has no pads yet: only those whose media type the outputs take will be linked.
     func negotiate() {
+        // A program that keeps frames must not keep the few buffers of a display.
+        if isDirect, takers.count == 1 { takers[0].lendMemory(to: branch.sink) }
         let accepted = takers.compactMap(\.acceptedCaps)
         guard let first = accepted.first else { return }
         let common = accepted.dropFirst().reduce(first) { $0.intersection($1) }
@@ -228,6 +233,9 @@ protocol StreamTaker: VideoFrameConsumer {
     /// Returns what it takes of `caps`, in its order of preference.
     func acceptedCaps(of caps: Caps?) -> Caps?
 
+    /// Lets a capture write into memory of the taker's elements, if they have any.
+    func lendMemory(to sink: AppSink)
+
     /// Takes a sample of anything other than raw video.
     func take(_ sample: MediaSample) -> FrameDisposition
 
@@ -236,6 +244,10 @@ protocol StreamTaker: VideoFrameConsumer {
 
     /// Ends the stream.
     func endOfStream()
+}
+
+extension StreamTaker {
+    func lendMemory(to sink: AppSink) {}
 }
 
 extension OutputBranch: StreamTaker {

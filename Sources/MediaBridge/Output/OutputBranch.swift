@@ -159,6 +159,8 @@ final class OutputBranch: Sendable {
 
     func acceptedCaps(of caps: Caps?) -> Caps? { source.acceptedCaps(of: caps) }
 
+    func lendMemory(to sink: AppSink) { sink.forwardAllocationQueries(to: source) }
+
     // MARK: Writing
 
     private func waitForRoom() -> Bool {

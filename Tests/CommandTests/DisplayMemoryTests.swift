@@ -1,0 +1,26 @@
+import TestSupport
+import Testing
+
+extension CommandTests {
+    @Suite(.deadline(minutes: 2)) struct DisplayMemoryTests {
+        /// As between linked elements, the source writes into the display's own memory.
+        @Test func aDisplayCopiesNoPicture() async throws {
+            try await withVirtualDisplay { display in
+                let ended = try await GstBridge.run(
+                    [
+                        "run", "--capture",
+                        "videotestsrc num-buffers=10 ! video/x-raw,width=160,height=120",
+                        "--output", "ximagesink",
+                    ],
+                    environment: [
+                        "DISPLAY": display.name, "GST_DEBUG": "ximagesink:7",
+                        "GST_DEBUG_NO_COLOR": "1",
+                    ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                let shown = ended.errors.split(separator: "\n").filter { $0.contains("show_frame") }
+                #expect(shown.contains { $0.contains("from our pool, writing directly") })
+                #expect(!shown.contains { $0.contains("not from our pool") })
+            }
+        }
+    }
+}
