@@ -1,6 +1,7 @@
 import Foundation
 import FuzzSupport
-import MediaBridge
+@testable import GStreamerKit
+@testable import MediaBridge
 
 @main struct FuzzUntrusted {
     static func main() { Fuzzer.run(fuzzOne) }
