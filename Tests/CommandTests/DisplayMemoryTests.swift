@@ -21,5 +21,18 @@ extension CommandTests {
                 #expect(ended.errors.contains("buffer from our pool, writing directly"))
             }
         }
+
+        /// Asked for its memory without a device, the element crashes; xvfb has no Xv port.
+        @Test func aDisplayThatDoesNotOpenIsNotAskedForMemory() async throws {
+            try await withVirtualDisplay { display in
+                for _ in 0..<10 {
+                    let ended = try await GstBridge.run(
+                        ["run", "--capture", "videotestsrc", "--output", "xvimagesink"],
+                        environment: ["DISPLAY": display.name])
+                    #expect(ended.status == 1, "\(ended.errors)")
+                    #expect(ended.errors.contains("xvimagesink"))
+                }
+            }
+        }
     }
 }

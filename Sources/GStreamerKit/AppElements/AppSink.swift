@@ -157,10 +157,11 @@ package final class AppSink: Sendable {
     }
 
     /// Lets the elements upstream write into memory of those behind `source`, as elements of one
-    /// pipeline do: a display then copies no picture.
+    /// pipeline do: a display then copies no picture. Memory is lent while the pipeline of `source`
+    /// is at READY or higher.
     package func forwardAllocationQueries(to source: AppSource) {
         guard let pad = element.pad("sink"), let other = source.element.pad("src") else { return }
-        pad.forwardAllocationQueries(to: other)
+        pad.forwardAllocationQueries(to: other, through: source.queries)
     }
 
     /// Answers caps queries in place of the sink.

@@ -8,14 +8,19 @@ package final class AppSource: Sendable {
     /// The element, for its properties and pads.
     package let element: Element
     let keyFrameWish = KeyFrameWish()
+    /// Admits the queries of other pipelines' streaming threads.
+    let queries: QueryGate
     private var pointer: UnsafeMutablePointer<GstAppSrc> {
         UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSrc.self)
     }
 
     /// `nil` for an element that is not an appsrc.
-    package init?(_ element: Element) {
+    package convenience init?(_ element: Element) { self.init(element, queries: QueryGate()) }
+
+    init?(_ element: Element, queries: QueryGate) {
         guard mb_is_a(element.pointer, gst_app_src_get_type()) != 0 else { return nil }
         self.element = element
+        self.queries = queries
     }
 
     /// Configures the source for buffers whose timestamps are running times.
@@ -123,7 +128,9 @@ package final class AppSource: Sendable {
 
     /// Returns the formats of `caps` that the elements downstream accept, in the order in which
     /// they list them to an element that is linked to them.
-    package func acceptedCaps(of caps: Caps?) -> Caps? { element.pad("src")?.peerCaps(of: caps) }
+    package func acceptedCaps(of caps: Caps?) -> Caps? {
+        queries.admitCapsQuery { element.pad("src")?.peerCaps(of: caps) }
+    }
 
     /// Returns whether the elements downstream accept `caps`.
     package func accepts(_ caps: Caps) -> Bool {

@@ -13,6 +13,13 @@ extension Pipeline {
         }
     }
 
+    /// The sinks of the pipeline itself; an `autovideosink`, not the sink in it.
+    var outerSinks: [Element] {
+        iteratedObjects(gst_bin_iterate_sinks(bin)) {
+            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
+        }
+    }
+
     /// All appsinks, by name.
     package var appSinks: [String: AppSink] {
         Dictionary(
@@ -23,7 +30,9 @@ extension Pipeline {
     /// All appsrcs, by name.
     package var appSources: [String: AppSource] {
         Dictionary(
-            elements.compactMap { element in AppSource(element).map { (element.name, $0) } },
+            elements.compactMap { element in
+                AppSource(element, queries: queries).map { (element.name, $0) }
+            },
             uniquingKeysWith: { a, _ in a })
     }
 

@@ -69,16 +69,22 @@ extension Pipeline {
         }
     }
 
-    /// Sets only the displays and devices at the end of the pipeline to READY: not before that
-    /// state do they report the caps that they accept. File sinks keep their state, because they
-    /// open and truncate their files at READY.
+    /// Sets the displays and devices at the end of the pipeline to READY: not before that state do
+    /// they report the caps that they accept, and lend their memory. If the pipeline has no other
+    /// sinks, all of it is set to READY. File sinks keep their state, because they open and
+    /// truncate their files at READY.
     ///
     /// - Throws: The errors of ``setState(_:deadline:)``.
     package func openDevices(deadline: Duration = stateDeadline) async throws(PipelineError) {
-        let devices = elements.filter { element in
+        let isDevice = { @Sendable (element: Element) in
             ["Sink/Video", "Sink/Audio"].contains { element.klass.contains($0) }
         }
+        let devices = elements.filter(isDevice)
         guard !devices.isEmpty else { return }
+        if outerSinks.allSatisfy(isDevice) {
+            try await setState(.ready, deadline: deadline)
+            return
+        }
         let result = await control.run(within: deadline) {
             devices.lazy.map { gst_element_set_state($0.pointer, GST_STATE_READY) }
                 .first { $0 == GST_STATE_CHANGE_FAILURE } ?? GST_STATE_CHANGE_SUCCESS
@@ -91,14 +97,24 @@ extension Pipeline {
     /// While appsinks change to PLAYING, no buffer may enter them: a streaming thread that waits in
     /// an appsink, for queue space or at EOS for its samples to be pulled, holds the lock that the
     /// change needs, and the consumer of the samples may itself wait for the change.
-    private func change(to state: PipelineState) -> @Sendable () -> GstStateChangeReturn {
+    func change(to state: PipelineState) -> @Sendable () -> GstStateChangeReturn {
         let entries = state == .playing ? appSinks.values.compactMap { $0.element.pad("sink") } : []
-        return { [handle] in
+        return { [handle, queries] in
             let gates = entries.map { $0.block() }
             defer { gates.forEach { $0.open() } }
-            return gst_element_set_state(
-                UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstElement.self),
-                GstState(rawValue: UInt32(state.rawValue)))
+            let element = UnsafeMutableRawPointer(handle.pointer)
+                .assumingMemoryBound(to: GstElement.self)
+            if state == .null {
+                queries.close()
+                if !queries.isEmpty {
+                    // At READY no element makes a query wait.
+                    gst_element_set_state(element, GST_STATE_READY)
+                    queries.waitUntilEmpty()
+                }
+            }
+            let result = gst_element_set_state(element, GstState(rawValue: UInt32(state.rawValue)))
+            if state != .null, result != GST_STATE_CHANGE_FAILURE { queries.open() }
+            return result
         }
     }
 

@@ -16,6 +16,7 @@ public final class Pipeline: Sendable {
     let control: ControlQueue
     let bus: Bus
     let latePads = LatePads()
+    let queries = QueryGate()
     /// Set when the C object may be gone. Set and read only on the control queue.
     let ended = Ended()
     final class Ended: Sendable { let flag = Atomic<Bool>(false) }
@@ -64,10 +65,9 @@ public final class Pipeline: Sendable {
     deinit {
         let handle = self.handle
         let ended = self.ended
+        let end = change(to: .null)
         control.post {
-            let element = UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(
-                to: GstElement.self)
-            gst_element_set_state(element, GST_STATE_NULL)
+            _ = end()
             let bus = gst_pipeline_get_bus(handle.pointer)
             gst_bus_set_sync_handler(bus, nil, nil, nil)
             gst_object_unref(bus)

@@ -1,9 +1,4 @@
 extension PipelineText {
-    /// The names that the string gives to its elements.
-    package var elementNames: [String] {
-        words.compactMap { $0.hasPrefix("name=") ? $0.dropFirst(5).trimmingQuotes : nil }
-    }
-
     /// Names that words with a dot (`mux.`, `mux.sink_0`) refer to although no element of the
     /// string has them.
     package var unknownReferences: [String] { unknownReferences { _ in true } }
@@ -57,14 +52,5 @@ extension PipelineText {
         while stem.last?.isNumber == true { stem.removeLast() }
         if stem.last == "-" { stem.removeLast() }
         return words.contains { $0.hasPrefix(stem) }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingQuotes: String {
-        var text = self
-        while let first = text.first, "\"'".contains(first) { text.removeFirst() }
-        while let last = text.last, "\"'".contains(last) { text.removeLast() }
-        return String(text)
     }
 }

@@ -133,13 +133,20 @@ package struct PipelineText: Sendable {
     package var duplicateNames: [String] {
         var seen: Set<String> = []
         var twice: [String] = []
-        for word in words {
-            guard let (key, value) = Self.property(word.trimming("()")), key == "name" else {
-                continue
-            }
-            if !seen.insert(value).inserted, !twice.contains(value) { twice.append(value) }
+        for name in elementNames where !seen.insert(name).inserted && !twice.contains(name) {
+            twice.append(name)
         }
         return twice
+    }
+
+    /// The names that the string gives to its elements.
+    package var elementNames: [String] {
+        words.compactMap { word in
+            guard let (key, value) = Self.property(word.trimming("()")), key == "name" else {
+                return nil
+            }
+            return value
+        }
     }
 
     static func property(_ word: String) -> (String, String)? {

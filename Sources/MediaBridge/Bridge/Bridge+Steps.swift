@@ -1,5 +1,9 @@
 /// Start and end of a bridge, and the checks at its end.
 extension Bridge {
+    /// Starts the outputs, then the captures. An output that fails at its start does not affect the
+    /// others; without others, the run ends.
+    ///
+    /// - Returns: Whether the bridge runs.
     func start() async -> Bool {
         do throws(PipelineError) {
             // Captures are opened first: if an input is missing, no output file must be
@@ -9,11 +13,10 @@ extension Bridge {
                 try await capture.pipeline.setState(.ready)
             }
             let open = await openOutputs()
+            guard run.ending == nil else { return false }
             streams.forEach { $0.negotiate() }
             for capture in captures { try await capture.pipeline.setState(.paused) }
             await startOutputs(open)
-            // An output that fails at its start does not affect the others; without others, the run
-            // ends.
             guard run.ending == nil else { return false }
             streams.forEach { $0.open() }
             // An empty stream has ended by now; outputs get its end once they can take it.
