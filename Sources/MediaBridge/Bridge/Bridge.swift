@@ -203,7 +203,7 @@ public final class Bridge: Sendable {
     private func runToEnd() async -> BridgeReport {
         run.expect(streams: streams.count, outputs: outputs.count + recordings.count)
         if await start() {
-            let watch = StallWatch(self)
+            let watch = BridgeStallWatch(self)
             await run.untilEnd()
             watch.end()
         }

@@ -181,8 +181,9 @@ final class CaptureBranch: Sendable {
     }
 
     /// Ends the branch because its stream will never come; `error` says why.
-    func end(losing error: PipelineError) {
+    func end(losing error: @autoclosure () -> PipelineError) {
         guard !isEnded else { return }
+        let error = error()
         lost.withLock { if $0 == nil { $0 = error } }
         end()
     }

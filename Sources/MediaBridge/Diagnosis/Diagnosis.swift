@@ -63,9 +63,11 @@ public struct Diagnosis: Sendable {
         ("test picture", "videotestsrc"), ("any file", "decodebin"),
         ("conversion", "videoconvert"), ("camera", "v4l2src"), ("screen", "ximagesrc"),
         ("window", "ximagesink"), ("H.264", "x264enc"), ("H.264 parser", "h264parse"),
-        ("VP8", "vp8enc"), ("Opus", "opusenc"), ("AAC", "avenc_aac"), ("JPEG", "jpegenc"),
-        ("PNG", "pngenc"), ("Matroska", "matroskamux"), ("MP4", "mp4mux"), ("WebM", "webmmux"),
-        ("RTP", "rtph264pay"), ("RTSP", "rtspsrc"), ("H.264 decoder", "avdec_h264"),
+        ("VP8", "vp8enc"), ("VP9", "vp9enc"), ("FFV1", "avenc_ffv1"), ("Opus", "opusenc"),
+        ("AAC", "avenc_aac"), ("FLAC", "flacenc"), ("JPEG", "jpegenc"), ("PNG", "pngenc"),
+        ("Matroska", "matroskamux"), ("MP4", "mp4mux"), ("WebM", "webmmux"),
+        ("MPEG-TS", "mpegtsmux"), ("RTP", "rtph264pay"), ("RTSP", "rtspsrc"),
+        ("H.264 decoder", "avdec_h264"),
     ]
 
     private mutating func look(for element: String, _ purpose: String) {

@@ -7,20 +7,13 @@ extension VideoFrame {
     /// - Throws: ``PipelineError`` for another extension, a path that cannot be written, or a
     ///   missing encoder.
     public func writePicture(to path: String) async throws {
-        let lowercase = path.lowercased()
-        let encoder: String
-        if lowercase.hasSuffix(".png") {
-            encoder = "pngenc"
-        } else if lowercase.hasSuffix(".jpg") || lowercase.hasSuffix(".jpeg") {
-            encoder = "jpegenc quality=92"
-        } else {
+        guard let kind = PictureFile(path: path) else {
             throw PipelineError(
                 .badValue, message: "not a picture's name: \(path)",
                 advice: "a name that ends in .png or .jpg")
         }
         let file = try VariableText("filesink location=${path}").filled(with: ["path": path])
-        let sink = try PipelineVideoSink(
-            "videoconvert ! \(encoder) ! \(file)")
+        let sink = try PipelineVideoSink("videoconvert ! \(kind.encoder) ! \(file)")
         var frame = try FrameConverter().convert(self, to: VideoConversion(rotation: rotation))
         frame.liveTiming = nil
         frame.runningTime = .zero
@@ -31,16 +24,46 @@ extension VideoFrame {
             throw error
         }
         try await sink.finish()
-        try PictureFile.check(path, isPNG: lowercase.hasSuffix(".png"))
+        try kind.check(path)
     }
 }
 
-/// Checks that an image file was written to its end.
+/// The formats of image files.
 private enum PictureFile {
-    static func check(_ path: String, isPNG: Bool) throws(PipelineError) {
+    case png, jpeg
+
+    /// `nil` if the extension is of no format.
+    init?(path: String) {
+        let name = path.lowercased()
+        if name.hasSuffix(".png") {
+            self = .png
+        } else if name.hasSuffix(".jpg") || name.hasSuffix(".jpeg") {
+            self = .jpeg
+        } else {
+            return nil
+        }
+    }
+
+    var encoder: String {
+        switch self {
+        case .png: "pngenc"
+        case .jpeg: "jpegenc quality=92"
+        }
+    }
+
+    /// The last bytes of every such file.
+    private var end: [UInt8] {
+        switch self {
+        case .png: Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82]
+        case .jpeg: [0xff, 0xd9]
+        }
+    }
+
+    /// Checks that an image file was written to its end.
+    func check(_ path: String) throws(PipelineError) {
         // A pipe or a device cannot be read back.
         guard let size = FileSize.of(path) else { return }
-        let end: [UInt8] = isPNG ? Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82] : [0xff, 0xd9]
+        let end = end
         var bytes = [UInt8](repeating: 0, count: end.count)
         let file = fopen(path, "re")
         defer { if let file { fclose(file) } }

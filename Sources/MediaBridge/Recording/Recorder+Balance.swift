@@ -12,6 +12,28 @@ extension RecorderReport.Track {
     var losses: DropCounts { dropped + droppedUnits }
 }
 
+extension DropCause {
+    enum Recording {
+        /// Not asked for: ``Recorder/write(_:)-(VideoFrame)`` and `render` do not throw.
+        case ignored
+        /// They throw.
+        case refused
+        /// Taken, and lost afterwards.
+        case lost
+    }
+
+    /// What a recorder does with a frame that it drops for this cause.
+    var recording: Recording {
+        switch self {
+        case .notStarted, .closed, .paused, .early: .ignored
+        case .evicted, .unwritten: .lost
+        case .queueFull, .notEnabled, .wrongBufferType, .badStride, .badSize, .undecodable,
+            .needsKeyFrame, .noTime, .badTime, .backwards, .late, .badFormat, .processor, .failed:
+            .refused
+        }
+    }
+}
+
 extension Recorder: FrameBalanceReporting {
     /// Returns the counts for the engine that feeds this recorder. Frames for which
     /// ``render(_:)-(VideoFrame)`` or ``render(_:)-(AudioFrame)`` throws are not included.
@@ -21,8 +43,7 @@ extension Recorder: FrameBalanceReporting {
             return FrameBalance()
         }
         var taken = track.balance
-        let silent: Set<DropCause> = [.notStarted, .closed, .paused, .early, .evicted, .unwritten]
-        for cause in DropCause.allCases where !silent.contains(cause) {
+        for cause in DropCause.allCases where cause.recording == .refused {
             taken.offered -= taken.dropped[cause]
             taken.dropped[cause] = 0
         }

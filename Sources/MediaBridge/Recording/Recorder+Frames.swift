@@ -36,7 +36,7 @@ extension Recorder {
     private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
         guard case .dropped(let cause) = disposition else { return }
         switch cause {
-        case .notStarted, .closed, .paused, .early:
+        case _ where cause.recording == .ignored:
             if let failure = progressState.update({ $0.failure }) { throw failure }
         case .notEnabled:
             throw PipelineError(

@@ -2,7 +2,7 @@ internal import MediaBasics
 internal import Synchronization
 
 /// Checks whether data moves in a bridge, and reports what does not.
-final class StallWatch: Sendable {
+final class BridgeStallWatch: Sendable {
     /// Time without movement after which a stall is reported. A camera that waits for light, or a
     /// slow host, usually delivers sooner.
     static let stallLimit = Duration.seconds(5)
