@@ -56,6 +56,24 @@ struct SinkTests {
         #expect(report.written == 2)
     }
 
+    @Test func aSecondStartLeavesTheRunAsItIs() async throws {
+        let sink = try PipelineVideoSink("fakesink")
+        let all = try frames(5)
+        for frame in all.prefix(3) { try await sink.write(frame) }
+        try await sink.start()
+        for frame in all.suffix(2) { try await sink.write(frame) }
+        let report = try await sink.finish()
+        expectBalanced(report.balance)
+        #expect(report.accepted == 5 && report.written == 5)
+    }
+
+    @Test func aFrameBeforeTheStartIsRefusedAndSaysSo() async throws {
+        let sink = try PipelineVideoSink("fakesink")
+        let error = #expect(throws: PipelineError.self) { try sink.render(try frames(1)[0]) }
+        #expect(error?.code == .invalidState)
+        #expect(error?.message.contains("not started") == true)
+    }
+
     @Test func finishWithoutAFrameIsQuickAndAWriteAfterItStartsAnew() async throws {
         let sink = try PipelineVideoSink("fakesink")
         #expect(try await sink.finish().written == 0)

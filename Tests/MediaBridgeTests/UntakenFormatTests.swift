@@ -88,6 +88,10 @@ import Testing
         #expect(reason.message.contains("memory:GLMemory"), "\(reason)")
         #expect(reason.advice?.contains("gldownload") == true, "\(reason)")
         try await output.pipeline.setState(.null)
+        // The next run has not refused anything.
+        output.prepare()
+        #expect(branch.refusedFormats.reason == nil)
+        output.close()
     }
 
     @Test func anOutputThatWantsADevicesMemoryNamesTheElementThatBringsPicturesThere() async throws

@@ -3,7 +3,7 @@ internal import CMediaBridge
 /// The metadata of a stream, such as title, artist, cover and image orientation, as GStreamer's tag
 /// event carries it.
 ///
-/// Sendable: a GstEvent with several references is immutable. Thread: any.
+/// Sendable: the event is never changed; whoever else holds it must copy it to do so. Thread: any.
 package final class Tags: @unchecked Sendable {
     let event: UnsafeMutablePointer<GstEvent>
 
@@ -22,7 +22,9 @@ package final class Tags: @unchecked Sendable {
         return list
     }
 
-    /// The value of a tag, by GStreamer's name; `nil` if it is missing, or is not a string.
+    /// The value of a tag whose type is string, by GStreamer's name; several values are joined as
+    /// GStreamer does. `nil` if it is missing. For a tag of another type GLib logs a critical
+    /// warning.
     package subscript(name: String) -> String? {
         var text: UnsafeMutablePointer<gchar>?
         guard let list, gst_tag_list_get_string(list, name, &text) != 0, let text else {
@@ -39,7 +41,8 @@ package final class Tags: @unchecked Sendable {
         return Self.make(copy)
     }
 
-    /// Returns the union of both; `later` has precedence for tags that both have.
+    /// Returns the union of both; `later` has precedence for tags that both have, and decides
+    /// whether the result concerns the stream or the whole file.
     package func merged(with later: Tags) -> Tags {
         guard let list, let other = later.list,
             let both = gst_tag_list_merge(list, other, GST_TAG_MERGE_REPLACE)
@@ -49,6 +52,7 @@ package final class Tags: @unchecked Sendable {
     }
 
     /// - Parameter list: Ownership is transferred.
+    /// - Returns: `nil` if the list is empty.
     private static func make(_ list: UnsafeMutablePointer<GstTagList>) -> Tags? {
         guard gst_tag_list_is_empty(list) == 0, let event = gst_event_new_tag(list) else {
             mb_tag_list_unref(list)

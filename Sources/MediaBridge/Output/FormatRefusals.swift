@@ -24,8 +24,14 @@ final class FormatRefusals: Sendable {
         state.withLock { $0.onEnd = body }
     }
 
-    /// Forgets a row of refused buffers: when a run begins, or after a buffer was taken.
-    func forgetRow() {
+    /// Forgets the refusals of an earlier run.
+    func reset() {
+        isRow.store(false, ordering: .relaxed)
+        state.withLock { ($0.since, $0.reason) = (nil, nil) }
+    }
+
+    /// Forgets a row of refused buffers, because a buffer was taken.
+    private func forgetRow() {
         guard isRow.exchange(false, ordering: .relaxed) else { return }
         state.withLock { $0.since = nil }
     }

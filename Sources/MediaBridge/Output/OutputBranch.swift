@@ -77,7 +77,7 @@ final class OutputBranch: Sendable {
         finalEvictions.store(-1, ordering: .releasing)
         headers.store(0, ordering: .relaxed)
         stream.withLock { $0 = Stream(isOpen: true) }
-        refusedFormats.forgetRow()
+        refusedFormats.reset()
         gate.reopen()
     }
 

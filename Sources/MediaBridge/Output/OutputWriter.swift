@@ -47,8 +47,8 @@ final class OutputWriter: Sendable {
     ///
     /// - Returns: False if the output runs already; the branch takes frames then.
     private func prepare() -> Bool {
-        let isFirst = output.writers.start(branch.name)
-        guard isFirst || !output.isOpen else {
+        output.writers.start(branch.name)
+        guard !output.isOpen else {
             if !branch.isOpen { branch.open() }
             return false
         }
@@ -85,14 +85,20 @@ final class OutputWriter: Sendable {
             return PipelineError(
                 .noTime, message: "the frame carries no running time",
                 advice: "set its runningTime")
-        case .backwards, .early:
+        case .backwards, .early, .badTime:
             return PipelineError(
                 .noTime, message: "the frame \(what) is due before the one that came before it",
                 advice: "write frames in the order of their running time")
-        default:
+        case .badSize:
+            return PipelineError(.streamFailed, message: "the frame \(what) is empty")
+        case .closed, .notStarted:
             return PipelineError(
-                .invalidState, message: "the output takes no more frames: it was finished, or ended"
-            )
+                .invalidState,
+                message: "the output takes no frames: it was not started, was finished, or ended")
+        case .evicted, .queueFull, .notEnabled, .wrongBufferType, .badStride, .undecodable,
+            .needsKeyFrame, .late, .badFormat, .processor, .failed, .paused, .unwritten:
+            return PipelineError(
+                .streamFailed, message: "the output refused the frame \(what): \(cause)")
         }
     }
 
@@ -142,14 +148,7 @@ final class OutputWriters: Sendable {
     func isExpected(_ name: String) -> Bool { state.withLock { $0.expected.contains(name) } }
     func isRunning(_ name: String) -> Bool { state.withLock { $0.running.contains(name) } }
 
-    /// - Returns: Whether no other writer runs.
-    func start(_ name: String) -> Bool {
-        state.withLock { state in
-            state.running.remove(name)
-            defer { state.running.insert(name) }
-            return state.running.isEmpty
-        }
-    }
+    func start(_ name: String) { state.withLock { _ = $0.running.insert(name) } }
 
     /// - Returns: Whether no other writer runs.
     func finish(_ name: String) -> Bool {

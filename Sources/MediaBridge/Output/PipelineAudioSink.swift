@@ -6,22 +6,27 @@
 /// try await sink.finish()
 /// ```
 ///
-/// Samples are not copied, and the frames' running time becomes the output's. A format that the
-/// string does not take is converted. If an output takes both video and audio, use
+/// Samples are copied only where they are converted, because the string does not take their format,
+/// and where planes do not fit into one buffer. Times in the output follow from the frames' running
+/// times (``PipelineVideoSink/TimeOrigin``). If an output takes both video and audio, use
 /// ``PipelineVideoSink/audio`` of its video sink. Thread: any but a GStreamer streaming thread,
-/// except for ``consume(_:)``, which any thread may call.
+/// except for ``consume(_:)``, which any thread may call, and for ``shouldStart()`` and
+/// ``shouldStop()``, which block.
 public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanceReporting {
     /// How the output is fed.
     public typealias Configuration = PipelineVideoSink.Configuration
-    /// The counts of one run. Its frames are audio buffers, not samples.
+    /// The counts of one run, of audio buffers, not samples. Behind an encoder, `written` counts
+    /// what the encoder put out.
     public typealias Report = PipelineVideoSink.Report
 
     private let writer: OutputWriter
 
     /// Parses the string. If it has no appsrc, one is added at its beginning. If it has several,
-    /// the one named `audio` is written to, or else the first by name.
+    /// the one named `audio` is written to, or else the first by name, and the others end at the
+    /// start.
     ///
-    /// - Throws: ``PipelineError`` with GStreamer's message.
+    /// - Throws: ``PipelineError`` with GStreamer's message if the string cannot be parsed, or if it
+    ///   does what ``PipelineVideoSink/Configuration/untrusted`` forbids.
     public convenience init(
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
@@ -44,10 +49,11 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     ///   missing.
     public func start() async throws(PipelineError) { try await writer.start() }
 
-    /// Writes a frame. Suspends while the queue is full; blocks no thread.
+    /// Writes a frame. Suspends while the queue is full, whatever
+    /// ``PipelineVideoSink/Configuration/whenFull`` says; blocks no thread.
     ///
     /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
-    ///   ``FrameError`` for memory that outputs do not support; `CancellationError` in a task that
+    ///   ``FrameError`` for a frame without samples, or memory that outputs do not support; `CancellationError` in a task that
     ///   is cancelled while it waits.
     public func write(_ frame: AudioFrame) async throws {
         try await writer.write("\(frame)") { try await writer.branch.write(frame) }
@@ -55,15 +61,19 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
 
     /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
     /// queue is full, unless the oldest frame is evicted (``PipelineVideoSink/Configuration/whenFull``).
+    /// Does not start the output: before ``start()`` frames are dropped as ``DropCause/closed``.
     @discardableResult
     public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
         writer.branch.consume(frame)
     }
 
-    /// Ends the output. On return every frame it took is written, the file is complete, and the
-    /// pipeline is at NULL. If the output takes video, too, the sink that finishes last does this.
+    /// Ends the output. On return every frame that it took and did not evict is written, the file is
+    /// complete, and the pipeline is at NULL. If the output takes video, too, the sink that finishes
+    /// last does this.
     ///
-    /// - Throws: ``PipelineError`` if the output fails now or has failed before.
+    /// - Throws: ``PipelineError`` if the output failed, or refused the format of a frame;
+    ///   ``PipelineError/Code/deadlineExceeded`` if nothing is written for
+    ///   ``PipelineVideoSink/Configuration/stallTimeout``.
     @discardableResult
     public func finish() async throws(PipelineError) -> Report { try await writer.finish() }
 
@@ -75,7 +85,8 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
 
     // MARK: AudioSink, for an engine's control thread
 
-    /// Starts the output, and blocks until it is started or has failed.
+    /// Starts the output, and blocks until it is started or has failed. Must not be called in a
+    /// task, or on the main actor.
     public func shouldStart() throws { try writer.startAndWait() }
 
     /// Writes a frame as ``consume(_:)`` does, and throws if it is not taken.
@@ -85,7 +96,8 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
         }
     }
 
-    /// Ends the output as ``finish()`` does, and blocks until it is done.
+    /// Ends the output as ``finish()`` does, and blocks until it is done. Must not be called in a
+    /// task, or on the main actor.
     ///
     /// - Throws: ``PipelineError`` if the output fails now or has failed before.
     public func shouldStop() throws { try writer.finishAndWait() }

@@ -9,11 +9,12 @@ internal import Synchronization
 /// let report = try await sink.finish()
 /// ```
 ///
-/// Pixels are not copied, and the frames' running time becomes the output's. An output of a live
+/// Pixels are copied only where they are converted, because the string does not take their format.
+/// Times in the output follow from the frames' running times (``TimeOrigin``); an output of a live
 /// capture is in sync with it, whether it is started early or late.
 ///
 /// Thread: any but a GStreamer streaming thread, except for ``consume(_:)``, which any thread may
-/// call.
+/// call, and for ``shouldStart()`` and ``shouldStop()``, which block.
 public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanceReporting {
     /// Which input time is the output's time zero.
     public enum TimeOrigin: Sendable {
@@ -31,8 +32,9 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         /// live capture if one output takes both video and audio, because a muxer waits for
         /// whichever comes later. For audio at least 64.
         public var depth: Int?
-        /// What happens to a frame that is written while the queue is full. Default `automatic`: a
-        /// frame of a live capture evicts the oldest frame; any other writer waits.
+        /// What happens to a frame that is consumed while the queue is full. Default `automatic`: a
+        /// frame of a live capture evicts the oldest frame; any other waits. A frame that is
+        /// written (``PipelineVideoSink/write(_:)``) always waits.
         public var whenFull = WhenFull.automatic
         /// Default ``TimeOrigin/automatic``.
         public var timeOrigin = TimeOrigin.automatic
@@ -113,7 +115,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     ///   missing.
     public func start() async throws(PipelineError) { try await writer.start() }
 
-    /// Writes a frame. Suspends while the queue is full; blocks no thread.
+    /// Writes a frame. Suspends while the queue is full, whatever ``Configuration/whenFull`` says;
+    /// blocks no thread.
     ///
     /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
     ///   ``FrameError`` for memory that outputs do not support; `CancellationError` in a task that
@@ -123,18 +126,20 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     }
 
     /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
-    /// queue is full, unless the oldest frame is evicted (``Configuration/whenFull``).
+    /// queue is full, unless the oldest frame is evicted (``Configuration/whenFull``). Does not start
+    /// the output: before ``start()`` frames are dropped as ``DropCause/closed``.
     @discardableResult
     public func consume(_ frame: VideoFrame) -> FrameDisposition {
         writer.branch.consume(frame)
     }
 
-    /// Ends the output. On return every frame it took is written, the file is complete, and the
-    /// pipeline is at NULL. If the program uses ``audio``, too, the sink that finishes last does
-    /// this.
+    /// Ends the output. On return every frame that it took and did not evict is written, the file is
+    /// complete, and the pipeline is at NULL. If the program uses ``audio``, too, the sink that
+    /// finishes last does this.
     ///
-    /// - Throws: ``PipelineError`` if the output fails now or has failed before. A recording whose
-    ///   disk filled up is always an error.
+    /// - Throws: ``PipelineError`` if the output failed, or refused the format of a frame;
+    ///   ``PipelineError/Code/deadlineExceeded`` if nothing is written for
+    ///   ``Configuration/stallTimeout``. A recording whose disk filled up is always an error.
     @discardableResult
     public func finish() async throws(PipelineError) -> Report { try await writer.finish() }
 
@@ -149,7 +154,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     /// Returns ``VideoBufferType/pixelBuffer``.
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
-    /// Starts the output, and blocks until it is started or has failed.
+    /// Starts the output, and blocks until it is started or has failed. Must not be called in a
+    /// task, or on the main actor.
     public func shouldStart() throws { try writer.startAndWait() }
 
     /// Writes a frame as ``consume(_:)`` does, and throws if it is not taken.
@@ -159,7 +165,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         }
     }
 
-    /// Ends the output as ``finish()`` does, and blocks until it is done.
+    /// Ends the output as ``finish()`` does, and blocks until it is done. Must not be called in a
+    /// task, or on the main actor.
     ///
     /// - Throws: ``PipelineError`` if the output fails now or has failed before.
     public func shouldStop() throws { try writer.finishAndWait() }

@@ -1,17 +1,22 @@
 /// Processes video between capture and outputs: reads a frame, changes it in place, or replaces it.
 ///
-/// Called on one thread at a time, in the order of the frames. A call may take as long as the
-/// frame's duration; if it takes longer, a live capture drops its oldest frames and a file waits.
-/// For an engine a processor need not be Sendable, because only the engine calls it; a
-/// ``BridgePlan``, whose streams share its processors, accepts only processors that are.
+/// Called for one frame of a stream at a time, in the order of the frames. The streams of a
+/// ``BridgePlan`` share its processors and may call one concurrently, so that a plan accepts only
+/// Sendable ones. An engine alone calls its processors, which need not be.
 ///
-/// A conforming type may omit `consuming`. With it the processor holds the only reference to the
-/// frame, and writing to its picture copies nothing.
+/// A call may take as long as the frame's duration. If it takes longer, a bridge drops the oldest
+/// frames of a live capture, and an engine that runs in real time those of any source; otherwise
+/// the source waits.
+///
+/// A conforming type may omit `consuming`; writing to the picture then copies it. With `consuming`,
+/// writing copies only what somebody else still holds: a `tee` in the pipeline, the other of
+/// ``ProcessingPoint/encode`` and ``ProcessingPoint/render``, an engine that keeps the last picture.
 public protocol VideoProcessor {
     /// Processes one frame.
     ///
-    /// - Returns: The frame to pass on; `nil` drops the frame, which is counted.
-    /// - Throws: In a bridge, ends the bridge with this error after completing the recordings. In
-    ///   an engine, drops the frame and reports the error.
+    /// - Returns: The frame to pass on; `nil` drops the frame, counted as ``DropCause/processor``.
+    /// - Throws: In a bridge, drops the frame and ends the run with the error, the files complete.
+    ///   In an engine, drops the frame and reports the error; after three in a row the processor is
+    ///   skipped.
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame?
 }
