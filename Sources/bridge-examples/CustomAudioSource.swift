@@ -14,8 +14,6 @@ final class ToneCapturer: AudioSource {
         generator = Generator(frequency: frequency, blocks: blocks)
     }
 
-    func audioFormat() -> AudioFormat? { Generator.format }
-
     func shouldStart() {
         guard let consumer else { return }
         let generator = self.generator

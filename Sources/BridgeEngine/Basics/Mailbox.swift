@@ -91,13 +91,13 @@ final class Mailbox<Item: Sendable>: Sendable {
     private let state = Mutex(State())
     private let queue: SerialQueue
     let depth: Int
-    private let take: @Sendable (Item) -> Void
+    private let take: @Sendable (consuming Item) -> Void
 
     /// - Parameters:
     ///   - depth: The maximum number of queued items; at least one.
-    ///   - take: Called on `queue`. May block; that delays only the items queued behind the current
-    ///     one.
-    init(depth: Int, on queue: SerialQueue, take: @escaping @Sendable (Item) -> Void) {
+    ///   - take: Called on `queue`; the mailbox keeps no reference to the item. May block; that
+    ///     delays only the items queued behind the current one.
+    init(depth: Int, on queue: SerialQueue, take: @escaping @Sendable (consuming Item) -> Void) {
         self.depth = max(1, depth)
         self.queue = queue
         self.take = take
@@ -200,7 +200,7 @@ final class Mailbox<Item: Sendable>: Sendable {
 
     /// Delivers the queued items. Call it on the mailbox's queue.
     func drain() {
-        while let item = next() { take(item) }
+        while let item = next() { take(consume item) }
     }
 
     private func next() -> Item? {

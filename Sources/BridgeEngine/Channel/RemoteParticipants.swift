@@ -166,15 +166,13 @@ final class RemoteParticipants: Sendable {
             frame.liveTiming?.clockOrigin = clock.origin
         }
         stream.meter.note(frame.format)
-        if stream.isFirst.load(ordering: .relaxed),
-            stream.isFirst.exchange(false, ordering: .relaxed)
-        {
-            stream.video.beginAnew()
-            events.post(
-                .firstRemoteFrame(
-                    user, track, VideoSize(width: frame.width, height: frame.height)))
-        }
+        let isFirst =
+            stream.isFirst.load(ordering: .relaxed)
+            && stream.isFirst.exchange(false, ordering: .relaxed)
+        if isFirst { stream.video.beginAnew() }
+        let size = VideoSize(width: frame.width, height: frame.height)
         stream.video.consume(frame)
+        if isFirst { events.post(.firstRemoteFrame(user, track, size)) }
     }
 
     private func stream(of user: UserID, _ track: TrackID) -> Stream {

@@ -50,9 +50,9 @@ extension MediaEngine {
             switch change {
             case .resumed:
                 endFallback(.main)
-                hub.post(.sourceResumed)
+                hub.post(.sourceResumed(.main))
             case .stalled:
-                hub.post(.sourceStalled((now - (since ?? now)).duration))
+                hub.post(.sourceStalled(.main, (now - (since ?? now)).duration))
                 startFallback(insteadOf: host.port, after: arrivals)
             }
         }
@@ -62,7 +62,7 @@ extension MediaEngine {
     func noteResumed(_ id: TrackID) {
         guard slots[id]?.watch.isStalled == true else { return }
         endStall(id)
-        hub.post(.sourceResumed)
+        hub.post(.sourceResumed(id))
     }
 
     func endStall(_ id: TrackID) {
@@ -128,13 +128,14 @@ extension MediaEngine {
             switch ending {
             case .ended:
                 slots[id]?.hasEnded = true
-                if id == .main { hub.post(.sourceEnded) }
+                hub.post(.sourceEnded(id))
             case .failed(let error):
                 slots[id]?.hasFailed = true
                 // The source delivers no frames, and that was reported.
                 slots[id]?.hasEnded = configuration.restart == nil
                 hub.post(
                     .sourceFailed(
+                        id,
                         EngineError(
                             .sourceFailed, message: "\(host.typeName) failed", underlying: error)))
                 if id == .main { hub.post(.localVideoState(.failed)) }

@@ -10,8 +10,6 @@ protocol HostedSource: CountedMedia {
     /// Makes the calls of the query sequence.
     static func query(_ source: Source) -> SourceTraits
     static func connect(_ source: Source, to port: SourcePort<Self>?)
-    /// Returns the event that reports a failure.
-    static func failed(_ error: EngineError) -> EngineEvent
 }
 
 extension VideoMedia: HostedSource {
@@ -33,8 +31,6 @@ extension VideoMedia: HostedSource {
     static func connect(_ source: any VideoSource, to port: VideoSourcePort?) {
         source.consumer = port
     }
-
-    static func failed(_ error: EngineError) -> EngineEvent { .sourceFailed(error) }
 }
 
 extension AudioMedia: HostedSource {
@@ -44,8 +40,6 @@ extension AudioMedia: HostedSource {
 
     static func query(_ source: any AudioSource) -> SourceTraits {
         var traits = SourceTraits()
-        // The value is not used, because each frame carries its format.
-        _ = source.audioFormat()
         traits.pacing = source.pacing()
         traits.timeBase = source.timeBase()
         return traits
@@ -54,6 +48,4 @@ extension AudioMedia: HostedSource {
     static func connect(_ source: any AudioSource, to port: AudioSourcePort?) {
         source.consumer = port
     }
-
-    static func failed(_ error: EngineError) -> EngineEvent { .audioSourceFailed(error) }
 }

@@ -16,6 +16,7 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
     nonisolated let typeName: String
     nonisolated let trace: TransitionTrace
     nonisolated let retirement = Retirement()
+    private nonisolated let failure: @Sendable (EngineError) -> EngineEvent
 
     init(
         _ source: sending Media.Source, number: Int, to receiver: any SourceReceiver<Media>,
@@ -29,6 +30,7 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
         self.executor = executor
         self.trace = trace
         port = SourcePort(to: receiver, from: executor)
+        failure = receiver.failure
         lifecycle = LifecycleState(name: name, typeName: typeName, trace: trace, codes: .source)
         self.source = source
         self.endpoint = endpoint
@@ -53,7 +55,7 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
 
     nonisolated func shut() { port.close() }
 
-    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent { Media.failed(error) }
+    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent { failure(error) }
 
     private func query() {
         guard !isQueried else { return }

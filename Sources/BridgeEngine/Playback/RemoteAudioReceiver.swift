@@ -91,11 +91,11 @@ final class RemoteAudioReceiver: Sendable {
             frame.liveTiming?.clockOrigin = clock.origin
         }
         line.meter.note(frame)
-        if line.isFirst.load(ordering: .relaxed),
-            line.isFirst.exchange(false, ordering: .relaxed)
-        {
-            events.post(.firstRemoteAudio(user, frame.format))
-        }
+        let isFirst =
+            line.isFirst.load(ordering: .relaxed)
+            && line.isFirst.exchange(false, ordering: .relaxed)
+        let format = frame.format
+        defer { if isFirst { events.post(.firstRemoteAudio(user, format)) } }
         let isMuted = state.withLock { $0.areAllMuted || $0.muted.contains(user) }
         guard !isMuted else { return }
         line.level.note(frame)

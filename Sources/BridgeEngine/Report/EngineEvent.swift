@@ -6,18 +6,18 @@ public enum EngineEvent: Sendable {
     case localVideoState(LocalMediaState)
     /// The first frame of a local track since the track began to run.
     case firstLocalFrame(TrackID, VideoSize)
-    /// Another video source has become active.
-    case sourceSwitched
-    /// The video source has ended, for example at the end of a file.
-    case sourceEnded
-    /// The video source cannot continue, or could not be stopped.
-    case sourceFailed(EngineError)
-    /// The video source has delivered no frame for this long.
-    case sourceStalled(Duration)
-    /// The video source delivers frames again after a stall.
-    case sourceResumed
+    /// Another video source of a local track has become active.
+    case sourceSwitched(TrackID)
+    /// The video source of a local track has ended, for example at the end of a file.
+    case sourceEnded(TrackID)
+    /// The video source of a local track cannot continue, or could not be stopped.
+    case sourceFailed(TrackID, EngineError)
+    /// The video source of the main track has delivered no frame for this long.
+    case sourceStalled(TrackID, Duration)
+    /// The video source of the main track delivers frames again after a stall.
+    case sourceResumed(TrackID)
     /// A failed video source is being restarted; the number of the attempt, from 1.
-    case sourceRestarting(attempt: Int)
+    case sourceRestarting(TrackID, attempt: Int)
     /// An encoded unit that was pushed to this track was refused, and so are all units that depend
     /// on it: have the encoder produce a key frame.
     case keyFrameNeeded(TrackID)
@@ -29,8 +29,8 @@ public enum EngineEvent: Sendable {
     case rendererStalled(RendererID)
     /// A renderer takes frames again.
     case rendererResumed(RendererID)
-    /// A processor threw or is too slow. It is skipped if that happens repeatedly.
-    case processorFailed(ProcessingPoint, EngineError)
+    /// A processor of a local track threw or is too slow. It is skipped if that happens repeatedly.
+    case processorFailed(TrackID, ProcessingPoint, EngineError)
 
     /// The engine has joined a channel.
     case joined(channel: String, as: UserID)

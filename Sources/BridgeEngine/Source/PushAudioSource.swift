@@ -42,7 +42,6 @@ final class PushAudioSource: AudioSource, Sendable {
         set { target.withLock { $0 = newValue } }
     }
 
-    func audioFormat() -> AudioFormat? { format }
     func shouldStart() {}
     func shouldStop() {}
     func shouldDispose() { consumer = nil }

@@ -126,6 +126,8 @@ protocol SourceReceiver<Media>: AnyObject, Sendable {
     func receive(_ frame: consuming Media.Frame, from port: SourcePort<Media>) -> SourceReceipt
     /// Counts the frames of all ports of this receiver.
     var sources: FlowMeter<Media> { get }
+    /// Returns the event that reports a failure of one of its sources.
+    var failure: @Sendable (EngineError) -> EngineEvent { get }
     /// The source has ended; ``SourcePort/takeEndings()`` returns how.
     func ended(_ port: SourcePort<Media>)
 }

@@ -30,11 +30,11 @@ final class AudioProcessing: Sendable {
     /// - Returns: `nil` if the frame was dropped; the drop is counted.
     func process(_ frame: consuming AudioFrame) -> AudioFrame? {
         let processors = self.processors.withLock { $0 }
-        var current: AudioFrame? = frame
+        var current: AudioFrame? = consume frame
         for processor in processors.map(\.processor) {
             guard let taken = current.take() else { break }
             do {
-                current = try processor.process(taken)
+                current = try processor.process(consume taken)
                 isFailing.store(false, ordering: .relaxed)
             } catch {
                 // Only the first failure in a row is reported.

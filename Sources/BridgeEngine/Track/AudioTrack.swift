@@ -128,6 +128,8 @@ final class AudioTrack: Sendable {
 }
 
 extension AudioTrack: SourceReceiver {
+    var failure: @Sendable (EngineError) -> EngineEvent { { .audioSourceFailed($0) } }
+
     func ended(_ port: AudioSourcePort) { onSource() }
 
     func receive(_ frame: consuming AudioFrame, from port: AudioSourcePort) -> SourceReceipt {
@@ -179,9 +181,9 @@ extension AudioTrack: SourceReceiver {
                 return (state.continuity.feed(frame), state.isFirst)
             }
             guard let (result, isFirst) = fed else { return .notStarted }
-            if isFirst { events.post(.firstLocalAudio(frame.format)) }
             if let correction = result.correction { tell(correction) }
             for frame in result.frames { handOn(frame) }
+            if isFirst { events.post(.firstLocalAudio(frame.format)) }
             // No frames are left if all samples were delivered before.
             return result.frames.isEmpty ? .dropped(.backwards) : .accepted
         }

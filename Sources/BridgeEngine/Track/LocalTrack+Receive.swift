@@ -2,6 +2,10 @@ internal import MediaCore
 
 // The path of one frame through the track.
 extension LocalTrack: SourceReceiver {
+    var failure: @Sendable (EngineError) -> EngineEvent {
+        { [id] in .sourceFailed(id, $0) }
+    }
+
     func receive(_ frame: consuming VideoFrame, from port: VideoSourcePort) -> SourceReceipt {
         let (now, timing) = (clock.now, port.timing)
         let frame = frame
@@ -94,18 +98,19 @@ extension LocalTrack: SourceReceiver {
             fallbacks.note(frame.format)
         } else {
             if isAnew { [local, outgoing].forEach { $0.beginAnew() } }
-            note(frame, isFirst: isFirst, of: port)
+            note(frame, of: port)
         }
+        let size = VideoSize(width: frame.width, height: frame.height)
         let disposition = processing.consume(frame)
+        // The renderers have the frame by now: a program may stop the track at this event.
+        if isFirst { events.post(.firstLocalFrame(id, size)) }
         return SourceReceipt(disposition: disposition, isCounted: true)
     }
 
-    private func note(_ frame: VideoFrame, isFirst: Bool, of port: VideoSourcePort) {
+    private func note(_ frame: VideoFrame, of port: VideoSourcePort) {
         passed.note(frame.format)
         if keepsLast { keep(frame) }
         // Set for every frame: sources change rarely, and the write is cheap.
         local.setMirror(port.captureType == .camera)
-        guard isFirst else { return }
-        events.post(.firstLocalFrame(id, VideoSize(width: frame.width, height: frame.height)))
     }
 }

@@ -68,7 +68,7 @@ final class LocalTrack: Sendable {
         local = VideoStream(backend)
         outgoing = VideoStream(backend)
         processing = ProcessingStages(
-            clock: clock, events: events, queueTimeout: queueTimeout, local: local,
+            of: id, clock: clock, events: events, queueTimeout: queueTimeout, local: local,
             outgoing: outgoing)
         // If no frame may be lost, the frame before may have to wait for several renderers.
         turn = DeliveryTurn(timeout: queueTimeout * (clock.isOffline ? 10 : 1))

@@ -50,7 +50,7 @@ final class ProcessingStage: VideoFrameConsumer {
     private let clock: EngineClock
     private let queueTimeout: Duration
     private let next: @Sendable (VideoFrame) -> FrameDisposition
-    private let events: EventHub
+    private let onFailure: @Sendable (EngineError) -> Void
     private let meter: FlowMeter<VideoMedia>
     private static let depth = 4
     private static let lastChance = 3
@@ -58,16 +58,18 @@ final class ProcessingStage: VideoFrameConsumer {
     /// - Parameters:
     ///   - queueTimeout: How long a frame waits for room in the queue if none may be lost.
     ///   - meter: Counts the frames.
+    ///   - onFailure: Called when a processor threw or hangs. Runs on any thread.
     ///   - next: Receives the frames that were not dropped, on the stage's own thread.
     init(
-        at point: ProcessingPoint, clock: EngineClock, queueTimeout: Duration, events: EventHub,
+        at point: ProcessingPoint, clock: EngineClock, queueTimeout: Duration,
         counting meter: FlowMeter<VideoMedia>,
+        onFailure: @escaping @Sendable (EngineError) -> Void,
         to next: @escaping @Sendable (VideoFrame) -> FrameDisposition
     ) {
         self.point = point
         self.clock = clock
         self.queueTimeout = queueTimeout
-        self.events = events
+        self.onFailure = onFailure
         self.meter = meter
         self.next = next
         let line = makeLine()
@@ -121,7 +123,7 @@ final class ProcessingStage: VideoFrameConsumer {
         let queue = SerialQueue(label: "mediabridge.\(point.rawValue)")
         let box = Box()
         let mailbox = Mailbox<VideoFrame>(depth: Self.depth, on: queue) {
-            [weak self, meter] frame in
+            [weak self, meter] (frame: consuming VideoFrame) in
             guard let self, let line = box.line else { return meter.drops.note(.notStarted) }
             work(frame, on: line)
         }
@@ -159,15 +161,19 @@ final class ProcessingStage: VideoFrameConsumer {
 
     // MARK: Work
 
-    private func work(_ frame: VideoFrame, on line: Line) {
+    private func work(_ frame: consuming VideoFrame, on line: Line) {
         let chain = state.withLock { $0.chain }
-        // The frame is moved, not copied: a processor that writes in place is the only owner of its
-        // buffer.
+        // Each step moves the frame: a second reference would make a processor copy its picture.
         var current: VideoFrame? = consume frame
         for place in chain.processors.indices {
             guard begin(place, of: chain, on: line) else { continue }
             guard let taken = current.take() else { break }
-            let result = Result { try chain.processors[place].processor.process(taken) }
+            let result: Result<VideoFrame?, any Error>
+            do {
+                result = .success(try chain.processors[place].processor.process(consume taken))
+            } catch {
+                result = .failure(error)
+            }
             guard end(on: line) else {
                 // The line was abandoned meanwhile.
                 meter.drops.note(.processor)
@@ -257,9 +263,6 @@ final class ProcessingStage: VideoFrameConsumer {
     private func report(
         _ code: EngineError.Code, _ message: String, _ underlying: (any Error)? = nil
     ) {
-        events.post(
-            .processorFailed(
-                point,
-                EngineError(code, call: "process", message: message, underlying: underlying)))
+        onFailure(EngineError(code, call: "process", message: message, underlying: underlying))
     }
 }

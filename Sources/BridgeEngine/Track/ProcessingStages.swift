@@ -8,6 +8,7 @@ internal import Synchronization
 /// Thread: any, one frame at a time.
 final class ProcessingStages: VideoFrameConsumer {
     private let stages = Mutex<[ProcessingPoint: ProcessingStage]>([:])
+    private let track: TrackID
     private let clock: EngineClock
     private let events: EventHub
     private let queueTimeout: Duration
@@ -18,9 +19,10 @@ final class ProcessingStages: VideoFrameConsumer {
 
     /// - Parameter queueTimeout: How long a frame waits for a slow processor if none may be lost.
     init(
-        clock: EngineClock, events: EventHub, queueTimeout: Duration, local: VideoStream,
-        outgoing: VideoStream
+        of track: TrackID, clock: EngineClock, events: EventHub, queueTimeout: Duration,
+        local: VideoStream, outgoing: VideoStream
     ) {
+        self.track = track
         self.clock = clock
         self.events = events
         self.queueTimeout = queueTimeout
@@ -39,8 +41,8 @@ final class ProcessingStages: VideoFrameConsumer {
         if let stage = stages.withLock({ $0[point] }) { return stage.set(processors) }
         guard !processors.isEmpty else { return }
         let stage = ProcessingStage(
-            at: point, clock: clock, queueTimeout: queueTimeout, events: events,
-            counting: meter(of: point)
+            at: point, clock: clock, queueTimeout: queueTimeout, counting: meter(of: point),
+            onFailure: { [events, track] in events.post(.processorFailed(track, point, $0)) }
         ) { [weak self] frame in
             guard let self else { return .notStarted }
             return point == .capture ? distribute(frame) : target(of: point).consume(frame)

@@ -1,6 +1,6 @@
 /// A source of audio: a microphone, a file, a test tone, or a class of the program.
 ///
-/// The order of calls is query (``audioFormat()``, ``pacing()``), initialise, start, stop, dispose.
+/// The order of calls is query (``pacing()``, ``timeBase()``), initialise, start, stop, dispose.
 /// Start and stop may repeat, and so may initialise and dispose. All calls come from one caller,
 /// never overlap and are never made on the main thread, so a conforming class need not be Sendable.
 ///
@@ -9,10 +9,6 @@ public protocol AudioSource: MediaEndpoint {
     /// The consumer to which frames are delivered. Set before ``MediaEndpoint/shouldInitialize()`` is called;
     /// `nil` after ``MediaEndpoint/shouldDispose()``.
     var consumer: (any AudioFrameConsumer)? { get set }
-
-    /// Returns the format that this source delivers, if known in advance. Called once, before the
-    /// other methods. Default `nil`: each frame has its own format.
-    func audioFormat() -> AudioFormat?
 
     /// Returns whether the source or the engine paces the frames. Called once. Default
     /// ``MediaPacing/source``.
@@ -24,7 +20,6 @@ public protocol AudioSource: MediaEndpoint {
 }
 
 extension AudioSource {
-    public func audioFormat() -> AudioFormat? { nil }
     public func pacing() -> MediaPacing { .source }
     public func timeBase() -> MediaTimeBase? { nil }
 }

@@ -103,8 +103,8 @@ final class Watch: Sendable {
     @discardableResult
     private func note(_ event: EngineEvent) -> Bool {
         switch event {
-        case .sourceFailed(let error), .rendererFailed(_, let error),
-            .processorFailed(_, let error), .audioSourceFailed(let error),
+        case .sourceFailed(_, let error), .rendererFailed(_, let error),
+            .processorFailed(_, _, let error), .audioSourceFailed(let error),
             .audioSinkFailed(_, let error), .disconnected(let error):
             failure.withLock { $0 = $0 ?? error }
             return true

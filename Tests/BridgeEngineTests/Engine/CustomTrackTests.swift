@@ -47,6 +47,26 @@ struct CustomTrackTests {
         #expect(sink.frames.count == 2)
     }
 
+    @Test func aFailedProcessorNamesItsTrackAndItsPoint() async throws {
+        let engine = makeEngine { $0.hasVideo = false }
+        let track = try await engine.createCustomVideoTrack(useTexture: false)
+        let events = engine.events
+        try await engine.setVideoProcessors(
+            [Work { _ in throw Refusal(reason: "no model") }], at: .capture, track: track)
+        try await engine.startPreview()
+        #expect(engine.pushExternalVideoFrame(external(0), track: track) == .accepted)
+        let failed = await events.first { event in
+            if case .processorFailed(let track, let point, _) = event {
+                (track, point)
+            } else {
+                nil
+            }
+        }
+        let (named, point) = try #require(failed)
+        #expect(named == track && point == .capture)
+        await engine.shutDown()
+    }
+
     @Test func aTrackThatIsNotThereIsNotPublished() async throws {
         let network = LoopbackNetwork()
         let engine = makeEngine(transport: network) { $0.hasVideo = false }

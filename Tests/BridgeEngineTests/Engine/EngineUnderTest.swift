@@ -73,8 +73,8 @@ extension [EngineEvent] {
         compactMap { event in
             guard event.name == name else { return nil }
             switch event {
-            case .sourceFailed(let error), .rendererFailed(_, let error),
-                .processorFailed(_, let error), .disconnected(let error):
+            case .sourceFailed(_, let error), .rendererFailed(_, let error),
+                .processorFailed(_, _, let error), .disconnected(let error):
                 return error.code
             default: return nil
             }

@@ -117,6 +117,34 @@ struct ProcessorTests {
         await engine.shutDown()
     }
 
+    /// Every step of the engine moves the frame; a second reference would be a copy for each write.
+    @Test func aProcessorThatWritesCopiesNothing() async throws {
+        let engine = try await running()
+        let (copies, isHandedOver) = (Counted(), DispatchSemaphore(value: 0))
+        struct Pen: VideoProcessor {
+            let copies: Counted
+            let isHandedOver: DispatchSemaphore
+
+            func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+                // By now the source holds it no more.
+                isHandedOver.wait()
+                let before = ObjectIdentifier(frame.storage)
+                try frame.withMutablePlanes { $0[0].fill(1) }
+                if ObjectIdentifier(frame.storage) != before { _ = copies.next() }
+                return frame
+            }
+        }
+        try await engine.setVideoProcessors(
+            [Pen(copies: copies, isHandedOver: isHandedOver)], at: .capture)
+        for number in 0..<20 {
+            try source.deliver(number)
+            isHandedOver.signal()
+            await sink.rendered(number + 1)
+        }
+        await engine.shutDown()
+        #expect(copies.next() == 0)
+    }
+
     @Test func aProcessorThatThrowsThreeTimesIsPassedOver() async throws {
         let engine = try await running()
         let events = engine.events

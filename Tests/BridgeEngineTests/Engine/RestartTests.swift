@@ -89,7 +89,7 @@ struct RestartTests {
         await engine.shutDown()
         let all = await events.rest()
         let attempts = all.compactMap { event -> Int? in
-            if case .sourceRestarting(let attempt) = event { return attempt } else { return nil }
+            if case .sourceRestarting(_, let attempt) = event { return attempt } else { return nil }
         }
         #expect(attempts == [1, 2, 3])
         #expect(all.codes("sourceFailed").filter { $0 == .sourceNotInitialized }.count == 3)
@@ -149,7 +149,7 @@ struct RestartTests {
             try source.deliver(round)
             fail()
             let attempt = await events.first { event -> Int? in
-                if case .sourceRestarting(let attempt) = event { attempt } else { nil }
+                if case .sourceRestarting(_, let attempt) = event { attempt } else { nil }
             }
             attempts.append(try #require(attempt))
             _ = await events.first { event -> Bool? in

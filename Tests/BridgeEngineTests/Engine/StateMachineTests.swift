@@ -107,7 +107,7 @@ struct StateMachineTests {
         try await engine.startPreview()
         try await engine.stopPreview()
         let code = await events.first { event -> EngineError.Code? in
-            if case .sourceFailed(let error) = event { return error.code } else { return nil }
+            if case .sourceFailed(_, let error) = event { return error.code } else { return nil }
         }
         #expect(code == .sourceFailed)
         #expect(engine.sourceTrace.suffix(2) == ["source 1: stop (threw)", "source 1: dispose"])

@@ -32,7 +32,11 @@ struct WatchdogTests {
         let events = engine.events
         try source.deliver(0)
         let silence = await events.first { event -> Duration? in
-            if case .sourceStalled(let silence) = event { return silence } else { return nil }
+            if case .sourceStalled(.main, let silence) = event {
+                return silence
+            } else {
+                return nil
+            }
         }
         #expect(try #require(silence) > .milliseconds(200))
         try source.deliver(1000)

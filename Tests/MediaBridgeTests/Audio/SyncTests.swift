@@ -81,7 +81,7 @@ struct SyncTests {
         for await event in events {
             switch event {
             case .sourceEnded, .audioSourceEnded: ends += 1
-            case .sourceFailed(let error), .audioSourceFailed(let error),
+            case .sourceFailed(_, let error), .audioSourceFailed(let error),
                 .rendererFailed(_, let error), .audioSinkFailed(_, let error):
                 Issue.record(error)
                 return

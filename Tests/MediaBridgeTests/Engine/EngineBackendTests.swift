@@ -81,7 +81,7 @@ import Testing
                 case .sourceEnded:
                     #expect(!fails)
                     break loop
-                case .sourceFailed(let error):
+                case .sourceFailed(_, let error):
                     failure = error
                     break loop
                 default: break

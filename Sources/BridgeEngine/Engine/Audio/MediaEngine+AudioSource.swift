@@ -163,23 +163,15 @@ extension MediaEngine {
         let once = Once<Bool>()
         audio.awaiting = (host.port, once)
         defer { audio.awaiting = nil }
-        // The first frame or the failure may have come before the wait began.
-        checkAwaitedAudio()
-        try await firstFrame(of: host, by: once)
-    }
-
-    private func checkAwaitedAudio() {
-        guard let (port, once) = audio.awaiting else { return }
-        if audioTrack.isListening(to: port) {
-            once.resume(true)
-        } else if port.hasEnded {
-            once.resume(false)
-        }
+        try await firstFrame(
+            of: host, by: once, hasTakenOver: audioTrack.isListening(to: host.port))
     }
 
     /// Called when an audio source has ended or taken over.
     func checkAudioSources() {
-        checkAwaitedAudio()
+        if let (port, once) = audio.awaiting {
+            Self.settle(once, on: port, hasTakenOver: audioTrack.isListening(to: port))
+        }
         checkAudioEnding()
     }
 

@@ -5,7 +5,7 @@ extension MediaEngine {
     /// their own, and belong to the engine from then on.
     ///
     /// If a processor returns `nil`, the frame is dropped and counted. If it throws, the frame is
-    /// dropped too, and ``EngineEvent/processorFailed(_:_:)`` is posted. A processor that throws
+    /// dropped too, and ``EngineEvent/processorFailed(_:_:_:)`` is posted. A processor that throws
     /// three times in a row, or hangs in one frame for longer than ``Configuration/stallLimit``, is
     /// skipped until processors are set again, so that recording and sending continue.
     ///

@@ -83,12 +83,12 @@ extension MediaEngine {
             return
         }
         slots[id]?.restarts.timer = nil
-        hub.post(.sourceRestarting(attempt: attempt))
+        hub.post(.sourceRestarting(id, attempt: attempt))
         slots[id]?.restarts.resumed = (clock.now, host.port.accepted)
         do throws(EngineError) {
             try await restart(host, id, reopening: true)
         } catch {
-            hub.post(.sourceFailed(error))
+            hub.post(.sourceFailed(id, error))
             restartLater(host, id)
         }
     }

@@ -106,7 +106,7 @@ extension MediaEngine {
         for (id, slot) in slots where id != .main {
             guard let host = slot.pushHost else { continue }
             do throws(EngineError) { try await start(host, id) } catch {
-                hub.post(.sourceFailed(error))
+                hub.post(.sourceFailed(id, error))
             }
         }
         if configuration.hasVideo { hub.post(.localVideoState(.capturing)) }

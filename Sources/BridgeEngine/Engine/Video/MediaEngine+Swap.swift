@@ -37,21 +37,26 @@ extension MediaEngine {
         let once = Once<Bool>()
         slots[.main]?.awaiting = (host.port, once)
         defer { slots[.main]?.awaiting = nil }
-        // The first frame or the failure may have come before the wait began.
-        if mainTrack.isListening(to: host.port) {
-            once.resume(true)
-        } else if host.port.hasEnded {
-            once.resume(false)
-        }
-        try await firstFrame(of: host, by: once)
+        try await firstFrame(
+            of: host, by: once, hasTakenOver: mainTrack.isListening(to: host.port))
+    }
+
+    /// Ends a wait for the first frame of a source if the frame has come or cannot come any more.
+    static func settle<Media>(
+        _ once: Once<Bool>, on port: SourcePort<Media>, hasTakenOver: Bool
+    ) {
+        if hasTakenOver { once.resume(true) } else if port.hasEnded { once.resume(false) }
     }
 
     /// Waits for the first frame of a source.
     ///
-    /// - Parameter once: Resumed with whether the source has taken over; false if it no longer can.
+    /// - Parameters:
+    ///   - once: Resumed with whether the source has taken over; false if it no longer can.
+    ///   - hasTakenOver: Whether its first frame came before the wait began.
     func firstFrame<Media>(
-        of host: SourceHost<Media>, by once: Once<Bool>
+        of host: SourceHost<Media>, by once: Once<Bool>, hasTakenOver: Bool
     ) async throws(EngineError) {
+        Self.settle(once, on: host.port, hasTakenOver: hasTakenOver)
         let limit = configuration.firstFrameDeadline
         let came = await once.value(within: limit, isCancellable: true)
         guard came != true else { return }
@@ -76,7 +81,7 @@ extension MediaEngine {
         slots[.main]?.hasEnded = false
         slots[.main]?.hasFailed = false
         slots[.main]?.restarts.cancel()
-        hub.post(.sourceSwitched)
+        hub.post(.sourceSwitched(.main))
         noteResumed(.main)
         if hadFailed { hub.post(.localVideoState(.capturing)) }
         checkEnding(of: .main)
