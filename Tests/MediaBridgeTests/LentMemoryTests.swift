@@ -16,7 +16,7 @@ struct LentMemoryTests {
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .evictOldest
         let sink = try PipelineVideoSink(
-            "appsrc name=video ! identity sleep-time=2000 ! fakesink sync=false",
+            "appsrc name=video ! identity sleep-time=200000 ! fakesink sync=false",
             configuration: configuration)
         try await sink.start()
         let counted = Counted()

@@ -79,6 +79,7 @@ enum Tutorial {
             PipelineVideoSource("videotestsrc is-live=true pattern=white ! \(caps)"))
         try await engine.startPreview()
         for await event in events { if case .firstLocalFrame = event { break } }
+        try await Task.sleep(for: .seconds(1))
 
         try await engine.setVideoSource(
             PipelineVideoSource("videotestsrc is-live=true pattern=black num-buffers=30 ! \(caps)"))
