@@ -4,7 +4,7 @@ internal import Synchronization
 /// it.
 ///
 /// An output of several branches starts with the first writer that starts, and ends with the last
-/// that finishes.
+/// that finishes, also if that one has not begun when the others finish.
 final class OutputWriter: Sendable {
     let output: Output
     let branch: OutputBranch
@@ -24,8 +24,9 @@ final class OutputWriter: Sendable {
     // MARK: Start
 
     func start() async throws(PipelineError) {
-        guard prepare() else { return }
+        let isFirst = prepare()
         do {
+            // Whoever starts second waits here for the change of the first.
             try await pipeline.setState(.playing)
         } catch {
             output.close()
@@ -33,27 +34,28 @@ final class OutputWriter: Sendable {
             do { try await pipeline.setState(.null) } catch {}
             throw error
         }
-        endUnwritten()
+        if isFirst { endUnwritten() }
     }
 
     /// Variant for an engine's control thread: blocks until it is done.
     func startAndWait() throws(PipelineError) {
-        guard prepare() else { return }
+        let isFirst = prepare()
         try pipeline.setStateAndWait(.playing)
-        endUnwritten()
+        if isFirst { endUnwritten() }
     }
 
     /// Prepares the branch, and the output if it does not run yet.
     ///
     /// - Returns: False if the output runs already; the branch takes frames then.
     private func prepare() -> Bool {
-        output.writers.start(branch.name)
-        guard !output.isOpen else {
-            if !branch.isOpen { branch.open() }
-            return false
+        output.writers.begin(branch.name) {
+            guard !output.isOpen else {
+                if !branch.isOpen { branch.open() }
+                return false
+            }
+            output.prepare()
+            return true
         }
-        output.prepare()
-        return true
     }
 
     /// Ends the branches that have no writer, because a muxer would wait for them.
@@ -104,21 +106,49 @@ final class OutputWriter: Sendable {
 
     // MARK: End
 
-    func finish() async throws(PipelineError) -> PipelineVideoSink.Report {
-        if output.writers.finish(branch.name) {
-            try await output.finish(stallTimeout: stallTimeout)
-            await WrappedMemory.settle()
-        } else {
-            branch.close()
-            branch.endOfStream()
+    /// Ends the branch, and the output if no other writer will.
+    ///
+    /// - Parameter awaitsOthers: Whether a writer that exists and has not begun is waited for, for
+    ///   `stallTimeout` at most.
+    func finish(
+        awaitsOthers: Bool = true
+    ) async throws(PipelineError) -> PipelineVideoSink.Report {
+        switch output.writers.finish(branch.name) {
+        case .othersRun: endBranch()
+        case .othersMayBegin where awaitsOthers && branch.hasTaken:
+            endBranch()
+            if await !othersBegin() { try await endOutput() }
+        case .othersMayBegin, .isLast: try await endOutput()
         }
         return statistics
     }
 
-    /// Variant for an engine's control thread: blocks until it is done.
+    private func endBranch() {
+        branch.close()
+        branch.endOfStream()
+    }
+
+    private func endOutput() async throws(PipelineError) {
+        try await output.finish(stallTimeout: stallTimeout)
+        await WrappedMemory.settle()
+    }
+
+    /// Waits until the other writers have begun, or have been released.
+    ///
+    /// - Returns: Whether another writer began, which then ends the output.
+    private func othersBegin() async -> Bool {
+        let (writers, pipeline, name) = (output.writers, pipeline, branch.name)
+        _ = await ProgressWait(signal: writers.changes).wait(
+            until: { !writers.isAnyAwaited || pipeline.failure != nil || pipeline.hasEnded },
+            movement: { 0 }, limits: { [stallTimeout] in .init(standing: stallTimeout) })
+        return writers.hasBegun(besides: name)
+    }
+
+    /// Variant for an engine's control thread: blocks until it is done. The engine itself starts
+    /// the sinks that it has.
     func finishAndWait() throws {
         try BlockingTask { [self] in
-            do { _ = try await finish() } catch { return error }
+            do { _ = try await finish(awaitsOthers: false) } catch { return error }
             return nil
         }.wait()
     }
@@ -130,11 +160,24 @@ final class OutputWriter: Sendable {
 
 /// Tracks which branches of an output have writers. Thread: any.
 final class OutputWriters: Sendable {
+    /// What a writer that finishes leaves behind.
+    enum Rest {
+        case othersRun
+        /// No other runs, but one exists that has not begun in this run.
+        case othersMayBegin
+        case isLast
+    }
     private struct State {
+        /// Those that exist.
         var expected: Set<String> = []
+        /// Those that began in this run.
+        var begun: Set<String> = []
+        /// Those that began and have not finished.
         var running: Set<String> = []
     }
     private let state = Mutex(State())
+    /// Opened when a writer begins or is released.
+    let changes = Latch()
 
     func add(_ name: String) { state.withLock { _ = $0.expected.insert(name) } }
 
@@ -143,18 +186,41 @@ final class OutputWriters: Sendable {
             state.expected.remove(name)
             state.running.remove(name)
         }
+        changes.open()
     }
 
     func isExpected(_ name: String) -> Bool { state.withLock { $0.expected.contains(name) } }
     func isRunning(_ name: String) -> Bool { state.withLock { $0.running.contains(name) } }
 
-    func start(_ name: String) { state.withLock { _ = $0.running.insert(name) } }
+    /// Whether a writer exists that has not begun in this run.
+    var isAnyAwaited: Bool { state.withLock { !$0.expected.isSubset(of: $0.begun) } }
 
-    /// - Returns: Whether no other writer runs.
-    func finish(_ name: String) -> Bool {
+    /// Whether another writer has begun in this run, finished or not.
+    func hasBegun(besides name: String) -> Bool {
+        state.withLock { !$0.begun.subtracting([name]).isEmpty }
+    }
+
+    /// Notes that a writer begins.
+    ///
+    /// - Parameter open: Opens its branch. Called by one writer at a time, under the lock; returns
+    ///   whether a run of the output begins with it.
+    /// - Returns: What `open` returned.
+    func begin(_ name: String, _ open: () -> Bool) -> Bool {
+        defer { changes.open() }
+        return state.withLock { state in
+            let isFirst = open()
+            if isFirst { (state.begun, state.running) = ([], []) }
+            state.begun.insert(name)
+            state.running.insert(name)
+            return isFirst
+        }
+    }
+
+    func finish(_ name: String) -> Rest {
         state.withLock { state in
             state.running.remove(name)
-            return state.running.isEmpty
+            if !state.running.isEmpty { return .othersRun }
+            return state.expected.isSubset(of: state.begun) ? .isLast : .othersMayBegin
         }
     }
 }

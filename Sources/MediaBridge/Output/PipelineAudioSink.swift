@@ -53,8 +53,8 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     /// ``PipelineVideoSink/Configuration/whenFull`` says; blocks no thread.
     ///
     /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
-    ///   ``FrameError`` for a frame without samples, or memory that outputs do not support; `CancellationError` in a task that
-    ///   is cancelled while it waits.
+    ///   ``FrameError`` for a frame without samples, or memory that outputs do not support;
+    ///   `CancellationError` in a task that is cancelled while it waits.
     public func write(_ frame: AudioFrame) async throws {
         try await writer.write("\(frame)") { try await writer.branch.write(frame) }
     }
@@ -96,8 +96,8 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
         }
     }
 
-    /// Ends the output as ``finish()`` does, and blocks until it is done. Must not be called in a
-    /// task, or on the main actor.
+    /// Ends the output as ``finish()`` does, and blocks until it is done. Does not wait for a sink of
+    /// the same output that has not begun. Must not be called in a task, or on the main actor.
     ///
     /// - Throws: ``PipelineError`` if the output fails now or has failed before.
     public func shouldStop() throws { try writer.finishAndWait() }

@@ -89,8 +89,9 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     ///
     /// Both sinks share one pipeline and one file: it starts with the first sink that starts, and
     /// is complete when both have finished. While the program holds the audio sink, audio has to be
-    /// written, too: a muxer waits for it. If the program holds none, the audio stream is ended at
-    /// the start.
+    /// written, too: a muxer waits for it, and ``finish()`` of the video waits for its first frame,
+    /// for ``Configuration/stallTimeout`` at most. If the program holds none, the audio stream is
+    /// ended at the start.
     public var audio: PipelineAudioSink? {
         guard let branch = writer.output.branches[BridgedText.audioBranch],
             branch !== writer.branch
@@ -165,8 +166,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         }
     }
 
-    /// Ends the output as ``finish()`` does, and blocks until it is done. Must not be called in a
-    /// task, or on the main actor.
+    /// Ends the output as ``finish()`` does, and blocks until it is done. Does not wait for a sink of
+    /// the same output that has not begun. Must not be called in a task, or on the main actor.
     ///
     /// - Throws: ``PipelineError`` if the output fails now or has failed before.
     public func shouldStop() throws { try writer.finishAndWait() }

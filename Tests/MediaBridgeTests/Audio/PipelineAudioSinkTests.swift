@@ -99,6 +99,94 @@ struct PipelineAudioSinkTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func whoeverBeginsAfterTheOtherHasFinishedCompletesTheFile(soundIsFirst: Bool) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("film.mkv")
+            let pictures = try film(path)
+            let sound = try #require(pictures.audio)
+            let (blocks, frames) = (try (0..<10).map(block), try (0..<10).map(picture))
+            if soundIsFirst {
+                for block in blocks { try await sound.write(block) }
+                let end = Task { try await sound.finish() }
+                while sound.consume(blocks[0]) != .dropped(.closed) {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+                for frame in frames { try await pictures.write(frame) }
+                try await pictures.finish()
+                _ = try await end.value
+            } else {
+                for frame in frames { try await pictures.write(frame) }
+                let end = Task { try await pictures.finish() }
+                while pictures.consume(frames[0]) != .dropped(.closed) {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+                for block in blocks { try await sound.write(block) }
+                try await sound.finish()
+                _ = try await end.value
+            }
+            let probe = try await MediaProbe(of: path)
+            #expect(probe.video?.frames == 10)
+            #expect(try await raw(path).count == 2 * 4800)
+        }
+    }
+
+    @Test func soundThatNobodyWritesDelaysTheEndForTheStallTimeout() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("film.mkv")
+            var configuration = PipelineVideoSink.Configuration()
+            configuration.stallTimeout = .milliseconds(200)
+            let pictures = try film(path, configuration)
+            let sound = try #require(pictures.audio)
+            for index in 0..<10 { try await pictures.write(try picture(index)) }
+            try await pictures.finish()
+            #expect(sound.consume(try block(0)) == .dropped(.closed))
+            #expect(try await MediaProbe(of: path).video?.frames == 10)
+        }
+    }
+
+    @Test func writersThatStartTogetherShareOneRun() async throws {
+        for _ in 0..<20 {
+            let pictures = try PipelineVideoSink(
+                "appsrc name=video ! fakesink appsrc name=audio ! fakesink")
+            let sound = try #require(pictures.audio)
+            // Before the second run the appsrcs refuse data until the pipeline has started.
+            for _ in 0..<2 {
+                async let first: Void = {
+                    try await pictures.start()
+                    try await pictures.write(try picture(0))
+                }()
+                async let second: Void = {
+                    try await sound.start()
+                    try await sound.write(try block(0))
+                }()
+                _ = try await (first, second)
+                try await pictures.finish()
+                try await sound.finish()
+                #expect(pictures.statistics.written == 1)
+                #expect(sound.statistics.written == 1)
+            }
+        }
+    }
+
+    private func film(
+        _ path: String, _ configuration: PipelineVideoSink.Configuration = .init()
+    ) throws -> PipelineVideoSink {
+        try PipelineVideoSink(
+            "appsrc name=video ! x264enc speed-preset=ultrafast tune=zerolatency ! mux. "
+                + "appsrc name=audio ! audioconvert ! mux. "
+                + "matroskamux name=mux ! filesink location=\(path)",
+            configuration: configuration)
+    }
+
+    private func picture(_ index: Int) throws -> VideoFrame {
+        try VideoFrame(
+            VideoFormat(.i420, width: 160, height: 120, frameRate: .init(30, 1)),
+            runningTime: MediaTime(value: Int64(index), timescale: 30))
+    }
+
     @Test func anOutputWithoutSoundEndsItsStreamOfSound() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("film.mkv")
