@@ -44,9 +44,8 @@ extension MediaEngine {
         statistics.outgoingAudio = outgoingAudio.balance
     }
 
-    /// Reads the counts of receivers that were stopped until no frame is left uncounted, for a second
-    /// at most: a thread that delivers may be suspended between offering a frame and counting its
-    /// drop.
+    /// Reads counts of what was stopped until no frame is left uncounted, for a second at most: a
+    /// thread that delivers may be suspended between handing a frame on and counting its outcome.
     ///
     /// - Parameter isStuck: Whether a receiver hangs in a call, so that its frame stays uncounted.
     func complete<Counts: WaitingCounts>(
@@ -94,9 +93,14 @@ protocol WaitingCounts: Sendable {
 
 extension EngineStatistics.Renderer: WaitingCounts {}
 extension EngineStatistics.AudioOutput: WaitingCounts {}
+extension EngineStatistics.Track: WaitingCounts {
+    var waiting: Int { balance.waiting }
+}
 extension EngineStatistics: WaitingCounts {
     var waiting: Int {
         renderers.values.map(\.waiting).reduce(0, +)
             + audioSinks.values.map(\.waiting).reduce(0, +)
+            + local.values.map(\.waiting).reduce(0, +)
+            + (localAudio?.balance.waiting ?? 0) + outgoing.waiting + outgoingAudio.waiting
     }
 }

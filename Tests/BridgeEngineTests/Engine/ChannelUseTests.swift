@@ -1,4 +1,5 @@
 import BridgeEngine
+import Foundation
 import MediaCore
 import TestSupport
 import Testing
@@ -175,6 +176,24 @@ struct ChannelUseTests {
             #expect(await engine.statistics.remote.isEmpty)
         }
         await engine.shutDown()
+    }
+
+    @Test func aFrameThatTheTransportStillHoldsAtTheEndIsCounted() async throws {
+        let transport = SlowTransport(sendingTime: .milliseconds(300))
+        transport.answer.happen()
+        let (host, guest) = (
+            makeEngine(transport: transport.network), makeEngine(transport: transport)
+        )
+        let source = SourceScript()
+        let events = host.events
+        try await host.joinChannel("room", userID: "host", role: .audience)
+        try await guest.setVideoSource(ScriptedSource(source))
+        try await guest.joinChannel("room", userID: "guest")
+        Thread.detachNewThread { try? source.deliver(0) }
+        await events.first(named: "firstRemoteFrame")
+        await guest.shutDown()
+        #expect(await guest.statistics.sent == 1)
+        await host.shutDown()
     }
 
     @Test func theEncodersConfigurationChangesWithoutANewTrack() async throws {

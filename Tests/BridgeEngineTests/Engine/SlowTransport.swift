@@ -1,4 +1,5 @@
 import BridgeEngine
+import Foundation
 import MediaCore
 import Synchronization
 import TestSupport
@@ -14,7 +15,11 @@ final class SlowTransport: ChannelTransport {
     let isLeft = Happening()
     /// Until then nobody who leaves gets an answer, where ``holdsOn``.
     let release = Happening()
+    /// How long a sender is kept after its receivers have the frame.
+    let sendingTime: Duration
     private let state = Mutex((holdsOn: false, receiver: (any ChannelReceiver)?.none))
+
+    init(sendingTime: Duration = .zero) { self.sendingTime = sendingTime }
 
     var holdsOn: Bool {
         get { state.withLock { $0.holdsOn } }
@@ -50,7 +55,12 @@ final class SlowTransport: ChannelTransport {
         func publish(_ track: TrackID) { inner.publish(track) }
         func unpublish(_ track: TrackID) { inner.unpublish(track) }
         func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition {
-            inner.send(frame, track: track)
+            defer {
+                if transport.sendingTime > .zero {
+                    Thread.sleep(forTimeInterval: transport.sendingTime / .seconds(1))
+                }
+            }
+            return inner.send(frame, track: track)
         }
         func leave() async {
             if transport.holdsOn { await transport.release.wait() }

@@ -109,7 +109,10 @@ extension MediaEngine {
         await stopSource(of: id)
         for entry in renderers.values where entry.stream == .local(id) { await remove(entry) }
         slot.track.close()
-        gone.tracks.add(id, counts(of: slot.track, id, clock.clockTime()))
+        let final = await complete(unless: false) {
+            counts(of: slot.track, id, clock.clockTime())
+        }
+        gone.tracks.add(id, final)
         slots[id] = nil
     }
 
