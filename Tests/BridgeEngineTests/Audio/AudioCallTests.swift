@@ -113,7 +113,8 @@ struct AudioCallTests {
             wanted = samples.count + 4800
         }
         #expect(samples.contains(1000))
-        #expect(samples.allSatisfy { $0 == 0 || $0 == 1000 })
+        // Where the buffer catches up it plays a little faster, and the edges of the tone ring.
+        #expect(samples.allSatisfy { (-150...1150).contains($0) })
         #expect(sink.frames.allSatisfy { $0.sampleCount == 480 && $0.channels == 2 })
         #expect(sink.frames.allSatisfy { $0.liveTiming != nil })
         for engine in [anna, bert] { await engine.shutDown() }
