@@ -20,7 +20,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth
 
-.PHONY: docs api properties soak faults wild fuzz stress test-thread test-address demo test lint bench build packages packages-test packages-docs clean
+.PHONY: docs api properties soak faults wild fuzz stress test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
 
 demo: packages
 	swift build -c release --product gst-bridge
@@ -103,18 +103,24 @@ wild: packages-test
 	swift build --product Wild
 	@.build/debug/Wild $(WILD)
 
-bench: packages-test
+# BENCH="--only bridge --rounds 9", "--list". FULL=1 takes half an hour, counts instructions and allocations, and
+# has OpenCV beside it.
+bench: packages-bench
 	swift build -c release --product gst-bridge
 	swift build -c release --package-path Benchmarks
-	Benchmarks/.build/release/bridge-bench
-	Benchmarks/.build/release/sync-bench
-	Benchmarks/.build/release/engine-bench
+	Benchmarks/.build/release/bench $(if $(FULL),--full) --json .build/bench.json \
+	    --markdown .build/bench.md --svg .build/bench.svg $(BENCH)
+	$(if $(FULL),Benchmarks/.build/release/sync-bench)
 
 packages:
 	@.ci/packages $(LIBRARIES) $(PLUGINS)
 
 packages-test:
 	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS)
+
+packages-bench:
+	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) python3-gi gir1.2-gst-plugins-base-1.0 \
+	    $(if $(FULL),python3-opencv valgrind)
 
 packages-docs:
 	@.ci/packages $(LIBRARIES) jq

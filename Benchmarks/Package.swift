@@ -1,10 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What the bridge costs against the same bridge in C. A package of its own, so that nobody who uses
-/// MediaBridge builds it. `make bench` builds and runs it.
+/// What MediaBridge costs beside C, gst-launch-1.0 and Python. A package of its own, so that nobody who
+/// uses MediaBridge builds it. `make bench` builds and runs it.
 let package = Package(
     name: "Benchmarks",
+    products: [
+        // Preloaded into a process whose allocations are counted.
+        .library(name: "AllocationCounter", type: .dynamic, targets: ["AllocationCounter"])
+    ],
     dependencies: [
         .package(name: "MediaBridge", path: "..", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -13,35 +17,28 @@ let package = Package(
         .systemLibrary(
             name: "CGStreamerApp", pkgConfig: "gstreamer-app-1.0",
             providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
+        .systemLibrary(
+            name: "CGStreamerVideo", pkgConfig: "gstreamer-video-1.0",
+            providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
         // The floor: the same work in C.
-        .executableTarget(name: "c-bridge", dependencies: ["CGStreamerApp"]),
+        .executableTarget(
+            name: "c-workloads", dependencies: ["CGStreamerApp", "CGStreamerVideo"]),
         // The library as a program uses it.
         .executableTarget(
-            name: "swift-workload",
+            name: "swift-workloads",
             dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
-        // The engine's fan-out, in C and as a program uses it.
-        .executableTarget(name: "c-fanout", dependencies: ["CGStreamerApp"]),
+        .target(name: "AllocationCounter"),
+        .executableTarget(name: "measure"),
+        // Runs them all in turn and compares.
         .executableTarget(
-            name: "engine-workload",
-            dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
-        .executableTarget(
-            name: "engine-bench",
+            name: "bench",
             dependencies: [
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                "BenchmarkSupport", "c-fanout", "engine-workload",
+                "c-workloads", "measure", "swift-workloads",
             ]),
-        // Runs programs and measures them.
-        .target(name: "BenchmarkSupport"),
         // How far an output is out of step with a live capture.
         .executableTarget(
             name: "sync-bench",
             dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
-        // Runs them all in turn and compares.
-        .executableTarget(
-            name: "bridge-bench",
-            dependencies: [
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                "BenchmarkSupport", "c-bridge", "swift-workload",
-            ]),
     ]
 )

@@ -1,0 +1,90 @@
+import Foundation
+
+/// What is read off a run.
+enum Figure: String, Codable {
+    /// CPU time of the whole process for each piece of work, user and system, in seconds.
+    case cpu = "CPU"
+    /// Time on the clock for each piece of work, in seconds.
+    case wall
+    /// The most memory that was resident at once, in bytes.
+    case peak
+    /// Context switches for each piece of work.
+    case switches
+    /// Percentiles of the times that the program printed, in seconds.
+    case p50, p99
+    case p999 = "p99.9"
+    /// CPU time as a share of the time on the clock: of a run that lasts as long as its media.
+    case load
+
+    func value(of run: Run, pieces: Int) -> Double {
+        switch self {
+        case .cpu: (run.user + run.system) / Double(pieces)
+        case .wall: run.wall / Double(pieces)
+        case .peak: Double(run.peakKilobytes) * 1024
+        case .switches: Double(run.switches) / Double(pieces)
+        case .p50: run.percentiles?[0] ?? .nan
+        case .p99: run.percentiles?[1] ?? .nan
+        case .p999: run.percentiles?[2] ?? .nan
+        case .load: (run.user + run.system) / run.wall
+        }
+    }
+
+    func text(_ value: Double) -> String {
+        switch self {
+        case .cpu, .wall, .p50, .p99, .p999: value.asTime
+        case .peak: (value / 1_048_576).rounded(to: 1) + " MB"
+        case .switches: value.rounded(to: 3)
+        case .load: (value * 100).rounded(to: 1) + " %"
+        }
+    }
+}
+
+/// What a figure may be at most.
+struct Limit {
+    enum Bound {
+        /// This many times the floor's.
+        case ratio(Double)
+        /// This much more than the floor's, in the figure's unit.
+        case more(Double)
+        /// This value, whatever the floor's is.
+        case value(Double)
+    }
+    let figure: Figure
+    let bound: Bound
+
+    init(_ figure: Figure, _ bound: Bound) {
+        self.figure = figure
+        self.bound = bound
+    }
+
+    func holds(_ value: Double, floor: Double) -> Bool {
+        switch bound {
+        case .ratio(let most): value <= most * floor
+        case .more(let most): value <= floor + most
+        case .value(let most): value <= most
+        }
+    }
+
+    var text: String {
+        switch bound {
+        case .ratio(let most): "\(figure.rawValue) ≤ \(most) ×"
+        case .more(let most): "\(figure.rawValue) ≤ + \(figure.text(most))"
+        case .value(let most): "\(figure.rawValue) ≤ \(figure.text(most))"
+        }
+    }
+}
+
+extension Double {
+    /// A time in seconds, in the unit that suits it.
+    var asTime: String {
+        switch abs(self) {
+        case ..<1e-3: (self * 1e6).rounded(to: 2) + " µs"
+        case ..<1: (self * 1e3).rounded(to: 2) + " ms"
+        default: rounded(to: 2) + " s"
+        }
+    }
+
+    func rounded(to digits: Int) -> String {
+        isFinite ? String(format: "%.\(digits)f", self) : "-"
+    }
+}

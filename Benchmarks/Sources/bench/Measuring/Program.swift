@@ -1,0 +1,67 @@
+import Foundation
+
+/// Runs programs, and measures what they take.
+enum Program {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// - Parameters:
+    ///   - output: A file that gets its standard output; `nil` for none.
+    ///   - errors: A file that gets its standard error; `nil` for this program's own.
+    /// - Throws: ``Failure`` if it cannot be started or does not succeed: there is no figure for work
+    ///   that was not done.
+    static func run(
+        _ program: String, _ arguments: [String], output: String? = nil, errors: String? = nil
+    ) throws -> Run {
+        let figures = NSTemporaryDirectory() + "mediabridge-bench-run-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: figures) }
+        let process = Process()
+        process.executableURL = Places.products.appending(path: "measure")
+        process.arguments = [figures, program] + arguments
+        process.standardOutput = try file(output ?? "/dev/null")
+        if let errors { process.standardError = try file(errors) }
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+            throw Failure(
+                description: "failed with \(process.terminationStatus): \(program) "
+                    + arguments.joined(separator: " "))
+        }
+        let values = try String(contentsOfFile: figures, encoding: .utf8)
+            .split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+        guard values.count == 5 else { throw Failure(description: "\(program) was not measured") }
+        return Run(
+            user: values[0], system: values[1], wall: values[2], peakKilobytes: Int(values[3]),
+            switches: Int(values[4]))
+    }
+
+    private static func file(_ path: String) throws -> FileHandle {
+        let isThere =
+            path == "/dev/null" || FileManager.default.createFile(atPath: path, contents: nil)
+        guard isThere, let file = FileHandle(forWritingAtPath: path) else {
+            throw Failure(description: "\(path) cannot be written")
+        }
+        return file
+    }
+
+    /// Whether a command succeeds.
+    static func succeeds(_ words: [String]) -> Bool {
+        (try? run(words[0], Array(words.dropFirst()), errors: "/dev/null")) != nil
+    }
+}
+
+/// What one run of a program took: times in seconds.
+struct Run: Codable {
+    var user: Double
+    var system: Double
+    var wall: Double
+    /// The most memory that was resident at once.
+    var peakKilobytes: Int
+    /// Context switches, voluntary and involuntary.
+    var switches: Int
+    /// The 50th, 99th and 99.9th percentile of what the program measured itself and printed.
+    var percentiles: [Double]?
+}

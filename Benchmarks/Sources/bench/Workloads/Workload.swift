@@ -1,0 +1,51 @@
+import Foundation
+
+/// One kind of work, in a file of its own, with the comparisons that show what it costs.
+protocol Workload {
+    /// The name for `--only`.
+    static var name: String { get }
+    /// The comparisons.
+    ///
+    /// - Parameter isFull: Whether those that take long are wanted, too.
+    static func comparisons(isFull: Bool, in media: Media) throws -> [Comparison]
+}
+
+/// Every workload, in the order of the table.
+let workloads: [any (Workload & Sendable).Type] = [
+    BridgeAlone.self, Looking.self, Iteration.self, Filters.self, Conversions.self, Pushes.self,
+    FanOut.self, Engines.self, Latency.self, StartUp.self, Films.self, Channels.self, Sound.self,
+    Confinement.self,
+]
+
+/// Captures, and the films that workloads read.
+struct Media {
+    /// A directory for whatever is written; removed at the end.
+    let directory: URL
+
+    /// One picture that is passed on by reference as often as it is asked for, so that nothing is
+    /// measured but its way.
+    static func still(
+        _ frames: Int, format: String = "I420", size: String = "1920x1080"
+    ) -> String {
+        let sides = size.split(separator: "x")
+        return "videotestsrc num-buffers=1 ! video/x-raw,format=\(format),width=\(sides[0]),"
+            + "height=\(sides[1]),framerate=30/1 ! imagefreeze num-buffers=\(frames)"
+    }
+
+    static let nowhere = "fakesink sync=false async=false"
+
+    /// A film of H.264 and AAC in Matroska, 640×360 at 30 frames a second; made once.
+    func film(seconds: Int) throws -> String {
+        let file = directory.appending(path: "film-\(seconds).mkv").path
+        if FileManager.default.fileExists(atPath: file) { return file }
+        let line =
+            "-q videotestsrc num-buffers=\(seconds * 30) ! "
+            + "video/x-raw,format=I420,width=640,height=360,framerate=30/1 ! "
+            + "x264enc speed-preset=veryfast ! h264parse ! m. "
+            + "audiotestsrc num-buffers=\(seconds * 50) samplesperbuffer=960 ! "
+            + "audio/x-raw,rate=48000,channels=2 ! avenc_aac ! aacparse ! m. "
+            + "matroskamux name=m ! filesink location=\(file)"
+        _ = try Program.run("gst-launch-1.0", line.split(separator: " ").map(String.init))
+        return file
+    }
+}

@@ -1,0 +1,88 @@
+import MediaBridge
+import Synchronization
+
+/// One user pushes pictures at 30 a second; each of the others renders them.
+func runChannel(users: Int, frames: Int) async throws {
+    let network = LoopbackNetwork()
+    let sender = MediaEngine(transport: network)
+    try await sender.setExternalVideoSource(enabled: true, useTexture: true)
+    var receivers: [MediaEngine] = []
+    for index in 1..<users {
+        let receiver = MediaEngine(transport: network)
+        try await receiver.addVideoRenderer(Counting(), to: .remote("sender"))
+        try await receiver.joinChannel("bench", userID: UserID("receiver\(index)"), role: .audience)
+        receivers.append(receiver)
+    }
+    try await sender.joinChannel("bench", userID: "sender")
+    let picture = try PixelBuffer(.i420, size: VideoSize(width: 1920, height: 1080))
+    var next = ContinuousClock.now
+    for _ in 0..<frames {
+        try await Task.sleep(until: next, clock: .continuous)
+        next += .seconds(1) / 30
+        let frame = ExternalVideoFrame()
+        frame.format = .pixelBuffer
+        frame.textureBuf = picture
+        sender.pushExternalVideoFrame(frame)
+    }
+    await sender.shutDown()
+    for receiver in receivers { await receiver.shutDown() }
+    let count = rendered.load(ordering: .relaxed)
+    // Frames that are on their way when the sender leaves may be discarded.
+    precondition(count >= (users - 1) * (frames - 4), "\(count) frames were rendered")
+}
+
+/// A user that only sends.
+private final class Deaf: ChannelReceiver {
+    func userJoined(_ user: UserID) {}
+    func userLeft(_ user: UserID, reason: OfflineReason) {}
+    func trackPublished(_ track: TrackID, by user: UserID) {}
+    func trackUnpublished(_ track: TrackID, by user: UserID) {}
+    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
+    func disconnected(_ error: EngineError) {}
+}
+
+/// Notes whether anything was heard.
+private final class Listener: AudioSink {
+    private var samples = 0
+    func render(_ frame: AudioFrame) { samples += frame.sampleCount }
+    func shouldStop() { heard.add(samples, ordering: .relaxed) }
+}
+
+private let heard = Atomic<Int>(0)
+
+/// All users but one send tones of 48 kHz in steps of 10 ms; the last one hears their mix.
+func runMix(users: Int, seconds: Int) async throws {
+    let network = LoopbackNetwork()
+    var configuration = MediaEngine.Configuration()
+    configuration.hasVideo = false
+    let engine = MediaEngine(configuration: configuration, transport: network)
+    try await engine.enableAudio()
+    try await engine.setPlaybackAudioSink(Listener())
+    try await engine.joinChannel("bench", userID: "listener", role: .audience)
+    var members: [any ChannelMembership] = []
+    for index in 0..<users {
+        let request = ChannelRequest(channel: "bench", userID: UserID("user\(index)"))
+        let member = try await network.join(request, receiver: Deaf())
+        member.publishAudio()
+        members.append(member)
+    }
+    let tone = (0..<480).map { Int16(1000 * ($0 % 48) / 48) }
+    let origin = MediaTime(SharedClock.now)
+    let live = LiveTiming(clockOrigin: origin, latency: MediaTime(value: 1, timescale: 100))
+    var next = ContinuousClock.now
+    for step in 0..<seconds * 100 {
+        try await Task.sleep(until: next, clock: .continuous)
+        next += .milliseconds(10)
+        for member in members {
+            var frame = try AudioFrame(
+                copying: tone, sampleRate: 48000, channels: 1,
+                runningTime: MediaTime(value: Int64(step), timescale: 100))
+            frame.liveTiming = live
+            member.send(frame)
+        }
+    }
+    for member in members { await member.leave() }
+    await engine.shutDown()
+    let count = heard.load(ordering: .relaxed)
+    precondition(count > seconds * 48000 * 9 / 10, "\(count) samples were heard")
+}

@@ -1,0 +1,56 @@
+import MediaBridge
+import Synchronization
+
+/// When each picture was pushed, by its place, on the shared clock in nanoseconds.
+private struct PushTimes: @unchecked Sendable {
+    // Each place is written before its picture is pushed, and read after.
+    let times: UnsafeMutableBufferPointer<Int64>
+    init(count: Int) { times = .allocate(capacity: count) }
+}
+
+/// Notes how old each frame is when it is rendered.
+private final class Stopwatch: VideoSink {
+    private let pushed: PushTimes
+    private var ages: [Int64] = []
+    init(_ pushed: PushTimes) {
+        self.pushed = pushed
+        ages.reserveCapacity(pushed.times.count)
+    }
+    func render(_ frame: VideoFrame) {
+        let now = MediaTime(SharedClock.now).nanoseconds
+        guard let place = frame.metadata["place"].flatMap({ Int($0) }) else { return }
+        ages.append(now - pushed.times[place])
+    }
+    func shouldStop() { allAges.withLock { $0 += ages } }
+}
+
+private let allAges = Mutex<[Int64]>([])
+
+func measureLatency(renderers: Int, frames: Int, rate: Int) async throws {
+    let engine = MediaEngine()
+    try await engine.setExternalVideoSource(enabled: true, useTexture: true)
+    let pushed = PushTimes(count: frames)
+    for _ in 0..<renderers { try await engine.addVideoRenderer(Stopwatch(pushed), to: .local()) }
+    try await engine.startPreview()
+    let picture = try PixelBuffer(.i420, size: VideoSize(width: 1920, height: 1080))
+    // Made before, so that it costs the pushes nothing.
+    let places = (0..<frames).map { ["place": "\($0)"] }
+    var next = ContinuousClock.now
+    for index in 0..<frames {
+        try await Task.sleep(until: next, clock: .continuous)
+        next += .seconds(1) / rate
+        let frame = ExternalVideoFrame()
+        frame.format = .pixelBuffer
+        frame.textureBuf = picture
+        frame.metadata = places[index]
+        pushed.times[index] = MediaTime(SharedClock.now).nanoseconds
+        engine.pushExternalVideoFrame(frame)
+    }
+    await engine.shutDown()
+    let ages = allAges.withLock { $0 }
+    // A live engine on a machine that stands still drops frames.
+    precondition(
+        ages.count >= renderers * frames * 9 / 10,
+        "\(ages.count) of \(renderers * frames) were rendered")
+    for age in ages { print(age) }
+}
