@@ -43,7 +43,7 @@ struct Bench: ParsableCommand {
             .appending(path: "mediabridge-bench-\(getpid())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let chosen = try comparisons(in: Media(directory: directory))
+        let chosen = comparisons(in: Media(directory: directory))
         guard !chosen.isEmpty else { throw ValidationError("no comparison is called that") }
         if list { return chosen.forEach { print("\($0.name)  \($0.title)") } }
         let machine = try Machine.current()
@@ -68,9 +68,9 @@ struct Bench: ParsableCommand {
         if let svg { try GrowthPlot(results).text.write(toFile: svg) }
     }
 
-    private func comparisons(in media: Media) throws -> [Comparison] {
-        try workloads.flatMap { workload in
-            let all = try workload.comparisons(isFull: full, in: media)
+    private func comparisons(in media: Media) -> [Comparison] {
+        workloads.flatMap { workload in
+            let all = workload.comparisons(isFull: full, in: media)
             let isWhole = only.isEmpty || only.contains(workload.name)
             return all.filter { comparison in
                 isWhole || only.contains { comparison.name.hasPrefix($0) }

@@ -11,13 +11,15 @@ struct Comparison {
     let piece: String
     let figures: [Figure]
     /// The place of the contestant that the others are compared with, which every machine has.
-    let floor: Int
+    let floor = 1
     /// Makes the contestants for a number of pieces.
     let contestants: (Int) -> [Contestant]
     /// Whether instructions and allocations are counted, too.
     var isCounted = false
     /// The comparison's place in a plot of growth; `nil` for none.
     var growth: Growth?
+    /// Makes what the contestants read, before the first runs.
+    var prepare: () throws -> Void = {}
 
     struct Growth {
         let plot: String
@@ -26,8 +28,7 @@ struct Comparison {
 
     init(
         _ name: String, _ title: String, pieces: Int, piece: String = "frame",
-        figures: [Figure] = [.cpu, .wall, .peak, .switches], floor: Int = 1,
-        isCounted: Bool = false,
+        figures: [Figure] = [.cpu, .wall, .peak, .switches], isCounted: Bool = false,
         growth: Growth? = nil, _ contestants: @escaping (Int) -> [Contestant]
     ) {
         self.name = name
@@ -35,7 +36,6 @@ struct Comparison {
         self.pieces = pieces
         self.piece = piece
         self.figures = figures
-        self.floor = floor
         self.isCounted = isCounted
         self.growth = growth
         self.contestants = contestants
@@ -43,6 +43,7 @@ struct Comparison {
 
     /// Runs all contestants that this machine can run.
     func measure(rounds: Int, in directory: URL) throws -> Result {
+        try prepare()
         let present = contestants(pieces).filter { $0.probe.map(Program.succeeds) ?? true }
         var runs = present.map { _ in [Run]() }
         let output = directory.appending(path: "output").path
@@ -63,12 +64,11 @@ struct Comparison {
     private static func percentiles(of path: String) throws -> [Double] {
         let times = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
             .compactMap { Double($0) }.map { $0 / 1e9 }.sorted()
-        guard let last = times.last else {
+        guard !times.isEmpty else {
             throw Program.Failure(description: "no times were printed")
         }
         return [0.5, 0.99, 0.999].map { share in
-            let place = Int((Double(times.count) * share).rounded(.up)) - 1
-            return times.indices.contains(place) ? times[place] : last
+            times[Int((Double(times.count) * share).rounded(.up)) - 1]
         }
     }
 
@@ -91,11 +91,13 @@ struct Comparison {
         }
 
         func holds(_ limit: Limit, of index: Int) -> Bool {
-            let floor = values(limit.figure, of: comparison.floor).median
-            if case .ratio(let most) = limit.bound {
-                return ratios(limit.figure, of: index).median <= most
+            let value = values(limit.figure, of: index).median
+            switch limit.bound {
+            case .ratio(let most): return ratios(limit.figure, of: index).median <= most
+            case .more(let most):
+                return value <= values(limit.figure, of: comparison.floor).median + most
+            case .value(let most): return value <= most
             }
-            return limit.holds(values(limit.figure, of: index).median, floor: floor)
         }
     }
 }

@@ -14,7 +14,8 @@ struct Contestant {
     /// The command, with progress and report turned off.
     static func command(_ name: String, _ arguments: [String], limits: [Limit] = []) -> Contestant {
         Contestant(
-            name: name, program: path(of: "gst-bridge"), arguments: arguments, limits: limits)
+            name: name, program: path(of: "gst-bridge"),
+            arguments: arguments + ["--report", "none", "--progress", "never"], limits: limits)
     }
 
     /// A bridge that the command runs.
@@ -23,11 +24,7 @@ struct Contestant {
         name: String = "gst-bridge run",
         limits: [Limit] = []
     ) -> Contestant {
-        command(
-            name,
-            ["run", "--capture", capture, "--output", output, "--report", "none"]
-                + ["--progress", "never"] + options,
-            limits: limits)
+        command(name, ["run", "--capture", capture, "--output", output] + options, limits: limits)
     }
 
     /// A workload of a program that uses the library.

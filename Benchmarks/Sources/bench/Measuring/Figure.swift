@@ -57,14 +57,6 @@ struct Limit {
         self.bound = bound
     }
 
-    func holds(_ value: Double, floor: Double) -> Bool {
-        switch bound {
-        case .ratio(let most): value <= most * floor
-        case .more(let most): value <= floor + most
-        case .value(let most): value <= most
-        }
-    }
-
     var text: String {
         switch bound {
         case .ratio(let most): "\(figure.rawValue) ≤ \(most) ×"

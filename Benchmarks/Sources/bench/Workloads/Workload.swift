@@ -7,7 +7,7 @@ protocol Workload {
     /// The comparisons.
     ///
     /// - Parameter isFull: Whether those that take long are wanted, too.
-    static func comparisons(isFull: Bool, in media: Media) throws -> [Comparison]
+    static func comparisons(isFull: Bool, in media: Media) -> [Comparison]
 }
 
 /// Every workload, in the order of the table.
@@ -34,10 +34,8 @@ struct Media {
 
     static let nowhere = "fakesink sync=false async=false"
 
-    /// A film of H.264 and AAC in Matroska, 640×360 at 30 frames a second; made once.
-    func film(seconds: Int) throws -> String {
-        let file = directory.appending(path: "film-\(seconds).mkv").path
-        if FileManager.default.fileExists(atPath: file) { return file }
+    /// Writes a film of H.264 and AAC in Matroska, 640×360 at 30 frames a second.
+    static func makeFilm(at file: String, seconds: Int) throws {
         let line =
             "-q videotestsrc num-buffers=\(seconds * 30) ! "
             + "video/x-raw,format=I420,width=640,height=360,framerate=30/1 ! "
@@ -46,6 +44,5 @@ struct Media {
             + "audio/x-raw,rate=48000,channels=2 ! avenc_aac ! aacparse ! m. "
             + "matroskamux name=m ! filesink location=\(file)"
         _ = try Program.run("gst-launch-1.0", line.split(separator: " ").map(String.init))
-        return file
     }
 }
