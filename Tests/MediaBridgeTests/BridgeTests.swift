@@ -112,26 +112,43 @@ struct BridgeTests {
         }
     }
 
-    @Test func soundEndsWithTheLastFrameOfALimit() async throws {
+    enum Limit: CaseIterable {
+        case frames, duration
+
+        func set(on plan: inout BridgePlan) {
+            switch self {
+            case .frames: plan.frameLimit = 30
+            case .duration: plan.durationLimit = .seconds(1)
+            }
+        }
+        var end: BridgeReport.End { self == .frames ? .frames : .duration }
+    }
+
+    /// Whichever of them comes later: a limit cuts neither off before its time.
+    @Test(arguments: Limit.allCases, ["audio", "video", ""])
+    func soundEndsWithTheLastFrameOfALimit(limit: Limit, slow: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
+            func delay(_ stream: String, _ microseconds: Int) -> String {
+                slow == stream ? "! identity sleep-time=\(microseconds) " : ""
+            }
             var plan = BridgePlan(
                 capture: "videotestsrc num-buffers=90 ! video/x-raw,format=I420,framerate=30/1 "
+                    + delay("video", 10_000)
                     + "! appsink name=video audiotestsrc num-buffers=300 samplesperbuffer=480 "
-                    + "! audio/x-raw,rate=48000 ! appsink name=audio",
+                    + "! audio/x-raw,rate=48000 \(delay("audio", 5000))! appsink name=audio",
                 outputs: [
                     "appsrc name=video ! x264enc ! matroskamux name=m ! filesink location=\(path) "
                         + "appsrc name=audio ! audioconvert ! flacenc ! m."
                 ])
-            plan.frameLimit = 30
+            limit.set(on: &plan)
             let report = try await Bridge(plan).run().get()
             expectBalanced(report)
-            #expect(report.ended == .frames)
+            #expect(report.ended == limit.end)
             let video = try await MediaProbe(of: path).video
             #expect(video?.frames == 30)
             let samples = try await MediaProbe.audioSamples(of: path)
-            // A second of sound, less what had not come when the last frame did, and no more.
-            #expect(samples <= 48_000)
+            #expect(samples == 48_000)
         }
     }
 

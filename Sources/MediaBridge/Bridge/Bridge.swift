@@ -26,6 +26,7 @@ public final class Bridge: Sendable {
     let outputs: [BridgeOutput]
     let recordings: [BridgeRecording]
     let run: BridgeRun
+    let limits: BridgeLimits
     let plan: BridgePlan
 
     /// Parses every string; opens nothing yet.
@@ -87,6 +88,7 @@ public final class Bridge: Sendable {
             recordings.append(try BridgeRecording(recording, streams: names))
         }
         let limits = BridgeLimits(frames: plan.frameLimit, duration: plan.durationLimit)
+        self.limits = limits
         self.captures = captures
         self.outputs = outputs
         self.recordings = recordings

@@ -1,15 +1,30 @@
 internal import Synchronization
 
 /// The limits at which a bridge ends by itself.
+///
+/// At a limit the other streams of files go on until they have reached its time, because a file's
+/// sound may be far behind its pictures. Those of live captures do not: all of them are at the
+/// present.
 final class BridgeLimits: Sendable {
-    private struct State {
+    fileprivate struct State {
         var frames = 0
         /// The stream whose frames are counted: the first that brought one.
         var counted: String?
         var first: MediaTime?
-        /// The time at which the frame limit will be reached, as far as it is known.
+        /// The time at which the limit is reached, as far as it is known.
         var end: MediaTime?
-        var isReached = false
+        /// The limit that was reached.
+        var reason: BridgeReport.End?
+        /// Whether every stream has reached the limit.
+        var isOver = false
+        /// For each stream, whether a limit waits for it.
+        var streams: [String: @Sendable () -> Bool] = [:]
+        /// The time that each stream has reached.
+        var reached: [String: MediaTime] = [:]
+        /// The streams that have not reached the limit yet.
+        var awaited: Set<String> = []
+        /// What ``reached`` was at the last check of a stall.
+        var checked: [String: MediaTime]?
     }
     private let state = Mutex(State())
     private let frameLimit: Int?
@@ -18,8 +33,12 @@ final class BridgeLimits: Sendable {
     struct Verdict {
         /// Whether the frame is within the limits.
         var passes = true
-        /// Set on the frame that reaches a limit: once it has passed, the bridge ends.
+        /// Whether nothing that follows of this stream is within the limits.
+        var isLast = false
+        /// Set on the frame that completes the run: once it has passed, the bridge ends.
         var end: BridgeReport.End?
+
+        static let refused = Verdict(passes: false)
     }
 
     init(frames: Int?, duration: Duration?) {
@@ -27,17 +46,25 @@ final class BridgeLimits: Sendable {
         durationLimit = duration.map { MediaTime($0) }
     }
 
+    private var isLimited: Bool { frameLimit != nil || durationLimit != nil }
+
+    /// Adds a stream.
+    ///
+    /// - Parameter isAwaited: Returns whether a limit that is reached now has to wait for it.
+    func add(_ stream: String, isAwaited: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.streams[stream] = isAwaited }
+    }
+
     /// Decides whether a video frame with presentation time `time` and with `duration` is within
     /// the limits. The frames of one stream count; those of the others end at its time.
     func admitFrame(of stream: String, at time: MediaTime, for duration: MediaTime?) -> Verdict {
-        guard frameLimit != nil || durationLimit != nil else { return Verdict() }
+        guard isLimited else { return Verdict() }
         return state.withLock { state in
-            guard !state.isReached else { return Verdict(passes: false) }
+            if let verdict = state.verdict(on: stream, at: time, for: duration) { return verdict }
             let first = state.first ?? time
             state.first = first
             if let durationLimit, time - first >= durationLimit {
-                state.isReached = true
-                return Verdict(passes: false, end: .duration)
+                return state.reach(.duration, at: first + durationLimit, by: stream, passing: false)
             }
             let counted = state.counted ?? stream
             state.counted = counted
@@ -52,24 +79,85 @@ final class BridgeLimits: Sendable {
                 state.end = overflow ? nil : time + MediaTime(nanoseconds: span)
             }
             guard state.frames >= frameLimit else { return Verdict() }
-            state.isReached = true
-            return Verdict(end: .frames)
+            return state.reach(.frames, at: state.end ?? time, by: stream, passing: true)
         }
     }
 
     /// Decides whether any other sample with presentation time `time` is within the limits. Audio
     /// may be a little ahead of video, so it ends the bridge only if there is no video.
-    func admitSample(at time: MediaTime) -> Verdict {
-        guard frameLimit != nil || durationLimit != nil else { return Verdict() }
+    func admitSample(
+        of stream: String, at time: MediaTime, for duration: MediaTime?
+    ) -> Verdict {
+        guard isLimited else { return Verdict() }
         return state.withLock { state in
-            guard !state.isReached else { return Verdict(passes: false) }
+            if let verdict = state.verdict(on: stream, at: time, for: duration) { return verdict }
             let first = state.first ?? time
             state.first = first
-            if let end = state.end, time >= end { return Verdict(passes: false) }
+            if let end = state.end, time >= end { return .refused }
             guard let durationLimit, time - first >= durationLimit else { return Verdict() }
-            guard state.frames == 0 else { return Verdict(passes: false) }
-            state.isReached = true
-            return Verdict(passes: false, end: .duration)
+            guard state.frames == 0 else { return .refused }
+            return state.reach(.duration, at: first + durationLimit, by: stream, passing: false)
         }
+    }
+
+    /// Notes that a stream has ended.
+    ///
+    /// - Returns: The limit, if it had been reached and waited for this stream only.
+    func ended(_ stream: String) -> BridgeReport.End? {
+        state.withLock { state in
+            guard state.awaited.remove(stream) != nil else { return nil }
+            return state.endIfComplete()
+        }
+    }
+
+    /// Gives up the streams that a limit waits for if none of them has moved since the last call.
+    ///
+    /// - Returns: The limit, if the run is to end now.
+    func giveUpIfNothingMoved() -> BridgeReport.End? {
+        state.withLock { state in
+            guard state.reason != nil, !state.isOver else { return nil }
+            let reached = state.reached.filter { state.awaited.contains($0.key) }
+            defer { state.checked = reached }
+            guard state.checked == reached else { return nil }
+            state.awaited = []
+            return state.endIfComplete()
+        }
+    }
+}
+
+extension BridgeLimits.State {
+    /// Returns the verdict on a sample of a limit that has been reached; `nil` if none has.
+    fileprivate mutating func verdict(
+        on stream: String, at time: MediaTime, for duration: MediaTime?
+    ) -> BridgeLimits.Verdict? {
+        let latest = time + (duration ?? .zero)
+        reached[stream] = max(latest, reached[stream] ?? latest)
+        guard reason != nil, let end else { return nil }
+        guard awaited.contains(stream) else { return .refused }
+        var verdict = BridgeLimits.Verdict(passes: time < end)
+        guard latest >= end else { return verdict }
+        awaited.remove(stream)
+        verdict.end = endIfComplete()
+        verdict.isLast = verdict.end == nil
+        return verdict
+    }
+
+    /// Notes that a stream has reached a limit.
+    fileprivate mutating func reach(
+        _ limit: BridgeReport.End, at time: MediaTime, by stream: String, passing: Bool
+    ) -> BridgeLimits.Verdict {
+        (reason, end) = (limit, time)
+        for (name, isAwaited) in streams where name != stream && isAwaited() {
+            if reached[name].map({ $0 < time }) ?? true { awaited.insert(name) }
+        }
+        let complete = endIfComplete()
+        return BridgeLimits.Verdict(passes: passing, isLast: complete == nil, end: complete)
+    }
+
+    /// Returns the limit once no stream is awaited.
+    fileprivate mutating func endIfComplete() -> BridgeReport.End? {
+        guard !isOver, awaited.isEmpty else { return nil }
+        isOver = true
+        return reason
     }
 }

@@ -66,10 +66,11 @@ public struct BridgePlan: Sendable {
     public var processors: [any VideoProcessor & Sendable] = []
 
     /// Ends the bridge after this number of frames of the video stream that is the first to bring
-    /// one; `nil`: no limit.
+    /// one; `nil`: no limit. The other streams of files go on to the end of its last frame.
     public var frameLimit: Int?
 
-    /// Ends the bridge after this much media time; `nil`: no limit.
+    /// Ends the bridge after this much media time; `nil`: no limit. Every stream of a file goes on
+    /// to that time.
     public var durationLimit: Duration?
 
     /// The configuration of every capture of the plan.

@@ -50,6 +50,7 @@ final class BridgeStallWatch: Sendable {
             let stands = moved == before && !state.isOver
             return (before, stands && !wasTold, stands && wasTold)
         }
+        if let limit = bridge.limits.giveUpIfNothingMoved() { bridge.run.end(limit) }
         if isOld { bridge.endDeadCaptures(after: Self.stallLimit * 2) }
         if isNew, let stall = bridge.stall(after: Self.stallLimit) {
             bridge.run.tell(.stalled(stall))

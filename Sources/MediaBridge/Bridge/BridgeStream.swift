@@ -54,6 +54,9 @@ final class BridgeStream: CaptureReceiver {
                         ?? PipelineError(.elementFailed, message: "a filter failed: \(error)"))
             }
         gate = ConsumerGate(to: chain)
+        limits.add(name) { [branch, isTaken = !takers.isEmpty] in
+            isTaken && !branch.isLive && !branch.isEnded
+        }
     }
 
     /// Returns the consumer behind the processors. One output needs no fan-out.
@@ -131,7 +134,7 @@ final class BridgeStream: CaptureReceiver {
         let verdict = limits.admitFrame(of: name, at: time, for: frame.duration)
         if verdict.passes { reach(time, frame.duration) }
         if verdict.passes { count(gate.consume(frame)) } else { refuse() }
-        if let end = verdict.end { onLimit(end) }
+        apply(verdict)
     }
 
     func receive(_ sample: MediaSample) {
@@ -149,13 +152,19 @@ final class BridgeStream: CaptureReceiver {
         guard let time = checked(known) else { return }
         latest.store(time.nanoseconds, ordering: .relaxed)
         hasBegun.store(true, ordering: .relaxed)
-        let verdict = limits.admitSample(at: time)
+        let verdict = limits.admitSample(of: name, at: time, for: sample.duration)
         if verdict.passes, gate.isOpen {
             reach(time, sample.duration)
             count(give(sample))
         } else {
             refuse()
         }
+        apply(verdict)
+    }
+
+    private func apply(_ verdict: BridgeLimits.Verdict) {
+        // A muxer that still waits for this stream would hold up those that go on.
+        if verdict.isLast { takers.forEach { $0.endOfStream() } }
         if let end = verdict.end { onLimit(end) }
     }
 
@@ -175,6 +184,7 @@ final class BridgeStream: CaptureReceiver {
         if let loss { onLoss(loss) }
         // A muxer that still waits for this stream would hold up all others.
         takers.forEach { $0.endOfStream() }
+        if let end = limits.ended(name) { onLimit(end) }
         onEnd()
     }
 

@@ -142,6 +142,9 @@ final class CaptureBranch: Sendable {
         }
     }
 
+    /// Whether its capture is live, as far as that is known.
+    var isLive: Bool { translation.isLive }
+
     /// Discards the samples that wait and that follow, if the capture is live. A file has delivered
     /// all that it read.
     func discardIfLive() { if translation.isLive { discard() } }
