@@ -31,14 +31,29 @@ func runChannel(users: Int, frames: Int) async throws {
     precondition(count >= (users - 1) * (frames - 4), "\(count) frames were rendered")
 }
 
-/// A user that only sends.
-private final class Deaf: ChannelReceiver {
-    func userJoined(_ user: UserID) {}
-    func userLeft(_ user: UserID, reason: OfflineReason) {}
-    func trackPublished(_ track: TrackID, by user: UserID) {}
-    func trackUnpublished(_ track: TrackID, by user: UserID) {}
-    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
-    func disconnected(_ error: EngineError) {}
+/// A transport that hands over what it is given, on the caller's thread, so that nothing but the mix is
+/// measured.
+private final class Room: ChannelTransport {
+    private final class Membership: ChannelMembership {
+        var statistics: ChannelStatistics { ChannelStatistics() }
+        func publish(_ track: TrackID) {}
+        func unpublish(_ track: TrackID) {}
+        func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition { .accepted }
+        func leave() async {}
+    }
+    private let listener = Mutex<(any ChannelReceiver)?>(nil)
+
+    func join(
+        _ request: ChannelRequest, receiver: any ChannelReceiver
+    ) async throws(EngineError) -> any ChannelMembership {
+        listener.withLock { $0 = receiver }
+        return Membership()
+    }
+
+    var receiver: any ChannelReceiver {
+        guard let receiver = listener.withLock({ $0 }) else { fatalError("nobody joined") }
+        return receiver
+    }
 }
 
 /// Notes whether anything was heard.
@@ -52,19 +67,18 @@ private let heard = Atomic<Int>(0)
 
 /// All users but one send tones of 48 kHz in steps of 10 ms; the last one hears their mix.
 func runMix(users: Int, seconds: Int) async throws {
-    let network = LoopbackNetwork()
+    let room = Room()
     var configuration = MediaEngine.Configuration()
     configuration.hasVideo = false
-    let engine = MediaEngine(configuration: configuration, transport: network)
+    let engine = MediaEngine(configuration: configuration, transport: room)
     try await engine.enableAudio()
     try await engine.setPlaybackAudioSink(Listener())
     try await engine.joinChannel("bench", userID: "listener", role: .audience)
-    var members: [any ChannelMembership] = []
-    for index in 0..<users {
-        let request = ChannelRequest(channel: "bench", userID: UserID("user\(index)"))
-        let member = try await network.join(request, receiver: Deaf())
-        member.publishAudio()
-        members.append(member)
+    let receiver = room.receiver
+    let speakers = (0..<users).map { UserID("user\($0)") }
+    for user in speakers {
+        receiver.userJoined(user)
+        receiver.audioPublished(by: user)
     }
     let tone = (0..<480).map { Int16(1000 * ($0 % 48) / 48) }
     let origin = MediaTime(SharedClock.now)
@@ -73,15 +87,14 @@ func runMix(users: Int, seconds: Int) async throws {
     for step in 0..<seconds * 100 {
         try await Task.sleep(until: next, clock: .continuous)
         next += .milliseconds(10)
-        for member in members {
+        for user in speakers {
             var frame = try AudioFrame(
                 copying: tone, sampleRate: 48000, channels: 1,
                 runningTime: MediaTime(value: Int64(step), timescale: 100))
             frame.liveTiming = live
-            member.send(frame)
+            receiver.receive(frame, from: user)
         }
     }
-    for member in members { await member.leave() }
     await engine.shutDown()
     let count = heard.load(ordering: .relaxed)
     precondition(count > seconds * 48000 * 9 / 10, "\(count) samples were heard")

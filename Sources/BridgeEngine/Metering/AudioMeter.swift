@@ -46,17 +46,24 @@ final class LevelMeter: Sendable {
         switch frame.format.sampleFormat {
         case .s16le:
             try? frame.withSamples(as: Int16.self) { samples in
-                var peak: UInt16 = 0
-                for index in samples.indices { peak = max(peak, samples[index].magnitude) }
-                return Float(peak) / 32768
+                Float(Self.largest(samples, UInt16.zero) { $0.magnitude }) / 32768
             }
         case .f32le:
             try? frame.withSamples(as: Float.self) { samples in
-                var peak: Float = 0
-                for index in samples.indices { peak = max(peak, abs(samples[index])) }
-                return peak
+                Self.largest(samples, Float.zero) { abs($0) }
             }
         default: nil
+        }
+    }
+
+    @inline(__always)
+    private static func largest<Value, Size: Comparable>(
+        _ samples: Span<Value>, _ zero: Size, _ size: (Value) -> Size
+    ) -> Size {
+        samples.withUnsafeBufferPointer { samples in
+            var largest = zero
+            for index in samples.indices { largest = max(largest, size(samples[index])) }
+            return largest
         }
     }
 }

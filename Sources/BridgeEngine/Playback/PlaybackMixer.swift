@@ -72,10 +72,11 @@ final class PlaybackMixer: Sendable {
     /// Queues a user's audio frame, timestamped in the engine's running time.
     func receive(_ frame: AudioFrame, from user: UserID) {
         guard listeners.load(ordering: .acquiring) > 0 else { return }
-        let (line, next) = line(of: user)
+        let (line, next, hasFailed) = line(of: user)
         do {
             // The line may be closed meanwhile; its samples count as abandoned then.
             let lost = try line.add(frame, now: next)
+            guard hasFailed || lost > 0 else { return }
             state.withLock { state in
                 state.failing.remove(user)
                 state.count(abandoned: lost)
@@ -111,9 +112,12 @@ final class PlaybackMixer: Sendable {
     /// Closes all lines.
     func clear() { state.withLock { $0.endAll() } }
 
-    private func line(of user: UserID) -> (RemotePlayback, next: Int) {
+    private func line(of user: UserID) -> (RemotePlayback, next: Int, hasFailed: Bool) {
         let (known, format, timing) = state.withLock { state in
-            (state.lines[user].map { ($0, state.next) }, state.format, state.timing)
+            let known = state.lines[user].map { line in
+                (line, state.next, !state.failing.isEmpty && state.failing.contains(user))
+            }
+            return (known, state.format, state.timing)
         }
         if let known { return known }
         let fresh = RemotePlayback(
@@ -124,7 +128,7 @@ final class PlaybackMixer: Sendable {
         return state.withLock { state in
             let line = state.lines[user] ?? fresh
             state.lines[user] = line
-            return (line, state.next)
+            return (line, state.next, state.failing.contains(user))
         }
     }
 

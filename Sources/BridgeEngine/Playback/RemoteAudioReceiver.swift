@@ -49,7 +49,8 @@ final class RemoteAudioReceiver: Sendable {
 
     private func line(of user: UserID) -> Line {
         state.withLock { state in
-            let line = state.lines[user] ?? Line()
+            if let line = state.lines[user] { return line }
+            let line = Line()
             state.lines[user] = line
             return line
         }

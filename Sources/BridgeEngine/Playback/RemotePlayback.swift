@@ -9,6 +9,8 @@ final class RemotePlayback: Sendable {
     private struct State {
         var buffer: JitterBuffer
         var isClosed = false
+        /// Memory for the samples of a frame.
+        var floats: [Float] = []
     }
     private let line: Mutex<State>
     private let converter: any AudioConverter
@@ -28,16 +30,22 @@ final class RemotePlayback: Sendable {
     ///   ``close()``.
     /// - Throws: The converter's error.
     func add(_ frame: AudioFrame, now: Int) throws -> Int {
+        if let refused = try addCopied(frame, now: now) { return refused }
         guard let made = try converter.convert(frame, to: AudioConversion(to: format)) else {
             return 0
         }
-        let place = made.runningTime.map { format.samples(in: $0) }
-        return try made.withSamples(as: Float.self) { samples in
-            line.withLock { line in
-                guard !line.isClosed else { return samples.count / format.channels }
-                line.buffer.add(samples, at: place ?? now, now: now)
-                return 0
-            }
+        return try addCopied(made, now: now) ?? 0
+    }
+
+    /// Queues a frame whose samples need no converter; `nil` for any other.
+    private func addCopied(_ frame: AudioFrame, now: Int) throws -> Int? {
+        let place = frame.runningTime.map { format.samples(in: $0) }
+        return try line.withLock { line in
+            guard try frame.copyFloats(to: &line.floats, of: format) else { return nil }
+            let floats = line.floats
+            guard !line.isClosed else { return floats.count / format.channels }
+            line.buffer.add(floats.span, at: place ?? now, now: now)
+            return 0
         }
     }
 

@@ -21,7 +21,6 @@ public struct JitterBuffer: Sendable {
     private let longestTolerance: Int
     private var queue: SampleQueue
     private var pacing: JitterPacing
-    private var kernel = SincKernel()
     /// By how many samples playback is later than the sample's own position. Valid only while
     /// nothing is playing.
     private var lag = 0
@@ -202,8 +201,9 @@ public struct JitterBuffer: Sendable {
         } else if adjustSilence(count, now) {
             return true
         }
+        let wanted = wantedLag
         while offset < count, !queue.isEmpty {
-            pacing.steer(now + offset - queue.start - wantedLag)
+            pacing.steer(now + offset - queue.start - wanted)
             offset += make(count - offset, &mix, at: offset)
         }
         passed = queue.start
@@ -211,20 +211,14 @@ public struct JitterBuffer: Sendable {
         return true
     }
 
-    /// Adds samples to the mix, one at a time while the speed is being changed.
+    /// Adds samples to the mix, at most to the end of a change of speed.
     ///
     /// - Returns: The number of samples added in each channel.
     private mutating func make(_ most: Int, _ mix: inout [Float], at offset: Int) -> Int {
         let (made, taken): (Int, Int)
-        if pacing.isSteering {
-            let fraction = pacing.fraction
-            (made, taken) = (1, pacing.advance())
-            if fraction > 0 {
-                kernel.move(to: fraction)
-                queue.addBetween(kernel, to: &mix, at: offset)
-            } else {
-                queue.add(1, to: &mix, at: offset)
-            }
+        if let run = pacing.advance(most, queued: queue.count) {
+            (made, taken) = (run.made, run.taken)
+            queue.add(run, to: &mix, at: offset)
         } else {
             made = min(most, queue.count)
             taken = made

@@ -67,24 +67,36 @@ struct JitterPacing {
 
     mutating func stopSteering() { (progress, direction) = (nil, 0) }
 
-    /// The offset of the sample to be produced from the next queued one towards the one after it,
-    /// from 0 to 1.
-    var fraction: Double {
-        guard let progress, let length, progress > 0 else { return 0 }
-        let part = Double(progress) / Double(length)
-        return direction > 0 ? part : 1 - part
+    /// Samples that are produced at a changed speed.
+    struct Run {
+        /// The number of samples that are produced.
+        var made: Int
+        /// The number of samples that are then removed from the queue.
+        var taken: Int
+        /// The position of the first one, counted from the next queued sample: from 0 to 1.
+        var start: Double
+        /// The distance from each one to the next, in queued samples.
+        var step: Double
     }
 
-    /// Records that one sample was produced.
+    /// Records that the next samples of a skip or insertion were produced.
     ///
-    /// - Returns: How many samples to remove from the queue.
-    mutating func advance() -> Int {
-        guard let done = progress, let length else { return 1 }
-        let isFirst = done == 0
-        progress = done + 1
-        if direction < 0, isFirst { return 0 }
-        guard done + 1 >= length else { return 1 }
-        progress = nil
-        return direction > 0 ? 2 : 1
+    /// - Parameters:
+    ///   - most: The number of samples wanted.
+    ///   - queued: The number of samples in the queue.
+    /// - Returns: What to produce, at most to the end of the skip or insertion; `nil` if there is
+    ///   none.
+    mutating func advance(_ most: Int, queued: Int) -> Run? {
+        guard let done = progress, let length else { return nil }
+        // While a sample is inserted, the first one that is produced takes none from the queue.
+        let isHeldBack = direction < 0 && done == 0
+        let made = min(most, length - done, isHeldBack ? queued + 1 : queued)
+        let isLast = done + made >= length
+        progress = isLast ? nil : done + made
+        let (part, change) = (Double(done) / Double(length), 1 / Double(length))
+        return Run(
+            made: made, taken: made - (isHeldBack ? 1 : 0) + (direction > 0 && isLast ? 1 : 0),
+            start: direction > 0 ? part : isHeldBack ? 0 : 1 - part,
+            step: direction > 0 ? 1 + change : 1 - change)
     }
 }

@@ -12,7 +12,7 @@ struct SampleQueue {
     private(set) var start = 0
     /// The ranges of positions from `start` on for which no samples have arrived, in order.
     private var holes: [Range<Int>] = []
-    private static let reach = SincKernel.taps / 2
+    private static let reach = SincKernel.count / 2
 
     init(channels: Int) { self.channels = channels }
 
@@ -109,21 +109,47 @@ struct SampleQueue {
 
     /// Adds the next samples to a mix without removing them.
     func add(_ places: Int, to mix: inout [Float], at offset: Int) {
-        let first = history * channels
-        for index in 0..<places * channels {
-            mix[offset * channels + index] += memory[first + index]
+        let (from, to, length) = (history * channels, offset * channels, places * channels)
+        precondition(from + length <= memory.count && to + length <= mix.count)
+        memory.withUnsafeBufferPointer { memory in
+            mix.withUnsafeMutableBufferPointer { mix in
+                for index in 0..<length { mix[to + index] += memory[from + index] }
+            }
         }
     }
 
-    /// Adds one sample interpolated between the next sample and the one after it.
-    func addBetween(_ kernel: SincKernel, to mix: inout [Float], at offset: Int) {
-        let (first, last) = (history - Self.reach + 1, memory.count / channels)
-        for tap in 0..<SincKernel.taps {
-            let place = first + tap
-            guard place >= 0, place < last else { continue }
-            for channel in 0..<channels {
-                mix[offset * channels + channel] +=
-                    memory[place * channels + channel] * kernel.coefficients[tap]
+    /// Adds samples interpolated between the next ones, without removing them.
+    func add(_ run: JitterPacing.Run, to mix: inout [Float], at offset: Int) {
+        precondition((offset + run.made) * channels <= mix.count, "a mix has room for its samples")
+        let last = memory.count / channels
+        memory.withUnsafeBufferPointer { memory in
+            mix.withUnsafeMutableBufferPointer { mix in
+                let kernel = SincKernel.Reader()
+                for index in 0..<run.made {
+                    let position = run.start + Double(index) * run.step
+                    let whole = Int(position)
+                    let taps = kernel.taps(at: position - Double(whole))
+                    let first = history + whole - Self.reach + 1
+                    let to = (offset + index) * channels
+                    // Beyond both ends there is silence.
+                    let isInside = first >= 0 && first + SincKernel.count <= last
+                    switch channels {
+                    case 1 where isInside:
+                        mix[to] += (memory.load16(first) * taps).sum()
+                    case 2 where isInside:
+                        let (left, right) = memory.load16Pairs(first * 2)
+                        mix[to] += (left * taps).sum()
+                        mix[to + 1] += (right * taps).sum()
+                    default:
+                        for tap in 0..<SincKernel.count where first + tap >= 0 && first + tap < last
+                        {
+                            for channel in 0..<channels {
+                                mix[to + channel] +=
+                                    memory[(first + tap) * channels + channel] * taps[tap]
+                            }
+                        }
+                    }
+                }
             }
         }
     }
@@ -133,5 +159,19 @@ struct SampleQueue {
         guard count >= places else { return false }
         let first = history * channels
         return memory[first..<first + places * channels].allSatisfy { abs($0) < level }
+    }
+}
+
+// Both ends were checked by the caller.
+extension UnsafeBufferPointer<Float> {
+    /// Returns the sixteen values from `index` on.
+    fileprivate func load16(_ index: Int) -> SIMD16<Float> {
+        UnsafeRawPointer(baseAddress! + index).loadUnaligned(as: SIMD16<Float>.self)
+    }
+
+    /// Returns the sixteen pairs of values from `index` on, separated.
+    fileprivate func load16Pairs(_ index: Int) -> (SIMD16<Float>, SIMD16<Float>) {
+        let pairs = UnsafeRawPointer(baseAddress! + index).loadUnaligned(as: SIMD32<Float>.self)
+        return (pairs.evenHalf, pairs.oddHalf)
     }
 }

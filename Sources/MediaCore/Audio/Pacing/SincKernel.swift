@@ -2,40 +2,49 @@ internal import Glibc
 
 /// Interpolates between two samples with a sinc of sixteen taps under a Kaiser window. The changes
 /// of speed are so small that no anti-aliasing filter is needed.
-struct SincKernel {
-    /// The number of taps. The sample before the interpolated point has the index `taps / 2 - 1`.
-    static let taps = 16
+enum SincKernel {
+    /// The number of taps. The sample before the interpolated point has the index `count / 2 - 1`.
+    static let count = 16
     private static let phases = 256
     /// The shape parameter of the window: the error of a sine below 15 kHz at 48 kHz is less than
     /// -80 dB.
     private static let beta = 8.0
 
-    private(set) var coefficients = [Float](repeating: 0, count: taps)
+    /// Reads the table. Make one for a block of samples: a static property's first use is checked at
+    /// every access.
+    struct Reader {
+        private let table = SincKernel.table
 
-    /// Computes the coefficients for a point.
-    ///
-    /// - Parameter fraction: The offset of the point from the sample before it, from 0 to 1.
-    mutating func move(to fraction: Double) {
-        let position = fraction * Double(Self.phases)
-        let phase = min(Int(position), Self.phases - 1)
-        let weight = Float(position - Double(phase))
-        let first = phase * Self.taps
-        for tap in 0..<Self.taps {
-            let (near, far) = (Self.table[first + tap], Self.table[first + tap + Self.taps])
-            coefficients[tap] = near + (far - near) * weight
+        /// Returns the coefficients for a point.
+        ///
+        /// - Parameter fraction: The offset of the point from the sample before it, from 0 to 1.
+        func taps(at fraction: Double) -> SIMD16<Float> {
+            // At a sample itself there is nothing to interpolate.
+            if fraction == 0 { return SincKernel.unit }
+            let position = fraction * Double(SincKernel.phases)
+            let phase = min(Int(position), SincKernel.phases - 1)
+            let weight = Float(position - Double(phase))
+            let (near, far) = (table[phase], table[phase + 1])
+            return near + (far - near) * weight
         }
     }
 
+    private static let unit: SIMD16<Float> = {
+        var unit = SIMD16<Float>(repeating: 0)
+        unit[count / 2 - 1] = 1
+        return unit
+    }()
+
     /// The coefficients for each phase, including that of the next sample (fraction 1).
-    private static let table: [Float] = (0...phases).flatMap { phase in
+    private static let table: [SIMD16<Float>] = (0...phases).map { phase in
         let fraction = Double(phase) / Double(phases)
-        let values = (0..<taps).map { tap -> Double in
-            let distance = Double(tap - taps / 2 + 1) - fraction
-            return sinc(distance) * window(distance / Double(taps / 2))
+        let values = (0..<count).map { tap -> Double in
+            let distance = Double(tap - count / 2 + 1) - fraction
+            return sinc(distance) * window(distance / Double(count / 2))
         }
         // Normalised, so that a constant signal keeps its level.
         let sum = values.reduce(0, +)
-        return values.map { Float($0 / sum) }
+        return SIMD16(values.map { Float($0 / sum) })
     }
 
     private static func sinc(_ x: Double) -> Double {
