@@ -1,18 +1,21 @@
 /// A first-in, first-out queue; insertion and removal take amortised constant time.
+///
+/// Its code is inlinable, because unspecialised it took a tenth of the time of a busy mailbox.
+@frozen
 package struct Fifo<Element> {
-    private var places: [Element?] = []
+    @usableFromInline var places: [Element?] = []
     /// Index of the oldest element; the places before it are empty.
-    private var head = 0
+    @usableFromInline var head = 0
 
-    package init() {}
+    @inlinable package init() {}
 
-    package var count: Int { places.count - head }
-    package var isEmpty: Bool { head == places.count }
-    package var first: Element? { isEmpty ? nil : places[head] }
+    @inlinable package var count: Int { places.count - head }
+    @inlinable package var isEmpty: Bool { head == places.count }
+    @inlinable package var first: Element? { isEmpty ? nil : places[head] }
 
-    package mutating func append(_ element: Element) { places.append(element) }
+    @inlinable package mutating func append(_ element: Element) { places.append(element) }
 
-    package mutating func popFirst() -> Element? {
+    @inlinable package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         defer { closeGap() }
         return places[head].take()
@@ -21,7 +24,7 @@ package struct Fifo<Element> {
     /// Removes all elements.
     ///
     /// - Returns: The removed elements, the oldest first.
-    package mutating func removeAll() -> [Element] {
+    @inlinable package mutating func removeAll() -> [Element] {
         let rest = places[head...].compactMap { $0 }
         self = Fifo()
         return rest
@@ -29,7 +32,7 @@ package struct Fifo<Element> {
 
     /// Removes the empty places once they are half of all, so that each element is moved at most
     /// once on average.
-    private mutating func closeGap() {
+    @inlinable mutating func closeGap() {
         head += 1
         if isEmpty {
             places.removeAll(keepingCapacity: places.count <= 64)
