@@ -407,6 +407,16 @@ static inline gboolean mb_video_fits(GstBuffer *buffer, const GstVideoInfo *info
     return TRUE;
 }
 
+// Whether it has a meta that says more than where its planes lie, or than what keeps its memory.
+// Reason: macros (GST_*_META_API_TYPE).
+static inline gboolean mb_buffer_has_attachments(GstBuffer *buffer) {
+    gpointer state = NULL;
+    for (GstMeta *meta; (meta = gst_buffer_iterate_meta(buffer, &state));)
+        if (meta->info->api != GST_VIDEO_META_API_TYPE && meta->info->api != GST_PARENT_BUFFER_META_API_TYPE)
+            return TRUE;
+    return FALSE;
+}
+
 // Maps for writing a buffer that mb_buffer_is_sole, and whose meta fits. Its one memory is mapped itself,
 // because gst_video_frame_map refuses what it counts as shared. Ends with mb_video_frame_unmap_sole.
 // Reason: macros (GST_VIDEO_INFO_*), and pointer arithmetic on the map.

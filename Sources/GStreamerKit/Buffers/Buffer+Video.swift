@@ -18,6 +18,10 @@ extension Buffer {
             guint(info.width), guint(info.height), guint(offsets.count), &offset, &stride)
     }
 
+    /// Whether elements attached anything to the buffer beside the positions of its planes: regions
+    /// of interest, captions, a crop.
+    package var hasAttachments: Bool { mb_buffer_has_attachments(pointer) != 0 }
+
     /// Returns whether every row of a frame of this format lies in the buffer's memory, regardless
     /// of caps and meta. Device memory is not checked.
     package borrowing func holds(_ info: VideoInfo) -> Bool {

@@ -66,13 +66,16 @@ public struct PixelBuffer: Sendable {
     public mutating func withMutablePlanes<R>(
         _ body: (inout MutableVideoPlanes) throws -> R
     ) throws -> R {
-        if !Self.isUnique(&pixels) || !pixels.isWritable { pixels = try pixels.copy() }
+        if !isSoleOwner { pixels = try pixels.copy() }
         var result: Result<R, any Error>?
         try pixels.write { planes in
             do { result = .success(try body(&planes)) } catch { result = .failure(error) }
         }
         return try result!.get()  // a storage calls the body once, or throws
     }
+
+    /// Whether nothing else holds the pixels, so that they may be written in place.
+    package var isSoleOwner: Bool { mutating get { Self.isUnique(&pixels) && pixels.isWritable } }
 
     /// Whether this handle holds the only reference to the storage.
     ///

@@ -93,6 +93,10 @@ public struct VideoFrame: Sendable {
         try pixelBuffer.withMutablePlanes(body)
     }
 
+    /// Whether ``withMutablePlanes(_:)`` would write in place, because nothing else holds the
+    /// pixels.
+    package var isSoleOwner: Bool { mutating get { pixelBuffer.isSoleOwner } }
+
     /// Returns the frame with its pixels replaced, as a converter does.
     public func replacingPixels(_ storage: any VideoFrameStorage) -> VideoFrame {
         var frame = self
