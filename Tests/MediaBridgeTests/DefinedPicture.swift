@@ -66,7 +66,7 @@ extension VideoFrame {
 
     /// What GStreamer's elements make of this frame.
     func through(_ elements: String) throws -> VideoFrame {
-        let wrapped = try BufferWrapper().wrap(self)
+        let wrapped = try wrapped()
         let made = try ElementChain(elements).process(
             wrapped.buffer.retained(), caps: wrapped.caps)
         let info = try #require(VideoInfo(made.caps))

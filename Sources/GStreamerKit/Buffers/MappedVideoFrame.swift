@@ -7,7 +7,7 @@ package struct MappedVideoFrame: ~Copyable {
     /// Whether the buffer's only memory was mapped directly (``Buffer/isHeldBySample``).
     private let isSole: Bool
     /// The planes; their memory is valid while this value lives, and contains every row.
-    package let planes: [Plane]
+    package let planes: Planes
 
     /// The access that a mapping permits.
     package enum Access: Sendable {
@@ -51,11 +51,9 @@ package struct MappedVideoFrame: ~Copyable {
     /// Returns `nil` if a row is outside of the memory.
     private static func planes(
         of frame: inout GstVideoFrame, _ layout: inout GstVideoInfo
-    ) -> [Plane]? {
-        var planes: [Plane] = []
-        let count = layout.finfo.pointee.n_planes
-        planes.reserveCapacity(Int(count))
-        for index in 0..<count {
+    ) -> Planes? {
+        var planes = Planes()
+        for index in 0..<layout.finfo.pointee.n_planes {
             var plane = mb_video_frame_plane(&frame, index)
             guard mb_video_plane_fits(&plane, &layout, index) != 0 else { return nil }
             planes.append(Plane(plane))
@@ -66,6 +64,24 @@ package struct MappedVideoFrame: ~Copyable {
     deinit {
         var frame = self.frame
         if isSole { mb_video_frame_unmap_sole(&frame) } else { gst_video_frame_unmap(&frame) }
+    }
+
+    /// The planes of a frame, at most four. Stored inline, so that mapping a frame allocates
+    /// nothing.
+    package struct Planes: RandomAccessCollection {
+        private var list = InlineArray<4, Plane>(repeating: Plane(MBPlane()))
+        package private(set) var endIndex = 0
+
+        package var startIndex: Int { 0 }
+        package subscript(index: Int) -> Plane {
+            precondition(index < endIndex, "plane \(index) of \(endIndex)")
+            return list[index]
+        }
+
+        fileprivate mutating func append(_ plane: Plane) {
+            list[endIndex] = plane
+            endIndex += 1
+        }
     }
 
     /// A plane in mapped memory.

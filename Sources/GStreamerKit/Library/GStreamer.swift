@@ -29,8 +29,17 @@ public enum GStreamer {
     /// streaming thread.
     public static func shutDown(deadline: Duration = teardownDeadline) {
         waitForTeardown(deadline: deadline)
+        for release in shutDownActions.withLock({ $0 }) { release() }
         gst_deinit()
     }
+
+    /// Calls `release` before GStreamer is deinitialised: for objects that are kept as long as the
+    /// process lives.
+    package static func onShutDown(_ release: @escaping @Sendable () -> Void) {
+        shutDownActions.withLock { $0.append(release) }
+    }
+
+    private static let shutDownActions = Mutex<[@Sendable () -> Void]>([])
 
     /// Waits until every released pipeline is at NULL and freed. Blocks; never call it on a
     /// streaming thread.

@@ -14,13 +14,12 @@ final class FrameConverter: VideoConverter {
     }
     /// In order of use, the most recently used last.
     private let entries = Mutex<[Entry]>([])
-    private let wrapper = BufferWrapper()
     /// Maximum number of chains kept.
     static let capacity = 8
 
     func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame {
         guard target.changes(frame.format) else { return frame }
-        let wrapped = try wrapper.wrap(frame)
+        let wrapped = try frame.wrapped()
         let caps = wrapped.caps
         let chain = try known(caps, target) ?? add(caps, target, frame.format)
         return try chain.convert(frame, wrapped)

@@ -12,12 +12,11 @@ final class SoundConverter: AudioConverter {
         let layout: AudioFrameLayout
     }
     private let chain = Mutex<Chain?>(nil)
-    private let wrapper = BufferWrapper()
 
     func convert(_ frame: AudioFrame, to target: AudioConversion) throws -> AudioFrame? {
         let wanted = target.applied(to: frame.format)
         guard wanted != frame.format else { return frame }
-        let wrapped = try wrapper.wrap(frame)
+        let wrapped = try frame.wrapped()
         let caps = wrapped.caps
         var buffer = wrapped.buffer.retained().withOwnHeader()
         // The frame's running time becomes the buffer's time, so that the output gets running times
@@ -38,7 +37,7 @@ final class SoundConverter: AudioConverter {
         from: AudioFormat, to: AudioFormat
     ) throws(PipelineError) -> Chain {
         if let chain = chain.withLock({ $0 }), chain.from == from, chain.to == to { return chain }
-        let layout = try AudioFrameLayout(to)
+        let layout = try AudioFrameLayout.of(to)
         let fresh = Chain(
             from: from, to: to,
             elements: try ElementChain("audioconvert ! audioresample", to: layout.caps),

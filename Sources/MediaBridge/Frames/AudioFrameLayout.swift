@@ -11,9 +11,20 @@ final class AudioFrameLayout: Sendable {
         self.format = format
     }
 
-    init(_ format: AudioFormat) throws(PipelineError) {
+    private init(_ format: AudioFormat) throws(PipelineError) {
         self.info = try AudioInfo(format)
         self.format = format
+    }
+
+    /// Returns the layout that GStreamer gives to a format.
+    ///
+    /// - Throws: ``PipelineError`` for a format that GStreamer does not accept.
+    static func of(_ format: AudioFormat) throws(PipelineError) -> AudioFrameLayout {
+        try recent.layout(of: format)
+    }
+
+    private static let recent = RecentLayouts<AudioFormat, AudioFrameLayout> {
+        format throws(PipelineError) in try AudioFrameLayout(format)
     }
 
     var caps: Caps { info.caps }

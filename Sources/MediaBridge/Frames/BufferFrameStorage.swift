@@ -19,12 +19,12 @@ final class BufferFrameStorage: VideoFrameStorage {
 
     func read(_ body: (borrowing VideoPlanes) -> Void) throws(FrameError) {
         let mapped = try map(.read)
-        body(VideoPlanes(unsafe: mapped.mappedPlanes, format: format))
+        body(VideoPlanes(unsafe: mapped.list, format: format))
     }
 
     func write(_ body: (inout MutableVideoPlanes) -> Void) throws(FrameError) {
         let mapped = try map(.write)
-        var planes = MutableVideoPlanes(unsafe: mapped.mappedPlanes, format: format)
+        var planes = MutableVideoPlanes(unsafe: mapped.list, formats: layout.formats)
         body(&planes)
     }
 
@@ -47,9 +47,10 @@ final class BufferFrameStorage: VideoFrameStorage {
 
 extension MappedVideoFrame {
     /// The planes in MediaCore's type.
-    var mappedPlanes: [MappedPlane] {
-        planes.map { plane in
-            MappedPlane(
+    fileprivate var list: PlaneList {
+        PlaneList(count: planes.count) { index in
+            let plane = planes[index]
+            return MappedPlane(
                 memory: plane.memory,
                 layout: VideoPlaneLayout(
                     offset: 0, stride: plane.stride, rows: plane.rows, width: plane.width,

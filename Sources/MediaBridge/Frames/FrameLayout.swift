@@ -3,14 +3,16 @@
 final class FrameLayout: Sendable {
     let info: VideoInfo
     let caps: Caps
-    let format: VideoFormat
+    var format: VideoFormat { formats[0] }
+    /// The format alone, as ``MutableVideoPlanes`` takes it.
+    let formats: [VideoFormat]
     /// GStreamer's default layout of the planes.
-    private let planes: [VideoPlaneLayout]
+    let planes: [VideoPlaneLayout]
 
     init(_ info: VideoInfo) {
         self.info = info
         self.caps = info.caps
-        self.format = VideoFormat(info)
+        self.formats = [VideoFormat(info)]
         self.planes = info.defaultPlanes
     }
 
@@ -27,8 +29,15 @@ final class FrameLayout: Sendable {
         }
     }
 
-    convenience init(_ format: VideoFormat) throws(PipelineError) {
-        self.init(try VideoInfo(format))
+    /// Returns the layout that GStreamer gives to a format.
+    ///
+    /// - Throws: ``PipelineError`` for a format that GStreamer does not accept.
+    static func of(_ format: VideoFormat) throws(PipelineError) -> FrameLayout {
+        try recent.layout(of: format)
+    }
+
+    private static let recent = RecentLayouts<VideoFormat, FrameLayout> {
+        format throws(PipelineError) in FrameLayout(try VideoInfo(format))
     }
 }
 

@@ -14,7 +14,7 @@ extension VideoFrame {
     public init(
         _ format: VideoFormat, runningTime: MediaTime?, duration: MediaTime? = nil
     ) throws {
-        let layout = try FrameLayout(format)
+        let layout = try FrameLayout.of(format)
         guard let buffer = Buffer.allocate(byteCount: layout.info.byteCount) else {
             throw FrameError(.outOfMemory, "no memory for \(layout.info.byteCount) bytes")
         }
@@ -39,8 +39,8 @@ extension VideoFrame {
         planes: [VideoPlaneLayout]? = nil, runningTime: MediaTime?, duration: MediaTime? = nil,
         release: @escaping @Sendable () -> Void
     ) throws {
-        let layout = try FrameLayout(format)
-        let planes = planes ?? layout.info.defaultPlanes
+        let layout = try FrameLayout.of(format)
+        let planes = planes ?? layout.planes
         try layout.check(planes)
         let storage = try MemoryFrameStorage(
             unsafeNoCopy: memory, format: format, planes: planes, release: release)
@@ -53,7 +53,6 @@ extension VideoFormat {
     ///
     /// - Throws: ``PipelineError`` for a format that GStreamer does not know.
     public func defaultPlanes() throws(PipelineError) -> [VideoPlaneLayout] {
-        let info = try VideoInfo(self)
-        return info.defaultPlanes
+        try FrameLayout.of(self).planes
     }
 }

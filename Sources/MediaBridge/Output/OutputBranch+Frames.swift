@@ -5,7 +5,7 @@ extension OutputBranch: VideoFrameConsumer {
     func consume(_ frame: some OutputFrame) -> FrameDisposition {
         guard !frame.isEmpty else { return refuse(.badSize) }
         do {
-            let wrapped = try frame.wrapped(by: wrapper)
+            let wrapped = try frame.wrapped()
             let caps = wrapped.caps
             return push(
                 wrapped.buffer, caps: caps, time: frame.runningTime, duration: frame.length,
@@ -28,7 +28,7 @@ extension OutputBranch: VideoFrameConsumer {
             return refuse(.closed)
         }
         let wrapped: ElementChain.BufferWithCaps
-        do { wrapped = try frame.wrapped(by: wrapper) } catch {
+        do { wrapped = try frame.wrapped() } catch {
             _ = refuse(.badFormat)
             throw error
         }
@@ -43,21 +43,13 @@ extension OutputBranch: VideoFrameConsumer {
 protocol OutputFrame: MediaFrame {
     /// How long the frame lasts, if it says so.
     var length: MediaTime? { get }
-    func wrapped(by wrapper: BufferWrapper) throws -> ElementChain.BufferWithCaps
+    func wrapped() throws -> ElementChain.BufferWithCaps
 }
 
 extension VideoFrame: OutputFrame {
     var length: MediaTime? { duration }
-
-    func wrapped(by wrapper: BufferWrapper) throws -> ElementChain.BufferWithCaps {
-        try wrapper.wrap(self)
-    }
 }
 
 extension AudioFrame: OutputFrame {
     var length: MediaTime? { duration }
-
-    func wrapped(by wrapper: BufferWrapper) throws -> ElementChain.BufferWithCaps {
-        try wrapper.wrap(self)
-    }
 }

@@ -40,7 +40,6 @@ final class OutputBranch: Sendable {
     private let fitting: OutputFormatAdapter
     /// Buffers that were refused because of their format.
     let refusedFormats = FormatRefusals()
-    let wrapper = BufferWrapper()
     /// Number of header buffers, which hold no media but data that a decoder needs first.
     private let headers = Atomic<Int>(0)
     /// Number of buffers evicted in a run that is over; negative before.

@@ -183,8 +183,9 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     /// it.
     public var bytes: UnsafeMutableRawBufferPointer { memory.bytes }
 
-    private var mapped: [MappedPlane] {
-        planes.map { plane in
+    private var mapped: PlaneList {
+        PlaneList(count: planes.count) { index in
+            let plane = planes[index]
             let end = min(memory.count, Self.end(of: plane) ?? .max)
             return MappedPlane(
                 memory: UnsafeMutableRawBufferPointer(rebasing: bytes[plane.offset..<end]),
@@ -197,7 +198,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     }
 
     public func write(_ body: (inout MutableVideoPlanes) -> Void) throws(FrameError) {
-        var planes = MutableVideoPlanes(unsafe: mapped, format: format)
+        var planes = MutableVideoPlanes(unsafe: mapped, formats: [format])
         body(&planes)
     }
 

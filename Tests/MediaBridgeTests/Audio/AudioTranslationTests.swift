@@ -82,7 +82,7 @@ struct AudioTranslationTests {
         let frame = try #require(
             try await frames("audiotestsrc num-buffers=1 ! audio/x-raw,format=S16LE,channels=2")
                 .first)
-        let wrapped = try BufferWrapper().wrap(frame)
+        let wrapped = try frame.wrapped()
         let storage = try #require(frame.storage as? BufferAudioStorage)
         #expect(wrapped.buffer.pointer == storage.buffer.pointer)
     }
@@ -92,10 +92,10 @@ struct AudioTranslationTests {
             try await frames("audiotestsrc num-buffers=1 ! audio/x-raw,format=S16LE,channels=2")
                 .first)
         let part = frame.dropFirst(100).prefix(50)
-        let wrapped = try BufferWrapper().wrap(part)
+        let wrapped = try part.wrapped()
         #expect(wrapped.buffer.byteCount == 200)
         let storage = BufferAudioStorage(
-            wrapped.buffer.retained(), try AudioFrameLayout(frame.format))
+            wrapped.buffer.retained(), try AudioFrameLayout.of(frame.format))
         let address = try AudioFrame(storage, runningTime: nil)
             .withBytes { $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
         let start = try part.withBytes { $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
@@ -113,7 +113,7 @@ struct AudioTranslationTests {
             }
         }
         let part = frame.dropFirst(8)
-        let wrapped = try BufferWrapper().wrap(part)
+        let wrapped = try part.wrapped()
         var packed = format
         packed.layout = .interleaved
         let chain = try ElementChain("audioconvert", to: AudioInfo(packed).caps)
@@ -145,7 +145,7 @@ struct AudioTranslationTests {
         #expect(try frame.channel(0, as: Float.self).allSatisfy { $0 == 0 })
         #expect(try frame.channel(1, as: Float.self) == right)
         let part = frame.dropFirst(10).prefix(20)
-        let wrapped = try BufferWrapper().wrap(part)
+        let wrapped = try part.wrapped()
         let layout = try #require(AudioInfo(wrapped.caps).flatMap { AudioFrameLayout($0) })
         let again = AudioFrame(
             BufferAudioStorage(wrapped.buffer.retained(), layout), runningTime: nil)

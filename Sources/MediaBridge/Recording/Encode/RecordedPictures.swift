@@ -6,7 +6,6 @@ internal import Synchronization
 /// Thread: any, one writer at a time; ``reach(_:)`` may be called concurrently.
 final class RecordedPictures: Sendable {
     private let track: RecordingTrack
-    private let wrapper = BufferWrapper()
 
     private struct State {
         /// The last frame of a live stream. A replaced frame is released outside of the lock,
@@ -70,7 +69,7 @@ final class RecordedPictures: Sendable {
             onPlaced(placed)
             begin(frame, placed)
             defer { finish() }
-            let wrapped = try wrapper.wrap(frame)
+            let wrapped = try frame.wrapped()
             let caps = wrapped.caps
             return try await track.write(frame, caps: caps, placed: placed)
         }
@@ -100,7 +99,7 @@ final class RecordedPictures: Sendable {
     private func push(
         _ frame: VideoFrame, _ placed: MediaTime, isLive: Bool
     ) -> FrameDisposition {
-        guard let wrapped = try? wrapper.wrap(frame) else { return track.refuse(.badFormat) }
+        guard let wrapped = try? frame.wrapped() else { return track.refuse(.badFormat) }
         let caps = wrapped.caps
         return track.push(
             wrapped.buffer, caps: caps, placed: placed, duration: frame.duration,

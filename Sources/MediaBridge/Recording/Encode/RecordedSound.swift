@@ -5,7 +5,6 @@ internal import Synchronization
 /// Thread: any, one writer at a time; ``reach(_:)`` may be called concurrently.
 final class RecordedSound: Sendable {
     private let track: RecordingTrack
-    private let wrapper = BufferWrapper()
     private let state: Mutex<State>
 
     private struct State {
@@ -125,7 +124,7 @@ final class RecordedSound: Sendable {
     ) -> FrameDisposition {
         var result = FrameDisposition.accepted
         for frame in frames {
-            guard let wrapped = try? wrapper.wrap(frame), let time = frame.runningTime else {
+            guard let wrapped = try? frame.wrapped(), let time = frame.runningTime else {
                 result = track.refuse(.badFormat)
                 continue
             }

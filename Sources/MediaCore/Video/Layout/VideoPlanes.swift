@@ -2,16 +2,22 @@
 ///
 /// Storages create this value; programs get it from ``VideoFrame/withPlanes(_:)``.
 public struct VideoPlanes: ~Copyable {
-    private let planes: [MappedPlane]
+    private let planes: PlaneList
     /// The format of the whole picture.
     public let format: VideoFormat
 
     /// Creates the value from mapped memory.
     ///
     /// - Parameters:
-    ///   - planes: Memory that must stay valid and unchanged while this value exists.
+    ///   - planes: At most four, in memory that must stay valid and unchanged while this value
+    ///     exists.
     ///   - format: The format of the whole picture.
     public init(unsafe planes: [MappedPlane], format: VideoFormat) {
+        self.init(unsafe: PlaneList(planes), format: format)
+    }
+
+    /// Creates the value as ``init(unsafe:format:)`` does, without an allocation.
+    package init(unsafe planes: PlaneList, format: VideoFormat) {
         self.planes = planes
         self.format = format
     }
@@ -32,7 +38,7 @@ public struct VideoPlanes: ~Copyable {
 
 /// A picture mapped for writing, valid only inside the closure that receives it.
 public struct MutableVideoPlanes: ~Copyable {
-    private let planes: [MappedPlane]
+    private let planes: PlaneList
     /// The format, stored in an array because the compiler (Swift 6.3) crashes on a mutable
     /// subscript of a structure that holds a `String`.
     private let formats: [VideoFormat]
@@ -42,12 +48,19 @@ public struct MutableVideoPlanes: ~Copyable {
     /// Creates the value from mapped memory.
     ///
     /// - Parameters:
-    ///   - planes: Memory that must stay valid while this value exists, and that nothing else
-    ///     accesses.
+    ///   - planes: At most four, in memory that must stay valid while this value exists, and that
+    ///     nothing else accesses.
     ///   - format: The format of the whole picture.
     public init(unsafe planes: [MappedPlane], format: VideoFormat) {
+        self.init(unsafe: PlaneList(planes), formats: [format])
+    }
+
+    /// Creates the value as ``init(unsafe:format:)`` does, without an allocation.
+    ///
+    /// - Parameter formats: The format alone, in an array that is made once for many pictures.
+    package init(unsafe planes: PlaneList, formats: [VideoFormat]) {
         self.planes = planes
-        formats = [format]
+        self.formats = formats
     }
 
     /// The number of planes.
@@ -62,6 +75,42 @@ public struct MutableVideoPlanes: ~Copyable {
     }
 }
 
+/// The planes of a picture, at most four. Stored inline, so that mapping a picture allocates
+/// nothing.
+package struct PlaneList {
+    // No InlineArray: the compiler (Swift 6.3) crashes on a mutable subscript of a structure that
+    // holds one.
+    private let first: MappedPlane
+    private let second: MappedPlane
+    private let third: MappedPlane
+    private let fourth: MappedPlane
+    package let count: Int
+
+    package init(_ planes: [MappedPlane]) {
+        self.init(count: planes.count) { planes[$0] }
+    }
+
+    /// Creates the list from `count` planes, which `plane` returns by index.
+    package init(count: Int, _ plane: (Int) -> MappedPlane) {
+        precondition(count <= 4, "a picture of \(count) planes")
+        self.count = count
+        first = count > 0 ? plane(0) : .none
+        second = count > 1 ? plane(1) : .none
+        third = count > 2 ? plane(2) : .none
+        fourth = count > 3 ? plane(3) : .none
+    }
+
+    subscript(index: Int) -> MappedPlane {
+        precondition(index >= 0 && index < count, "plane \(index) of \(count)")
+        return switch index {
+        case 0: first
+        case 1: second
+        case 2: third
+        default: fourth
+        }
+    }
+}
+
 /// A plane's memory and its layout, as a storage provides them.
 public struct MappedPlane {
     /// The memory, beginning with the first row.
@@ -73,5 +122,11 @@ public struct MappedPlane {
     public init(memory: UnsafeMutableRawBufferPointer, layout: VideoPlaneLayout) {
         self.memory = memory
         self.layout = layout
+    }
+
+    fileprivate static var none: MappedPlane {
+        MappedPlane(
+            memory: UnsafeMutableRawBufferPointer(start: nil, count: 0),
+            layout: VideoPlaneLayout(offset: 0, stride: 0, rows: 0, width: 0))
     }
 }

@@ -1,4 +1,4 @@
-extension BufferWrapper {
+extension AudioFrame {
     /// Returns the frame as a buffer whose times are not set yet: a frame that came from a pipeline
     /// keeps its buffer, and one in Swift memory is wrapped. A frame that is cut to a part of its
     /// samples stays cut.
@@ -9,46 +9,46 @@ extension BufferWrapper {
     ///
     /// - Throws: ``FrameError`` for memory that outputs do not support, and for a frame without
     ///   samples; ``PipelineError`` for a format that GStreamer does not accept.
-    func wrap(_ frame: AudioFrame) throws -> ElementChain.BufferWithCaps {
-        guard frame.sampleCount > 0 else { throw FrameError(.badLayout, "sound without samples") }
-        if let storage = frame.storage as? BufferAudioStorage {
+    func wrapped() throws -> ElementChain.BufferWithCaps {
+        guard sampleCount > 0 else { throw FrameError(.badLayout, "sound without samples") }
+        if let storage = storage as? BufferAudioStorage {
             guard storage.buffer.holds(storage.layout.info) else {
                 throw FrameError(
                     .notMappable,
                     "\(storage.format) does not lie in the \(storage.buffer.byteCount) bytes of its "
                         + "frame: something in the capture, such as capssetter, says so of another")
             }
-            let isWhole = frame.sampleCount == storage.sampleCount
-            if isWhole || frame.format.layout == .interleaved {
+            let isWhole = sampleCount == storage.sampleCount
+            if isWhole || format.layout == .interleaved {
                 let buffer = storage.buffer.retained()
-                    .cut(storage.layout.info, to: frame.samples)
+                    .cut(storage.layout.info, to: samples)
                 return ElementChain.BufferWithCaps(buffer: buffer, caps: storage.layout.caps)
             }
-            return try wrap(frame.dense())
+            return try dense().wrapped()
         }
-        guard let memory = frame.storage as? MemoryAudioStorage else {
+        guard let memory = storage as? MemoryAudioStorage else {
             throw FrameError(.notMappable, "an output does not know the memory of this frame")
         }
-        let layout = try layout(of: frame.format)
-        let pieces = memory.pieces(of: frame.samples)
-        guard pieces.count <= Buffer.mostMemories else { return try wrap(frame.dense()) }
+        let layout = try AudioFrameLayout.of(format)
+        let pieces = memory.pieces(of: samples)
+        guard pieces.count <= Buffer.mostMemories else { return try dense().wrapped() }
         // The closures retain the storage, so the memory stays valid until GStreamer releases the
         // buffer.
-        func wrapped(_ piece: UnsafeMutableRawBufferPointer) -> Buffer {
+        func buffer(over piece: UnsafeMutableRawBufferPointer) -> Buffer {
             let held = WrappedMemory(memory)
             return Buffer.wrapping(unsafe: piece, readOnly: true) { held.giveBack() }
         }
-        var buffer = wrapped(pieces[0])
+        var joined = buffer(over: pieces[0])
         for piece in pieces.dropFirst() {
-            buffer = buffer.appending(wrapped(piece))
+            joined = joined.appending(buffer(over: piece))
         }
-        if frame.format.layout == .planar {
-            let plane = frame.sampleCount * frame.format.sampleStride
-            buffer.describeAudio(
-                layout.info, sampleCount: frame.sampleCount,
-                offsets: (0..<frame.channels).map { $0 * plane })
+        if format.layout == .planar {
+            let plane = sampleCount * format.sampleStride
+            joined.describeAudio(
+                layout.info, sampleCount: sampleCount,
+                offsets: (0..<channels).map { $0 * plane })
         }
-        return ElementChain.BufferWithCaps(buffer: buffer, caps: layout.caps)
+        return ElementChain.BufferWithCaps(buffer: joined, caps: layout.caps)
     }
 }
 

@@ -1,0 +1,32 @@
+extension VideoFrame {
+    /// Returns the frame as a buffer: a frame that came from a pipeline keeps its buffer, and one in
+    /// Swift memory is wrapped. No pixels are copied.
+    ///
+    /// - Throws: ``FrameError`` for memory that outputs do not support, and for planes that do not
+    ///   fit the format; ``PipelineError`` for a format that GStreamer does not accept.
+    func wrapped() throws -> ElementChain.BufferWithCaps {
+        if let storage = storage as? BufferFrameStorage {
+            guard storage.buffer.holds(storage.layout.info) else {
+                throw FrameError(
+                    .notMappable,
+                    "\(storage.format) does not lie in the \(storage.buffer.byteCount) bytes of its "
+                        + "frame: something in the capture, such as capssetter, says so of another")
+            }
+            return storage.output
+        }
+        guard let memory = storage as? MemoryFrameStorage else {
+            throw FrameError(.notMappable, "an output does not know the memory of this frame")
+        }
+        let layout = try FrameLayout.of(memory.format)
+        try layout.check(memory.planes)
+        let bytes = memory.bytes
+        // The closure retains the storage, so the memory stays valid until GStreamer releases the
+        // buffer.
+        let wrapped = WrappedMemory(memory)
+        var buffer = Buffer.wrapping(unsafe: bytes, readOnly: true) { wrapped.giveBack() }
+        buffer.describeVideo(
+            layout.info, offsets: memory.planes.map(\.offset), strides: memory.planes.map(\.stride))
+        buffer.duration = duration.flatMap { ClockTime($0) }
+        return ElementChain.BufferWithCaps(buffer: buffer, caps: layout.caps)
+    }
+}
