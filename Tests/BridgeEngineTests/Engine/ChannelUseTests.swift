@@ -189,7 +189,7 @@ struct ChannelUseTests {
         try await host.joinChannel("room", userID: "host", role: .audience)
         try await guest.setVideoSource(ScriptedSource(source))
         try await guest.joinChannel("room", userID: "guest")
-        Thread.detachNewThread { try? source.deliver(0) }
+        Thread.detachNewThread { _ = try? source.deliver(0) }
         await events.first(named: "firstRemoteFrame")
         await guest.shutDown()
         #expect(await guest.statistics.sent == 1)
