@@ -14,8 +14,8 @@ int push(char **words) {
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
     guint8 *picture = g_malloc(PICTURE_SIZE);
     memset(picture, 128, PICTURE_SIZE);
-    gsize offsets[] = {0, 1920 * 1080, 1920 * 1080 * 5 / 4};
-    gint strides[] = {1920, 960, 960};
+    gsize offsets[GST_VIDEO_MAX_PLANES] = {0, 1920 * 1080, 1920 * 1080 * 5 / 4};
+    gint strides[GST_VIDEO_MAX_PLANES] = {1920, 960, 960};
     for (guint64 i = 0; i < frames; i++) {
         GstBuffer *buffer;
         if (copies) {
