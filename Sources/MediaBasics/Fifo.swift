@@ -1,45 +1,58 @@
 /// A first-in, first-out queue; insertion and removal take amortised constant time.
 ///
-/// Its code is inlinable, because unspecialised it took a tenth of the time of a busy mailbox.
+/// A ring whose code is inlinable: unspecialised, and with the removals of an array, it took a tenth of
+/// the time of a busy mailbox.
 @frozen
 package struct Fifo<Element> {
+    /// The elements are in `count` places from `head` on, which continue at the beginning. The size
+    /// is zero or a power of two.
     @usableFromInline var places: [Element?] = []
-    /// Index of the oldest element; the places before it are empty.
     @usableFromInline var head = 0
+    /// The number of elements.
+    @usableFromInline package internal(set) var count = 0
+
+    /// The size of a ring whose memory is kept while it is empty.
+    @usableFromInline static var keptSize: Int { 64 }
 
     @inlinable package init() {}
 
-    @inlinable package var count: Int { places.count - head }
-    @inlinable package var isEmpty: Bool { head == places.count }
+    @inlinable package var isEmpty: Bool { count == 0 }
     @inlinable package var first: Element? { isEmpty ? nil : places[head] }
 
-    @inlinable package mutating func append(_ element: Element) { places.append(element) }
+    @inlinable package mutating func append(_ element: Element) {
+        if count == places.count { grow() }
+        places[place(count)] = element
+        count += 1
+    }
 
     @inlinable package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
-        defer { closeGap() }
-        return places[head].take()
+        let element = places[head].take()
+        head = place(1)
+        count -= 1
+        if isEmpty, places.count > Self.keptSize { self = Fifo() }
+        return element
     }
 
     /// Removes all elements.
     ///
     /// - Returns: The removed elements, the oldest first.
     @inlinable package mutating func removeAll() -> [Element] {
-        let rest = places[head...].compactMap { $0 }
-        self = Fifo()
+        var rest: [Element] = []
+        rest.reserveCapacity(count)
+        while let element = popFirst() { rest.append(element) }
         return rest
     }
 
-    /// Removes the empty places once they are half of all, so that each element is moved at most
-    /// once on average.
-    @inlinable mutating func closeGap() {
-        head += 1
-        if isEmpty {
-            places.removeAll(keepingCapacity: places.count <= 64)
-            head = 0
-        } else if head >= 32, head * 2 >= places.count {
-            places.removeFirst(head)
-            head = 0
-        }
+    /// Returns the place that is `distance` places behind `head`.
+    @inlinable func place(_ distance: Int) -> Int { (head + distance) & (places.count - 1) }
+
+    @inlinable mutating func grow() {
+        let size = max(4, places.count * 2)
+        var larger: [Element?] = []
+        larger.reserveCapacity(size)
+        for distance in 0..<count { larger.append(places[place(distance)].take()) }
+        while larger.count < size { larger.append(nil) }
+        (places, head) = (larger, 0)
     }
 }
