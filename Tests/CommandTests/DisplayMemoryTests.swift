@@ -22,6 +22,21 @@ extension CommandTests {
             }
         }
 
+        /// Behind concat the source chooses a format that is converted for the display, whose pictures
+        /// would be too small for it.
+        @Test func aFormatThatTheDisplayDoesNotTakeIsNotWrittenIntoItsMemory() async throws {
+            try await withVirtualDisplay { display in
+                let ended = try await GstBridge.run(
+                    [
+                        "run", "--capture",
+                        "concat name=c videotestsrc num-buffers=5 ! c. videotestsrc num-buffers=5 ! c.",
+                        "--output", "ximagesink sync=false",
+                    ],
+                    environment: ["DISPLAY": display.name])
+                #expect(ended.status == 0, "\(ended.errors)")
+            }
+        }
+
         /// Asked for its memory without a device, the element crashes; xvfb has no Xv port.
         @Test func aDisplayThatDoesNotOpenIsNotAskedForMemory() async throws {
             try await withVirtualDisplay { display in

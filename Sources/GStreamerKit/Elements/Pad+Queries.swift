@@ -19,11 +19,19 @@ extension Pad {
     }
 
     /// Passes allocation queries on this sink pad to what follows `source`, a source pad of another
-    /// pipeline, if `gate` admits them. Where nothing there answers, this pad's element does. The
-    /// probe lives as long as the pad, and retains `source` and `gate`.
+    /// pipeline, if `gate` admits them and the elements there accept the caps: frames that will be
+    /// converted do not fit into their memory, whose size some give for their own format. Where
+    /// nothing there answers, this pad's element does. The probe lives as long as the pad, and
+    /// retains `source` and `gate`.
     func forwardAllocationQueries(to source: Pad, through gate: QueryGate) {
         answerQueries(of: GST_QUERY_ALLOCATION) { query in
-            gate.admitAllocationQuery { gst_pad_peer_query(source.pointer, query) != 0 }
+            var caps: UnsafeMutablePointer<GstCaps>?
+            gst_query_parse_allocation(query, &caps, nil)
+            guard let caps else { return false }
+            return gate.admitAllocationQuery {
+                gst_pad_peer_query_accept_caps(source.pointer, caps) != 0
+                    && gst_pad_peer_query(source.pointer, query) != 0
+            }
         }
     }
 

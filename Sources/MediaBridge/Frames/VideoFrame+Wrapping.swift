@@ -18,14 +18,18 @@ extension VideoFrame {
             throw FrameError(.notMappable, "an output does not know the memory of this frame")
         }
         let layout = try FrameLayout.of(memory.format)
-        try layout.check(memory.planes)
         let bytes = memory.bytes
+        let isUsual = memory.planes == layout.planes && bytes.count >= layout.info.byteCount
+        if !isUsual { try layout.check(memory.planes) }
         // The closure retains the storage, so the memory stays valid until GStreamer releases the
         // buffer.
         let wrapped = WrappedMemory(memory)
         var buffer = Buffer.wrapping(unsafe: bytes, readOnly: true) { wrapped.giveBack() }
-        buffer.describeVideo(
-            layout.info, offsets: memory.planes.map(\.offset), strides: memory.planes.map(\.stride))
+        if !isUsual {
+            buffer.describeVideo(
+                layout.info, offsets: memory.planes.map(\.offset),
+                strides: memory.planes.map(\.stride))
+        }
         buffer.duration = duration.flatMap { ClockTime($0) }
         return ElementChain.BufferWithCaps(buffer: buffer, caps: layout.caps)
     }

@@ -74,10 +74,10 @@ final class OutputWriter: Sendable {
     /// Starts the output if it was not started, writes, and throws the reason if the frame is
     /// refused.
     func write(
-        _ what: String, _ body: () async throws -> FrameDisposition
+        _ what: @autoclosure () -> String, _ body: () async throws -> FrameDisposition
     ) async throws {
         if !isStarted, pipeline.failure == nil, !pipeline.hasEnded { try await start() }
-        if case .dropped(let cause) = try await body() { throw refusal(of: what, cause) }
+        if case .dropped(let cause) = try await body() { throw refusal(of: what(), cause) }
     }
 
     func refusal(of what: String, _ cause: DropCause) -> PipelineError {
