@@ -140,8 +140,8 @@ enum GrayscaleRecipe {
             "a row of \(width) pixels ends beyond the plane's \(count) bytes")
     }
 
-    /// A format of four bytes per pixel, whose pixels are changed as words of 32 bits: four at a
-    /// time with the vector instructions of every x86-64 and arm64.
+    /// A format of four bytes per pixel, whose pixels are changed as words of 32 bits, so that the
+    /// compiler can use vector instructions.
     private struct PixelWords {
         private let red: UInt32
         private let green: UInt32
