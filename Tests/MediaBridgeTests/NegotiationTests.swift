@@ -43,6 +43,38 @@ import Testing
         }
     }
 
+    private static let branches = [
+        "x264enc ! matroskamux", "queue ! videoconvert ! x264enc ! mp4mux", "theoraenc ! oggmux",
+    ]
+
+    @Test(arguments: [pictures, "\(pictures) ! video/x-raw,width=160,height=120"])
+    func severalOutputsAgreeAsBehindATee(capture: String) async throws {
+        for first in Self.branches {
+            for second in Self.branches where second != first {
+                try await expectTheFormatsOfATee(of: capture, into: [first, second])
+            }
+        }
+    }
+
+    private func expectTheFormatsOfATee(of capture: String, into branches: [String]) async throws {
+        try await withTemporaryDirectory { directory in
+            let numbered = branches.enumerated().map {
+                "\($1) ! filesink location=\(directory.path)/\($0)"
+            }
+            let whole = numbered.map { "t. ! queue ! \($0).whole" }.joined(separator: " ")
+            try await Tool.check(
+                "gst-launch-1.0",
+                ["-q"] + "\(capture) ! tee name=t \(whole)".split(separator: " ").map(String.init))
+            let plan = BridgePlan(capture: capture, outputs: numbered.map { "\($0).parts" })
+            try await Bridge(plan).run().get()
+            for number in branches.indices {
+                let parts = try await Self.streams(of: "\(directory.path)/\(number).parts")
+                let whole = try await Self.streams(of: "\(directory.path)/\(number).whole")
+                #expect(parts == whole, "\(branches[number]) of \(branches)")
+            }
+        }
+    }
+
     private static func streams(of path: String) async throws -> String {
         try await Tool.check(
             "ffprobe",

@@ -23,6 +23,15 @@ struct WildTests {
         #expect(!output.contains("without a word"), "\(output)")
     }
 
+    /// The third has no windows: one display behind `concat`, one beside a recording, one of OpenGL.
+    @Test func linesWithWindowsDoWhatGstLaunchDoes() async throws {
+        let result = try await Tool.run(
+            Tool.built("Wild"),
+            ["--only", "concat-two-patterns,record-and-view,gist-tee-splitmuxsink-mp4mux"],
+            within: .seconds(120))
+        #expect(result.output.contains("3 of 3 right"), "\(result.output)\(result.errors)")
+    }
+
     @Test func anEntryThatNobodyKnowsIsAnError() async throws {
         let result = try await Tool.run(Tool.built("Wild"), ["--only", "none"])
         #expect(result.status != 0)

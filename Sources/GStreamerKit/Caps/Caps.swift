@@ -81,6 +81,11 @@ package final class Caps: Sendable, CustomStringConvertible {
                 pointer, other.pointer, GST_CAPS_INTERSECT_FIRST))
     }
 
+    /// Returns the intersection in an order that respects the preferences of both, as a tee does.
+    package func zigzagIntersection(_ other: Caps) -> Caps {
+        Caps(adopting: gst_caps_intersect(pointer, other.pointer))
+    }
+
     /// Whether any structure is raw video or audio.
     package var isRaw: Bool { mediaTypes.contains { $0.hasSuffix("/x-raw") } }
 

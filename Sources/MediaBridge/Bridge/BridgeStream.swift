@@ -95,13 +95,14 @@ final class BridgeStream: CaptureReceiver {
             return
         }
         guard branch.sink.narrow(to: common) else { return }
-        // Answers in the order in which the elements behind prefer the caps, which one list of caps
-        // would not keep.
+        // Answers one output in the order in which its elements prefer the caps, which one list of
+        // caps would not keep, and several outputs in the order in which a tee does.
         let askable = takers.filter { $0.acceptedCaps != nil }
-        branch.sink.answerCapsQueries { caps in
+        branch.sink.answerCapsQueries { [isShared = takers.count > 1] caps in
             let answers = askable.compactMap { $0.acceptedCaps(of: caps) }
-            guard let first = answers.first, answers.count == askable.count else { return nil }
-            return answers.dropFirst().reduce(first) { $0.intersection($1) }
+            guard answers.count == askable.count else { return nil }
+            guard isShared else { return answers.first }
+            return answers.reduce(caps) { $0?.zigzagIntersection($1) ?? $1 }
         }
     }
 
