@@ -8,7 +8,7 @@ final class RemoteParticipants: Sendable {
     private final class Stream: Sendable {
         let video: VideoStream
         let meter: FrameMeter
-        let isFirst = Atomic<Bool>(true)
+        let first = FirstFlag()
         init(_ video: VideoStream, _ clock: EngineClock) {
             self.video = video
             meter = FrameMeter(clock: clock.clockTime)
@@ -36,7 +36,7 @@ final class RemoteParticipants: Sendable {
         /// that still has renderers is kept for the user's return.
         mutating func prune(_ isGone: (Key) -> Bool) {
             for (key, stream) in streams where isGone(key) {
-                stream.isFirst.store(true, ordering: .relaxed)
+                stream.first.reset()
                 guard stream.video.isIdle else { continue }
                 streams[key] = nil
                 guard stream.meter.frames > 0 else { continue }
@@ -148,7 +148,7 @@ final class RemoteParticipants: Sendable {
 
     func trackPublished(_ track: TrackID, by user: UserID) {
         state.withLock { $0.streams[Key(user: user, track: track)] }?
-            .isFirst.store(true, ordering: .relaxed)
+            .first.reset()
         events.post(.trackPublished(track, by: user))
     }
 
@@ -166,13 +166,10 @@ final class RemoteParticipants: Sendable {
             frame.liveTiming?.clockOrigin = clock.origin
         }
         stream.meter.note(frame.format)
-        let isFirst =
-            stream.isFirst.load(ordering: .relaxed)
-            && stream.isFirst.exchange(false, ordering: .relaxed)
-        if isFirst { stream.video.beginAnew() }
-        let size = VideoSize(width: frame.width, height: frame.height)
+        let size = stream.first.take() ? VideoSize(width: frame.width, height: frame.height) : nil
+        if size != nil { stream.video.beginAnew() }
         stream.video.consume(frame)
-        if isFirst { events.post(.firstRemoteFrame(user, track, size)) }
+        if let size { events.post(.firstRemoteFrame(user, track, size)) }
     }
 
     private func stream(of user: UserID, _ track: TrackID) -> Stream {

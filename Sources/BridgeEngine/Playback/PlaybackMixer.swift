@@ -115,7 +115,7 @@ final class PlaybackMixer: Sendable {
     private func line(of user: UserID) -> (RemotePlayback, next: Int, hasFailed: Bool) {
         let (known, format, timing) = state.withLock { state in
             let known = state.lines[user].map { line in
-                (line, state.next, !state.failing.isEmpty && state.failing.contains(user))
+                (line, state.next, state.failing.contains(user))
             }
             return (known, state.format, state.timing)
         }

@@ -9,7 +9,7 @@ final class RemoteAudioReceiver: Sendable {
         let stream = AudioStream()
         let meter = AudioMeter()
         let level = LevelMeter()
-        let isFirst = Atomic<Bool>(true)
+        let first = FirstFlag()
 
         /// The counts of the user's audio; `nil` if none has arrived.
         var counts: EngineStatistics.RemoteAudio? {
@@ -74,7 +74,7 @@ final class RemoteAudioReceiver: Sendable {
     // MARK: Events of the channel
 
     func published(by user: UserID) {
-        line(of: user).isFirst.store(true, ordering: .relaxed)
+        line(of: user).first.reset()
         events.post(.audioPublished(by: user))
     }
 
@@ -92,11 +92,8 @@ final class RemoteAudioReceiver: Sendable {
             frame.liveTiming?.clockOrigin = clock.origin
         }
         line.meter.note(frame)
-        let isFirst =
-            line.isFirst.load(ordering: .relaxed)
-            && line.isFirst.exchange(false, ordering: .relaxed)
-        let format = frame.format
-        defer { if isFirst { events.post(.firstRemoteAudio(user, format)) } }
+        let format = line.first.take() ? frame.format : nil
+        defer { if let format { events.post(.firstRemoteAudio(user, format)) } }
         let isMuted = state.withLock { $0.areAllMuted || $0.muted.contains(user) }
         guard !isMuted else { return }
         line.level.note(frame)

@@ -198,24 +198,6 @@ enum GrayscaleRecipe {
 }
 
 extension MutableVideoPlanes {
-    /// Sets the bytes between the rows of a plane to zero: memory that is used again would show
-    /// what it held before.
-    mutating func clearPadding(_ index: Int) {
-        var plane = self[index]
-        let layout = plane.layout
-        let length = layout.rowBytes
-        guard layout.stride > length else { return }
-        plane.withUnsafeMutableBytes { bytes in
-            for y in 0..<layout.rows {
-                let start = y * layout.stride + length
-                let end = min(start + layout.stride - length, bytes.count)
-                guard start < end else { continue }
-                UnsafeMutableRawBufferPointer(rebasing: bytes[start..<end])
-                    .initializeMemory(as: UInt8.self, repeating: 0)
-            }
-        }
-    }
-
     /// Copies one plane.
     fileprivate mutating func copy(_ index: Int, _ source: borrowing VideoPlanes) {
         let from = source[index]

@@ -13,10 +13,7 @@ extension AudioFrame {
         guard sampleCount > 0 else { throw FrameError(.badLayout, "sound without samples") }
         if let storage = storage as? BufferAudioStorage {
             guard storage.buffer.holds(storage.layout.info) else {
-                throw FrameError(
-                    .notMappable,
-                    "\(storage.format) does not lie in the \(storage.buffer.byteCount) bytes of its "
-                        + "frame: something in the capture, such as capssetter, says so of another")
+                throw FrameError(tooFewBytes: storage.buffer.byteCount, of: "\(storage.format)")
             }
             let isWhole = sampleCount == storage.sampleCount
             if isWhole || format.layout == .interleaved {

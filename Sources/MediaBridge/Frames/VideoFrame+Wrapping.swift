@@ -7,10 +7,7 @@ extension VideoFrame {
     func wrapped() throws -> ElementChain.BufferWithCaps {
         if let storage = storage as? BufferFrameStorage {
             guard storage.buffer.holds(storage.layout.info) else {
-                throw FrameError(
-                    .notMappable,
-                    "\(storage.format) does not lie in the \(storage.buffer.byteCount) bytes of its "
-                        + "frame: something in the capture, such as capssetter, says so of another")
+                throw FrameError(tooFewBytes: storage.buffer.byteCount, of: "\(storage.format)")
             }
             return storage.output
         }

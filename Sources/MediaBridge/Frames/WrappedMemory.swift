@@ -45,3 +45,13 @@ final class WrappedMemory: Sendable {
         _ = await latch.wait(for: .seconds(1).asDefaultDeadline)
     }
 }
+
+extension FrameError {
+    /// A frame whose buffer is smaller than its format needs.
+    init(tooFewBytes count: Int, of format: String) {
+        self.init(
+            .notMappable,
+            "\(format) does not lie in the \(count) bytes of its frame: something in the capture, "
+                + "such as capssetter, says so of another")
+    }
+}

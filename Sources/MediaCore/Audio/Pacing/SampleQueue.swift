@@ -131,7 +131,6 @@ struct SampleQueue {
                     let taps = kernel.taps(at: position - Double(whole))
                     let first = history + whole - Self.reach + 1
                     let to = (offset + index) * channels
-                    // Beyond both ends there is silence.
                     let isInside = first >= 0 && first + SincKernel.count <= last
                     switch channels {
                     case 1 where isInside:
@@ -140,16 +139,21 @@ struct SampleQueue {
                         let (left, right) = memory.load16Pairs(first * 2)
                         mix[to] += (left * taps).sum()
                         mix[to + 1] += (right * taps).sum()
-                    default:
-                        for tap in 0..<SincKernel.count where first + tap >= 0 && first + tap < last
-                        {
-                            for channel in 0..<channels {
-                                mix[to + channel] +=
-                                    memory[(first + tap) * channels + channel] * taps[tap]
-                            }
-                        }
+                    default: addClipped(memory, taps, from: first, of: last, to: mix, at: to)
                     }
                 }
+            }
+        }
+    }
+
+    /// Adds one sample whose taps may reach beyond the ends of `memory`, where there is silence.
+    private func addClipped(
+        _ memory: UnsafeBufferPointer<Float>, _ taps: SIMD16<Float>, from first: Int, of last: Int,
+        to mix: UnsafeMutableBufferPointer<Float>, at to: Int
+    ) {
+        for tap in 0..<SincKernel.count where first + tap >= 0 && first + tap < last {
+            for channel in 0..<channels {
+                mix[to + channel] += memory[(first + tap) * channels + channel] * taps[tap]
             }
         }
     }
