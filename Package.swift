@@ -107,8 +107,8 @@ let package = Package(
         .testTarget(
             name: "MediaBridgeTests",
             dependencies: [
-                "MediaBridge", "CMediaBridge", "CycleProbe", "MediaBasics", "ScriptProbe",
-                "TestSupport",
+                "AllocationProbe", "MediaBridge", "CMediaBridge", "CycleProbe", "MediaBasics",
+                "ScriptProbe", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -116,6 +116,12 @@ let package = Package(
         .executableTarget(
             name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/CycleProbe",
             swiftSettings: settings
+        ),
+        // Counts allocations on the hot paths.
+        .target(name: "CAllocations", path: "Tests/AllocationProbe/CAllocations"),
+        .executableTarget(
+            name: "AllocationProbe", dependencies: ["CAllocations", "MediaBridge"],
+            path: "Tests/AllocationProbe/Program", swiftSettings: settings
         ),
         // A user's first script, with loops and an end by Ctrl-C at the top level.
         .executableTarget(

@@ -146,6 +146,7 @@ static inline GstBuffer *mb_buffer_make_writable(GstBuffer *buffer) { return gst
 static inline GstBuffer *mb_buffer_ref(GstBuffer *buffer) { return gst_buffer_ref(buffer); }
 static inline void mb_buffer_unref(GstBuffer *buffer) { gst_buffer_unref(buffer); }
 static inline GstCaps *mb_caps_ref(GstCaps *caps) { return gst_caps_ref(caps); }
+static inline GstCaps *mb_caps_any(void) { return gst_caps_ref(GST_CAPS_ANY); }
 static inline void mb_caps_unref(GstCaps *caps) { gst_caps_unref(caps); }
 static inline void mb_sample_unref(GstSample *sample) { gst_sample_unref(sample); }
 static inline GstTagList *mb_tag_list_copy(const GstTagList *list) { return gst_tag_list_copy(list); }

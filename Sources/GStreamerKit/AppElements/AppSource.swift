@@ -110,7 +110,7 @@ package final class AppSource: Sendable {
     }
 
     /// Returns the first element downstream of the source that satisfies the predicate.
-    private func first(where isSo: (Element) -> Bool) -> Element? {
+    func first(where isSo: (Element) -> Bool) -> Element? {
         var pad = element.pad("src")?.peer
         for _ in 0..<256 {
             guard let element = pad?.element else { return nil }

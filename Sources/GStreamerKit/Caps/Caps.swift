@@ -40,6 +40,9 @@ package final class Caps: Sendable, CustomStringConvertible {
 
     deinit { mb_caps_unref(pointer) }
 
+    /// ANY: always the same GstCaps.
+    package static var any: Caps { Caps(adopting: mb_caps_any()) }
+
     /// The media type of the first structure, for example `video/x-raw`; `ANY` if there is no
     /// structure.
     package var mediaType: String {
@@ -73,6 +76,9 @@ package final class Caps: Sendable, CustomStringConvertible {
 
     /// Whether they are EMPTY.
     package var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
+
+    /// Whether they describe exactly one format.
+    package var isFixed: Bool { gst_caps_is_fixed(pointer) != 0 }
 
     /// Returns the intersection, in the order of preference of these caps.
     package func intersection(_ other: Caps) -> Caps {

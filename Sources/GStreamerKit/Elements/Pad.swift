@@ -58,18 +58,21 @@ package final class Pad: @unchecked Sendable {
         return gst_pad_peer_query_caps(pointer, nil).map { Caps(adopting: $0) }
     }
 
-    /// Calls `body` for every buffer that passes, on the streaming thread: it must return at once.
-    /// The probe, and everything that `body` captures, lives as long as the pad.
-    ///
-    /// - Parameters:
-    ///   - skippingHeaders: Whether to ignore headers without a timestamp, which hold no media.
-    ///   - body: Called once for each buffer.
-    package func onBuffer(
-        skippingHeaders: Bool = false, _ body: @escaping @Sendable () -> Void
-    ) {
+    /// Which buffers ``onBuffer(of:_:)`` is told.
+    package enum BufferKind: Sendable {
+        case all
+        /// All but headers without a timestamp, which hold no media.
+        case media
+        /// Media without a presentation time.
+        case timelessMedia
+    }
+
+    /// Calls `body` for every buffer of this kind that passes, on the streaming thread: it must
+    /// return at once. The probe, and everything that `body` captures, lives as long as the pad.
+    package func onBuffer(of kind: BufferKind = .all, _ body: @escaping @Sendable () -> Void) {
         let mask = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
         let context = UnsafeMutablePointer<Probe>.allocate(capacity: 1)
-        context.initialize(to: Probe(skipsHeaders: skippingHeaders, body: body))
+        context.initialize(to: Probe(kind: kind, body: body))
         _ = mb_pad_add_probe(
             pointer, GstPadProbeType(rawValue: mask),
             { _, info, context in
@@ -96,11 +99,18 @@ package final class Pad: @unchecked Sendable {
     /// Heap-allocated from registration until the destroy-notify. Not copyable, so that a call
     /// borrows it in place and does no reference counting.
     private struct Probe: ~Copyable {
-        let skipsHeaders: Bool
+        let kind: BufferKind
         let body: @Sendable () -> Void
 
         borrowing func met(_ buffer: UnsafeMutablePointer<GstBuffer>?) {
-            if skipsHeaders, let buffer, buffer.isTimelessHeader { return }
+            switch kind {
+            case .all: break
+            case .media: if let buffer, buffer.isTimelessHeader { return }
+            case .timelessMedia:
+                guard let buffer, buffer.pointee.pts == .max, !buffer.isTimelessHeader else {
+                    return
+                }
+            }
             body()
         }
     }

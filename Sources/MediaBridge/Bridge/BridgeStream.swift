@@ -21,6 +21,8 @@ final class BridgeStream: CaptureReceiver {
     /// Samples that came after a limit, after the stop, or after the end of every output; and
     /// headers.
     private let unwanted = Atomic<Int>(0)
+    /// Whether an output takes bytes without caps; `nil` until the first came.
+    private let areBytesTaken = Mutex<Bool?>(nil)
     private let end = Atomic<Int64>(0)
     /// The time of the latest sample.
     private let latest = Atomic<Int64>(0)
@@ -171,6 +173,14 @@ final class BridgeStream: CaptureReceiver {
 
     func receive(_ tags: Tags) { takers.forEach { $0.take(tags) } }
 
+    var takesBytes: Bool {
+        areBytesTaken.withLock { known in
+            let areTaken = known ?? (isDirect && takers.contains { $0.takesBytes })
+            known = areTaken
+            return areTaken
+        }
+    }
+
     @discardableResult
     private func give(_ sample: MediaSample) -> FrameDisposition {
         var result = FrameDisposition.dropped(.closed)
@@ -250,6 +260,9 @@ protocol StreamTaker: VideoFrameConsumer {
     /// Takes a sample of anything other than raw video.
     func take(_ sample: MediaSample) -> FrameDisposition
 
+    /// Whether it takes samples whose caps are ANY.
+    var takesBytes: Bool { get }
+
     /// Takes tags of the stream. Never blocks.
     func take(_ tags: Tags)
 
@@ -258,10 +271,14 @@ protocol StreamTaker: VideoFrameConsumer {
 }
 
 extension StreamTaker {
+    var takesBytes: Bool { false }
+
     func lendMemory(to sink: AppSink) {}
 }
 
 extension OutputBranch: StreamTaker {
+    var takesBytes: Bool { source.takesBytes }
+
     func take(_ sample: MediaSample) -> FrameDisposition {
         push(
             sample.buffer.retained(), caps: sample.caps, time: sample.runningTime, duration: nil,

@@ -185,8 +185,10 @@ final class CaptureBranch: Sendable {
 
     /// Ends the branch because its stream will never come; `error` says why.
     func end(losing error: @autoclosure () -> PipelineError) {
-        guard !isEnded else { return }
-        let error = error()
+        if !isEnded { lose(error()) }
+    }
+
+    private func lose(_ error: PipelineError) {
         lost.withLock { if $0 == nil { $0 = error } }
         end()
     }
@@ -306,32 +308,37 @@ final class CaptureBranch: Sendable {
     }
 
     private func drain(to receiver: any CaptureReceiver) {
-        while let sample = pull() { translation.deliver(sample, to: receiver) }
+        while let sample = translation.pull() { deliver(sample, to: receiver) }
     }
 
     /// Delivers all samples that have arrived. The appsink of a file drops nothing, so the counts
     /// say how many wait; no extra pull is needed to find the queue empty.
     private func deliverArrived(to receiver: any CaptureReceiver) {
-        while takenSamples < arrivedSamples, let sample = pull() {
-            translation.deliver(sample, to: receiver)
+        while takenSamples < arrivedSamples, let sample = translation.pull() {
+            deliver(sample, to: receiver)
         }
+    }
+
+    private func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
+        guard sample.capsIdentity != nil || receiver.takesBytes else { return refuseBytes() }
+        translation.deliver(sample, to: receiver)
     }
 
     // MARK: Taking samples
 
-    /// Takes the next sample. Bytes without caps, as a file source gives them, end the branch: no
-    /// output could know what they are.
-    private func pull() -> Sample? {
-        guard let sample = translation.pull() else { return nil }
-        if sample.capsIdentity == nil { end(losing: .noFormat(of: sink.element.name)) }
-        return sample
-    }
+    /// Ends the branch because of bytes without caps, as a file source gives them, where nobody
+    /// could know what they are. The stream itself may have ended before they are read.
+    private func refuseBytes() { lose(.noFormat(of: sink.element.name)) }
 
     /// Returns the next frame or sample if one waits, otherwise `nil`; never blocks. One caller at
     /// a time.
     func tryPull() -> SampleTranslation.Item? {
-        while let sample = pull() {
-            if let item = translation.translate(sample) { return item }
+        while let sample = translation.pull() {
+            if sample.capsIdentity == nil {
+                refuseBytes()
+            } else if let item = translation.translate(sample) {
+                return item
+            }
         }
         return nil
     }

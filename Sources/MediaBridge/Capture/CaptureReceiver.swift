@@ -9,6 +9,9 @@ protocol CaptureReceiver: AnyObject, Sendable {
     func receive(_ sample: MediaSample)
     /// Receives the tags that apply from here on. Must not block.
     func receive(_ tags: Tags)
+    /// Whether samples may come whose caps are ANY: bytes of which the capture does not say what
+    /// they are.
+    var takesBytes: Bool { get }
     /// Reports that the branch has ended; no sample follows.
     ///
     /// - Parameter loss: Why no sample ever came, if the capture turned out to have no such stream;
@@ -20,4 +23,5 @@ extension CaptureReceiver {
     /// Does nothing: for receivers that do not ask for audio frames.
     func receive(_ frame: consuming AudioFrame) {}
     func receive(_ tags: Tags) {}
+    var takesBytes: Bool { false }
 }

@@ -73,8 +73,8 @@ final class SampleTranslation: Sendable {
             receiver.receive(consume frame)
         } else if let audio = audioLayout {
             receiver.receive(self.frame(buffer, audio, running))
-        } else if let sample = self.sample(buffer, running) {
-            receiver.receive(sample)
+        } else {
+            receiver.receive(self.sample(buffer, running))
         }
     }
 
@@ -93,7 +93,7 @@ final class SampleTranslation: Sendable {
             return .frame(frame(buffer, layout, running))
         }
         if let audio = audioLayout { return .audio(frame(buffer, audio, running)) }
-        return self.sample(buffer, running).map { .sample($0) }
+        return .sample(self.sample(buffer, running))
     }
 
     /// The time at which the sample is due. Parsers of elementary streams time encoded media by its
@@ -131,11 +131,10 @@ final class SampleTranslation: Sendable {
             BufferAudioStorage(buffer, layout), runningTime: running, liveTiming: live)
     }
 
-    private func sample(_ buffer: consuming Buffer, _ running: MediaTime?) -> MediaSample? {
+    private func sample(_ buffer: consuming Buffer, _ running: MediaTime?) -> MediaSample {
         let (caps, audio) = stream.withLock { ($0.caps, $0.audio) }
-        guard let caps else { return nil }
         return MediaSample(
-            buffer, caps: caps, audioLayout: audio, runningTime: running, liveTiming: live)
+            buffer, caps: caps ?? .any, audioLayout: audio, runningTime: running, liveTiming: live)
     }
 
     private var live: LiveTiming? { isLive ? stream.withLock { $0.live } : nil }

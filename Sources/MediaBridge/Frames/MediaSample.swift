@@ -3,7 +3,7 @@
 /// A reference-counted handle; passing it on copies no bytes. Thread: any.
 final class MediaSample: Sendable {
     let buffer: Buffer
-    /// The caps that describe the bytes.
+    /// The caps that describe the bytes; ANY if the capture does not say what they are.
     let caps: Caps
     /// Presentation time, in the running time of its capture, or the decoding time of encoded media
     /// that has no other; `nil` if it has none.

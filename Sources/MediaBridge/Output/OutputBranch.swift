@@ -23,7 +23,7 @@ final class OutputBranch: Sendable {
         var converter: ElementChain?
         /// Whether the converter outputs the caps that the output was given first.
         var isFixed = false
-        /// Caps that were set on the appsrc last.
+        /// Caps that were set on the appsrc last; ANY if it sends bytes without caps.
         var caps: Caps?
         /// Tags of the stream that wait until the appsrc has caps.
         var tags: [Tags] = []
@@ -62,7 +62,25 @@ final class OutputBranch: Sendable {
         // The probes live as long as the pads, so they must not retain self, which retains the
         // pipeline.
         source.onDeparture { [gate] in gate.departed() }
-        farEnd?.onBuffer(skippingHeaders: true) { [written] in written.tally.add() }
+        farEnd?.onBuffer(of: .media) { [written] in written.tally.add() }
+        watchForTimelessMedia(at: farEnd ?? source.element.pad("src")?.peer)
+    }
+
+    /// Makes the output fail if its muxer gets media without a presentation time and would write it
+    /// with any time, without an error: a parser of an elementary stream knows decoding times alone.
+    private func watchForTimelessMedia(at pad: Pad?) {
+        guard let muxer = pad?.element, ["matroskamux", "webmmux"].contains(muxer.factoryName)
+        else {
+            return
+        }
+        let error = PipelineError(
+            .noTime, element: muxer.path,
+            message:
+                "\"\(muxer.factoryName)\" got media without a presentation time, and cannot know "
+                + "when it is due",
+            advice:
+                "mpegtsmux, which takes decoding times; or decode the stream, and encode it anew")
+        pad?.onBuffer(of: .timelessMedia) { [refusedFormats] in refusedFormats.note(error) }
     }
 
     /// The object that the probe on the far end retains.
@@ -314,6 +332,9 @@ final class OutputBranch: Sendable {
             stream.converter = chain
             stream.input = renamed
             stream.isFixed = isFixed
+        case .bytes(let caps):
+            source.countBytes()
+            change(&stream, to: caps)
         }
         // Retained even if the converter gets other caps, so that no caps can get the same
         // identity.
@@ -358,7 +379,7 @@ final class OutputBranch: Sendable {
     private func change(_ stream: inout Stream, to caps: Caps) {
         stream.dropsOldest = nil
         stream.caps = caps
-        source.setCaps(caps)
+        if !caps.isAny { source.setCaps(caps) }
         stream.tags.forEach { source.send($0) }
         stream.tags = []
     }

@@ -18,6 +18,8 @@ struct OutputFormatAdapter: Sendable {
         /// Through a converter, from these caps. If `isFixed`, to the caps that the output was
         /// given first.
         case converted(ElementChain, from: Caps, isFixed: Bool)
+        /// Unchanged, as bytes; the output gets these caps, none if they are ANY.
+        case bytes(as: Caps)
     }
 
     /// Returns how buffers with `caps` have to be passed to the output.
@@ -25,6 +27,16 @@ struct OutputFormatAdapter: Sendable {
     /// - Parameter given: Caps that the output has been given so far; `nil` at the beginning.
     /// - Throws: ``PipelineError`` if no converter helps.
     func passage(of caps: Caps, given: Caps?) throws(PipelineError) -> Passage {
+        if caps.isAny {
+            if let given { throw changed(given, caps) }
+            guard source.takesBytes else {
+                throw unfit(
+                    caps,
+                    "a parser such as rawvideoparse or rawaudioparse, a demuxer or decodebin "
+                        + "in front of it")
+            }
+            return .bytes(as: source.acceptedCaps.flatMap { $0.isFixed ? $0 : nil } ?? .any)
+        }
         // Checked even in front of a converter: it accepts any memory that it passes through, but
         // the element behind it may not.
         if let advice = caps.downloadAdvice, source.acceptedCaps(of: caps)?.isEmpty == true {
@@ -107,10 +119,11 @@ struct OutputFormatAdapter: Sendable {
     private func unfit(_ caps: Caps, _ advice: String) -> PipelineError {
         let receiver = source.receiver
         let memory = caps.deviceMemory.map { "(memory:\($0))" } ?? ""
+        let kind = caps.isAny ? "bytes without caps" : "\(caps.mediaType)\(memory)"
         return PipelineError(
             .linkFailed, element: receiver?.path,
-            message: "\"\(receiver?.factoryName ?? "the output")\" does not take "
-                + "\(caps.mediaType)\(memory), which the capture gives",
+            message: "\"\(receiver?.factoryName ?? "the output")\" does not take \(kind), "
+                + "which the capture gives",
             advice: advice)
     }
 
