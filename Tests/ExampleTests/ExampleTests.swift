@@ -29,8 +29,10 @@ enum Example {
     static let noDisplay = ["DISPLAY": ""]
 
     /// A capture of 30 frames that are the same every time, and end.
-    static func film(_ pattern: String, _ size: String = "width=320,height=240") -> String {
-        "videotestsrc num-buffers=30 pattern=\(pattern) ! \(caps(size))"
+    static func film(
+        _ pattern: String, _ size: String = "width=320,height=240", frames: Int = 30
+    ) -> String {
+        "videotestsrc num-buffers=\(frames) pattern=\(pattern) ! \(caps(size))"
     }
 
     /// A capture that goes on for ever.

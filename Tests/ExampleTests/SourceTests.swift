@@ -66,10 +66,11 @@ extension ExampleTests {
         @Test func oneselfIsSmallInTheCornerOfTheOther() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("call.mkv")
+                let frames = 30 * slowness
                 try await Example.run(
-                    "picture-in-picture", "--remote", Example.film("white"), "--local",
-                    Example.camera("black", "width=640,height=480"), path)
-                #expect(try await MediaProbe(of: path).video?.frames == 30)
+                    "picture-in-picture", "--remote", Example.film("white", frames: frames),
+                    "--local", Example.camera("black", "width=640,height=480"), path)
+                #expect(try await MediaProbe(of: path).video?.frames == frames)
                 // Fields of 16 × 16 pixels; the small picture covers 208…303 × 152…223.
                 let fields = try await MediaProbe.luma(of: path, columns: 20, rows: 15)
                 // It comes with the first picture of one's own; the other one may be a little ahead.

@@ -57,7 +57,8 @@ extension ExampleTests {
                 try await Example.run(
                     "file-screen-camera", "--file", Example.film("white"), "--screen",
                     Example.camera("red", "width=640,height=480"), "--camera",
-                    Example.camera("blue", "width=160,height=120"), "--seconds", "0.4", path)
+                    Example.camera("blue", "width=160,height=120"), "--seconds",
+                    "\(0.4 * Double(slowness))", path)
                 let video = try await MediaProbe(of: path).video
                 #expect(video?.width == 320 && video?.height == 240)
                 let kinds = try await MediaProbe.meanLuma(of: path).map { luma in

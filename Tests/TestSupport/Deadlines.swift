@@ -14,3 +14,7 @@ extension Trait where Self == TimeLimitTrait {
         .timeLimit(.minutes(minutes * DeadlineFactor.value))
     }
 }
+
+/// How many times longer than usual a test lets live media play, so that slow threads get their turn: 1
+/// in `make test`, more under a sanitizer.
+public let slowness = max(1, DeadlineFactor.value / 3)

@@ -1,22 +1,16 @@
 extension Buffer {
     /// Returns the same bytes with the presentation time `time`, and with `duration` if the buffer
     /// has none; a decoding time is shifted by the same amount. One that has a decoding time alone
-    /// gets `time` as that, because when it is to be shown is not known. The buffer's header is
-    /// copied only if it has to change and is shared.
+    /// is presented when it is decoded: appsrc does the same, but only once its pipeline has a
+    /// clock. The buffer's header is copied only if it has to change and is shared.
     consuming func due(at time: ClockTime, for duration: ClockTime?) -> Buffer {
         let lacksDuration = self.duration == nil && duration != nil
-        let isForDecoding = presentationTime == nil && decodingTime != nil
-        let before = isForDecoding ? decodingTime : presentationTime
-        guard before != time || lacksDuration else { return self }
-        let shift = presentationTime.map {
+        guard presentationTime != time || lacksDuration else { return self }
+        let shift = (presentationTime ?? decodingTime).map {
             Int64(clamping: time.nanoseconds) - Int64(clamping: $0.nanoseconds)
         }
         var own = withOwnHeader()
         if lacksDuration { own.duration = duration }
-        guard !isForDecoding else {
-            own.decodingTime = time
-            return own
-        }
         own.decodingTime = own.decodingTime.flatMap { decoding in
             shift.flatMap {
                 ClockTime(MediaTime(nanoseconds: Int64(clamping: decoding.nanoseconds) + $0))

@@ -78,8 +78,7 @@ final class OutputBranch: Sendable {
             message:
                 "\"\(muxer.factoryName)\" got media without a presentation time, and cannot know "
                 + "when it is due",
-            advice:
-                "mpegtsmux, which takes decoding times; or decode the stream, and encode it anew")
+            advice: "the parser in the capture, where what it gives is due when it is decoded")
         pad?.onBuffer(of: .timelessMedia) { [refusedFormats] in refusedFormats.note(error) }
     }
 
