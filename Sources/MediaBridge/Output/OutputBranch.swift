@@ -284,9 +284,12 @@ final class OutputBranch: Sendable {
                 stream.drops[.closed] += 1
                 return .dropped(.closed)
             }
-            guard stream.inputIdentity == caps.identity || choose(&stream, for: caps) else {
-                stream.drops[.badFormat] += 1
-                return .dropped(.badFormat)
+            if stream.inputIdentity != caps.identity {
+                guard choose(&stream, for: caps) else {
+                    stream.drops[.badFormat] += 1
+                    return .dropped(.badFormat)
+                }
+                if caps.isAny { source.countBytes() }
             }
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
             if evicts { stream.hasEvicted = true }
@@ -331,9 +334,7 @@ final class OutputBranch: Sendable {
             stream.converter = chain
             stream.input = renamed
             stream.isFixed = isFixed
-        case .bytes(let caps):
-            source.countBytes()
-            change(&stream, to: caps)
+        case .bytes(let caps): change(&stream, to: caps)
         }
         // Retained even if the converter gets other caps, so that no caps can get the same
         // identity.
