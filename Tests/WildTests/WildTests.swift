@@ -23,7 +23,7 @@ struct WildTests {
         #expect(!output.contains("without a word"), "\(output)")
     }
 
-    /// The third has no windows: one display behind `concat`, one beside a recording, one of OpenGL.
+    /// The third has no windows: here is one behind `concat`, and two beside recordings.
     @Test func linesWithWindowsDoWhatGstLaunchDoes() async throws {
         let result = try await Tool.run(
             Tool.built("Wild"),
