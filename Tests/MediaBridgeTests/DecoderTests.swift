@@ -272,6 +272,26 @@ import Testing
         #expect(count + decoder.lostUnits == 10, "each became a picture or is counted")
     }
 
+    @Test func aUnitWhosePictureComesDuringTheStopIsLost() async throws {
+        let ledger = try PendingAccessUnits(reordering: 0)
+        let receiver = Receiver()
+        let pictures = DecodedPictures(ledger, to: receiver)
+        for unit in try await EncodedUnits.mjpeg(2) {
+            guard var buffer = Buffer.copying(unit.bytes) else {
+                Issue.record("no memory")
+                return
+            }
+            ledger.enter(unit, givesPicture: true, in: &buffer)
+            let number = buffer.presentationTime.map { MediaTime($0) }
+            pictures.receive(
+                try VideoFrame(
+                    VideoFormat(.i420, width: 16, height: 16), runningTime: number))
+            pictures.close()
+        }
+        ledger.loseRest()
+        #expect(receiver.frames.count == 1 && ledger.lost == 1)
+    }
+
     @Test func parameterSetsAloneAreTakenAndGiveNoPicture() async throws {
         let units = try await EncodedUnits.h264(3)
         // Everything in front of the first slice.

@@ -34,8 +34,9 @@ final class DecodedPictures: CaptureReceiver {
 
     func receive(_ frame: consuming VideoFrame) {
         var picture = frame
-        guard let unit = ledger.unit(of: picture),
-            !isClosed.load(ordering: .sequentiallyConsistent)
+        // A unit whose picture is not delivered stays pending, and the stop counts it as lost.
+        guard !isClosed.load(ordering: .sequentiallyConsistent),
+            let unit = ledger.unit(of: picture)
         else { return }
         picture.runningTime = unit.time
         picture.rotation = unit.rotation

@@ -14,7 +14,18 @@ final class PipelineDecoder: VideoDecoder {
     private let ledger: PendingAccessUnits
     private let pictures: DecodedPictures
 
-    private enum Phase { case open, closed, stopped }
+    private enum Phase {
+        case open, closed, stopped
+
+        /// Why no unit is accepted; `nil` if units are.
+        var refusal: DropCause? {
+            switch self {
+            case .open: nil
+            case .closed: .undecodable  // between two runs
+            case .stopped: .closed
+            }
+        }
+    }
     private struct State {
         var phase = Phase.closed
         /// Errors since the last picture.
@@ -68,21 +79,23 @@ final class PipelineDecoder: VideoDecoder {
 
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
         guard unit.codec == codec else { return .wrongBufferType }
-        switch state.withLock({ $0.phase }) {
-        case .stopped: return .dropped(.closed)
-        case .closed: return .dropped(.undecodable)  // between two runs
-        case .open: break
-        }
+        if let refusal = state.withLock({ $0.phase.refusal }) { return .dropped(refusal) }
         let content = unit.content
         guard content != .garbage else { return .dropped(.undecodable) }
         guard source.queuedBuffers < Self.depth else { return .queueFull }
-        guard var buffer = Buffer.copying(unit.bytes) else { return .dropped(.failed) }
-        ledger.enter(unit, givesPicture: content == .picture, in: &buffer)
-        guard source.push(buffer) == .ok else {
-            ledger.withdraw()
-            return .dropped(.undecodable)
+        var copy = Buffer.copying(unit.bytes)
+        // One step for a restart and a stop, which count all pending units as lost. The push does
+        // not wait: appsrc queues whatever it gets.
+        return state.withLock { state in
+            if let refusal = state.phase.refusal { return .dropped(refusal) }
+            guard var buffer = copy.take() else { return .dropped(.failed) }
+            ledger.enter(unit, givesPicture: content == .picture, in: &buffer)
+            guard source.push(buffer) == .ok else {
+                ledger.withdraw()
+                return .dropped(.undecodable)
+            }
+            return .accepted
         }
-        return .accepted
     }
 
     var lostUnits: Int { ledger.lost }
