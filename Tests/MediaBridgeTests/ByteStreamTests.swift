@@ -135,7 +135,7 @@ import Testing
     @Test func framesOfBytesAreAnError() async throws {
         try await withTemporaryDirectory { directory in
             let path = try directory.write("any bytes at all\n", to: "any")
-            for _ in 0..<20 {
+            for _ in 0..<10 {
                 let source = try PipelineVideoSource("filesrc location=\(path)")
                 let error = await #expect(throws: PipelineError.self) {
                     for try await _ in source.frames() {}
@@ -143,5 +143,18 @@ import Testing
                 #expect(error?.message.contains("bytes without caps") == true)
             }
         }
+    }
+
+    @Test(arguments: [
+        "fdsrc fd=", "fdsrc do-timestamp=true fd=", "fakesrc is-live=true sizetype=fixed name=a",
+    ])
+    func framesOfBytesThatNeverEndAreAnError(source: String) async throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("any bytes at all".utf8))
+        let descriptor = pipe.fileHandleForReading.fileDescriptor
+        let frames = try PipelineVideoSource("\(source)\(descriptor)").frames()
+        let error = await #expect(throws: PipelineError.self) { for try await _ in frames {} }
+        #expect(error?.message.contains("bytes without caps") == true)
+        try pipe.fileHandleForWriting.close()
     }
 }

@@ -162,9 +162,11 @@ final class CaptureBranch: Sendable {
         return FrameBalance(offered: offered, delivered: taken - discarded, dropped: drops)
     }
 
-    /// Whether the stream has ended and every sample has been taken.
+    /// Whether the stream has ended and every sample has been taken, or whether it was lost: what a
+    /// lost stream still sends is nobody's, and its end may never come.
     var isFinished: Bool {
-        hasEnded.load(ordering: .acquiring) && (arrivedSamples == 0 || sink.isEnded)
+        hasEnded.load(ordering: .acquiring)
+            && (arrivedSamples == 0 || sink.isEnded || loss != nil)
     }
 
     /// Wakes a reader, so that it checks for the end of the stream or an error.

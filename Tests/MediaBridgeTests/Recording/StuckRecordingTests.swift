@@ -9,9 +9,9 @@ import Testing
     private static let live = LiveTiming(
         clockOrigin: MediaTime(seconds: 100), latency: MediaTime(seconds: 0.04))
 
-    /// A FIFO whose reader stands still.
+    /// A FIFO whose reader stands still: a page fits into it, or no byte.
     private func withStuckFile(
-        _ ending: String, _ body: (String) async throws -> Void
+        _ ending: String, isFull: Bool = false, _ body: (String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
@@ -20,8 +20,13 @@ import Testing
             signal(SIGPIPE, SIG_IGN)
             let reader = open(path, O_RDONLY | O_NONBLOCK)
             defer { close(reader) }
-            // F_SETPIPE_SZ: a page, so that it is full at once.
+            // F_SETPIPE_SZ: a page.
             _ = fcntl(reader, 1_031, 4_096)
+            if isFull {
+                let filler = open(path, O_WRONLY | O_NONBLOCK)
+                #expect(write(filler, [UInt8](repeating: 0, count: 4_096), 4_096) == 4_096)
+                close(filler)
+            }
             try await body(path)
         }
     }
@@ -73,7 +78,7 @@ import Testing
     }
 
     @Test func aLiveSourceAfterAFilesFrameWaitsForNothing() async throws {
-        try await withStuckFile("mkv") { path in
+        try await withStuckFile("mkv", isFull: true) { path in
             let recorder = try Recorder(path, configuration: configuration(.automatic))
             try recorder.start()
             // It ends by itself: every live frame finds room, because the oldest gives way.
