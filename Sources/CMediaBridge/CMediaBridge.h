@@ -28,6 +28,7 @@ typedef void (*MBEndHandler)(GstAppSink *sink, gpointer context);
 typedef GstPadProbeReturn (*MBProbeHandler)(GstPad *pad, GstPadProbeInfo *info, gpointer context);
 typedef GstFlowReturn (*MBChainHandler)(GstPad *pad, GstObject *parent, GstBuffer *buffer);
 typedef gboolean (*MBEventHandler)(GstPad *pad, GstObject *parent, GstEvent *event);
+typedef gboolean (*MBQueryHandler)(GstPad *pad, GstObject *parent, GstQuery *query);
 typedef void (*MBLogHandler)(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer context);
 typedef void (*MBDestroy)(gpointer context);
 typedef void (*MBPadHandler)(GstElement *element, GstPad *pad, gpointer context);
@@ -70,6 +71,24 @@ static inline void mb_pad_set_functions(GstPad *pad, MBChainHandler chain MB_SEN
                                         MBDestroy destroy MB_SENDABLE) {
     gst_pad_set_chain_function_full(pad, chain, context, destroy);
     gst_pad_set_event_function_full(pad, event, context, NULL);
+}
+
+// Reason: macro (gst_pad_set_event_function and gst_pad_set_query_function), and @Sendable.
+static inline void mb_pad_set_event_and_query_functions(GstPad *pad, MBEventHandler event MB_SENDABLE,
+                                                        MBQueryHandler query MB_SENDABLE) {
+    gst_pad_set_event_function_full(pad, event, NULL, NULL);
+    gst_pad_set_query_function_full(pad, query, NULL, NULL);
+}
+
+// Reason: @Sendable, and macro (G_OBJECT). The context lives as long as the object does.
+static inline void mb_object_attach(gpointer object, const gchar *name, gpointer context,
+                                    MBDestroy destroy MB_SENDABLE) {
+    g_object_set_data_full(G_OBJECT(object), name, context, destroy);
+}
+
+// Reason: macro (G_OBJECT).
+static inline gpointer mb_object_attached(gpointer object, const gchar *name) {
+    return g_object_get_data(G_OBJECT(object), name);
 }
 
 // Reason: the context of a chain function is a field behind a macro-only name (pad->chaindata).

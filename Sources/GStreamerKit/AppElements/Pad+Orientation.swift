@@ -49,9 +49,10 @@ extension Element {
 }
 
 extension Pad {
-    /// Calls `body` with each orientation tag that passes, and with the upright orientation when a
-    /// stream begins, on the streaming thread and before the pictures that follow: it must return
-    /// at once. The probe, and everything that `body` captures, lives as long as the pad.
+    /// Calls `body` with each orientation tag that reaches this sink pad, and with the upright
+    /// orientation when a stream begins, on the streaming thread and before the pictures that
+    /// follow: it must return at once. Everything that `body` captures lives as long as the pad.
+    /// Call it before data flows.
     package func onOrientation(_ body: @escaping @Sendable (ImageOrientation) -> Void) {
         onEvent { event in
             switch event.pointee.type {

@@ -1,9 +1,9 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Calls `body` with the tags that pass, on the streaming thread and before the buffers that
-    /// follow: it must return at once. The probe, and everything that `body` captures, lives as
-    /// long as the pad.
+    /// Calls `body` with the tags that reach this sink pad, on the streaming thread and before the
+    /// buffers that follow: it must return at once. Everything that `body` captures lives as long
+    /// as the pad. Call it before data flows.
     package func onTags(_ body: @escaping @Sendable (Tags) -> Void) {
         onEvent { event in
             if event.pointee.type == GST_EVENT_TAG { body(Tags(retaining: event)) }

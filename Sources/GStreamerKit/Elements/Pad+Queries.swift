@@ -1,15 +1,15 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Answers downstream caps queries on this pad with `answer` instead of passing them to the
-    /// element. `answer` runs on the thread of the querying element and must not block. The probe,
-    /// and everything that `answer` captures, lives as long as the pad.
+    /// Answers caps queries on this sink pad with `answer` instead of passing them to the element.
+    /// `answer` runs on the thread of the querying element and must not block. Everything that it
+    /// captures lives as long as the pad. Call it before data flows.
     ///
     /// - Parameter answer: Receives the filter caps of the query, in the order of preference of the
     ///   querying element; `nil` if there is no filter. If it returns `nil`, the element answers
     ///   the query.
     func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
-        answerQueries(of: GST_QUERY_CAPS) { query in
+        PadFunctions.of(self).answerQueries(of: GST_QUERY_CAPS) { query in
             var filter: UnsafeMutablePointer<GstCaps>?
             gst_query_parse_caps(query, &filter)
             guard let answer = answer(filter.map { Caps(retaining: $0) }) else { return false }
@@ -21,10 +21,10 @@ extension Pad {
     /// Passes allocation queries on this sink pad to what follows `source`, a source pad of another
     /// pipeline, if `gate` admits them and the elements there accept the caps: frames that will be
     /// converted do not fit into their memory, whose size some give for their own format. Where
-    /// nothing there answers, this pad's element does. The probe lives as long as the pad, and
-    /// retains `source` and `gate`.
+    /// nothing there answers, this pad's element does. The pad retains `source` and `gate`. Call it
+    /// before data flows.
     func forwardAllocationQueries(to source: Pad, through gate: QueryGate) {
-        answerQueries(of: GST_QUERY_ALLOCATION) { query in
+        PadFunctions.of(self).answerQueries(of: GST_QUERY_ALLOCATION) { query in
             var caps: UnsafeMutablePointer<GstCaps>?
             gst_query_parse_allocation(query, &caps, nil)
             guard let caps else { return false }
@@ -32,41 +32,6 @@ extension Pad {
                 gst_pad_peer_query_accept_caps(source.pointer, caps) != 0
                     && gst_pad_peer_query(source.pointer, query) != 0
             }
-        }
-    }
-
-    /// Calls `answer` with every downstream query of this type, before the element gets it. If it
-    /// returns false, the element answers.
-    private func answerQueries(
-        of type: GstQueryType,
-        _ answer: @escaping @Sendable (UnsafeMutablePointer<GstQuery>) -> Bool
-    ) {
-        _ = mb_pad_add_probe(
-            pointer,
-            GstPadProbeType(
-                rawValue: GST_PAD_PROBE_TYPE_PUSH.rawValue
-                    | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue),
-            { _, info, context in
-                guard let info, let context, let query = gst_pad_probe_info_get_query(info) else {
-                    return GST_PAD_PROBE_OK
-                }
-                let isAnswered = Unmanaged<Answer>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                    query.pointee.type == $0.type && $0.body(query)
-                }
-                return isAnswered ? GST_PAD_PROBE_HANDLED : GST_PAD_PROBE_OK
-            }, Unmanaged.passRetained(Answer(type, answer)).toOpaque(),
-            { if let context = $0 { Unmanaged<Answer>.fromOpaque(context).release() } })
-    }
-
-    private final class Answer: Sendable {
-        let type: GstQueryType
-        let body: @Sendable (UnsafeMutablePointer<GstQuery>) -> Bool
-        init(
-            _ type: GstQueryType,
-            _ body: @escaping @Sendable (UnsafeMutablePointer<GstQuery>) -> Bool
-        ) {
-            self.type = type
-            self.body = body
         }
     }
 

@@ -1,0 +1,93 @@
+internal import CMediaBridge
+internal import Synchronization
+
+/// The event and query functions of an element's sink pad, with callbacks in front of them.
+///
+/// A probe could do the same, but a pad visits all of its probes for every buffer, whatever they are
+/// for. These functions cost nothing there.
+///
+/// `@unchecked Sendable`: the function pointers never change. Thread: any, once installed.
+final class PadFunctions: @unchecked Sendable {
+    private struct Callbacks {
+        var events: [(UnsafeMutablePointer<GstEvent>) -> Void] = []
+        var answers: [(type: GstQueryType, body: QueryAnswer)] = []
+    }
+    typealias QueryAnswer = @Sendable (UnsafeMutablePointer<GstQuery>) -> Bool
+
+    private let callbacks = Mutex(Callbacks())
+    private let elementsEvent: GstPadEventFunction?
+    private let elementsQuery: GstPadQueryFunction?
+
+    /// The name under which they are attached to their pad, which retains them.
+    private static let key = "mediabridge-functions"
+
+    private init(
+        event: GstPadEventFunction?, query: GstPadQueryFunction?
+    ) {
+        elementsEvent = event
+        elementsQuery = query
+    }
+
+    /// Returns the functions of `pad`, and installs them first if they are not there. The element
+    /// must not set others later: appsink does not. Call it before data flows, and from one thread
+    /// at a time.
+    static func of(_ pad: Pad) -> PadFunctions {
+        if let installed = installed(on: pad.pointer) { return installed }
+        let functions = PadFunctions(
+            event: pad.pointer.pointee.eventfunc, query: pad.pointer.pointee.queryfunc)
+        mb_object_attach(
+            pad.pointer, key, Unmanaged.passRetained(functions).toOpaque(),
+            { if let context = $0 { Unmanaged<PadFunctions>.fromOpaque(context).release() } })
+        mb_pad_set_event_and_query_functions(
+            pad.pointer,
+            { pad, parent, event in
+                guard let pad, let event, let functions = PadFunctions.installed(on: pad)
+                else { return 0 }
+                return functions.handle(event, pad, parent)
+            },
+            { pad, parent, query in
+                guard let pad, let query, let functions = PadFunctions.installed(on: pad)
+                else { return 0 }
+                return functions.handle(query, pad, parent)
+            })
+        return functions
+    }
+
+    private static func installed(on pad: UnsafeMutablePointer<GstPad>) -> PadFunctions? {
+        mb_object_attached(pad, key).map {
+            Unmanaged<PadFunctions>.fromOpaque($0).takeUnretainedValue()
+        }
+    }
+
+    /// Calls `body` for every event, before the element gets it.
+    func onEvent(_ body: @escaping @Sendable (UnsafeMutablePointer<GstEvent>) -> Void) {
+        callbacks.withLock { $0.events.append(body) }
+    }
+
+    /// Calls `answer` with every query of this type, before the element gets it. If it returns
+    /// false, the element answers.
+    func answerQueries(of type: GstQueryType, _ answer: @escaping QueryAnswer) {
+        callbacks.withLock { $0.answers.append((type, answer)) }
+    }
+
+    private func handle(
+        _ event: UnsafeMutablePointer<GstEvent>, _ pad: UnsafeMutablePointer<GstPad>,
+        _ parent: UnsafeMutablePointer<GstObject>?
+    ) -> gboolean {
+        for body in callbacks.withLock({ $0.events }) { body(event) }
+        guard let elementsEvent else { return gst_pad_event_default(pad, parent, event) }
+        return elementsEvent(pad, parent, event)
+    }
+
+    private func handle(
+        _ query: UnsafeMutablePointer<GstQuery>, _ pad: UnsafeMutablePointer<GstPad>,
+        _ parent: UnsafeMutablePointer<GstObject>?
+    ) -> gboolean {
+        let type = query.pointee.type
+        for answer in callbacks.withLock({ $0.answers }) where answer.type == type {
+            if answer.body(query) { return 1 }
+        }
+        guard let elementsQuery else { return gst_pad_query_default(pad, parent, query) }
+        return elementsQuery(pad, parent, query)
+    }
+}
