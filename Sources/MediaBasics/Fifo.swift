@@ -16,16 +16,16 @@ package struct Fifo<Element> {
 
     @inlinable package init() {}
 
-    @inlinable package var isEmpty: Bool { count == 0 }
-    @inlinable package var first: Element? { isEmpty ? nil : places[head] }
+    @inlinable @inline(__always) package var isEmpty: Bool { count == 0 }
+    @inlinable @inline(__always) package var first: Element? { isEmpty ? nil : places[head] }
 
-    @inlinable package mutating func append(_ element: Element) {
+    @inlinable @inline(__always) package mutating func append(_ element: Element) {
         if count == places.count { grow() }
         places[place(count)] = element
         count += 1
     }
 
-    @inlinable package mutating func popFirst() -> Element? {
+    @inlinable @inline(__always) package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         let element = places[head].take()
         head = place(1)
@@ -45,7 +45,9 @@ package struct Fifo<Element> {
     }
 
     /// Returns the place that is `distance` places behind `head`.
-    @inlinable func place(_ distance: Int) -> Int { (head + distance) & (places.count - 1) }
+    @inlinable @inline(__always) func place(_ distance: Int) -> Int {
+        (head + distance) & (places.count - 1)
+    }
 
     @inlinable mutating func grow() {
         let size = max(4, places.count * 2)

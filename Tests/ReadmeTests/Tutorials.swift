@@ -137,7 +137,7 @@ enum Tutorial {
 
             func render(_ frame: VideoFrame) throws {
                 pictures += 1
-                size = VideoSize(width: frame.width, height: frame.height)
+                size = frame.size
             }
         }
 

@@ -168,11 +168,13 @@ final class Mailbox<Item: Sendable>: Sendable {
     var waitingItems: Int { state.withLock { $0.items.count + $0.kept.count } }
 
     private func wait(with item: Item, for limit: Duration) -> Verdict {
-        let deadline = DispatchTime.now() + limit.dispatchInterval
+        var deadline: DispatchTime?
         while true {
             let placement = place(item, whenFull: .wait(atMost: limit))
             if placement.needsWake { wake() }
             guard placement.verdict == .full else { return placement.verdict }
+            let end = deadline ?? .now() + limit.dispatchInterval
+            deadline = end
             let semaphore = DispatchSemaphore(value: 0)
             let (isFull, waits) = state.withLock { state in
                 let isFull = state.isOpen && state.items.count >= depth
@@ -181,7 +183,7 @@ final class Mailbox<Item: Sendable>: Sendable {
                 return (isFull, waits)
             }
             if isFull, !waits { return .full }
-            if waits, semaphore.wait(timeout: deadline) == .timedOut, giveUp(semaphore) {
+            if waits, semaphore.wait(timeout: end) == .timedOut, giveUp(semaphore) {
                 return .full
             }
         }

@@ -165,8 +165,8 @@ final class RemoteParticipants: Sendable {
             frame.runningTime = frame.runningTime.map { $0 + live.clockOrigin - clock.origin }
             frame.liveTiming?.clockOrigin = clock.origin
         }
-        stream.meter.note(frame.format)
-        let size = stream.first.take() ? VideoSize(width: frame.width, height: frame.height) : nil
+        stream.meter.note(frame)
+        let size = stream.first.take() ? frame.size : nil
         if size != nil { stream.video.beginAnew() }
         stream.video.consume(frame)
         if let size { events.post(.firstRemoteFrame(user, track, size)) }

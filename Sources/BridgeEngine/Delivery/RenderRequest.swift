@@ -18,9 +18,8 @@ struct RenderRequest: Hashable, Sendable {
     ///
     /// - Parameter isMirror: Whether the stream is mirrored by default.
     func conversion(for frame: borrowing VideoFrame, isMirror: Bool) -> VideoConversion? {
-        let format = frame.format
         var conversion = VideoConversion()
-        if pixelFormat != .any, pixelFormat != format.pixelFormat {
+        if pixelFormat != .any, pixelFormat != frame.format.pixelFormat {
             conversion.pixelFormat = pixelFormat
         }
         if isUpright { conversion.rotation = frame.rotation }
@@ -34,7 +33,7 @@ struct RenderRequest: Hashable, Sendable {
             // The requested size is that of the displayed picture; a conversion's size is that of
             // the frame before the renderer rotates it.
             let wanted = !isUpright && frame.rotation.swapsSides ? size.turned : size
-            let present = VideoSize(width: format.width, height: format.height)
+            let present = frame.size
             if wanted != (conversion.rotation.swapsSides ? present.turned : present) {
                 conversion.size = wanted
                 conversion.fillsSize = fillsSize

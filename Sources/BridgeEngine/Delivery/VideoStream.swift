@@ -104,21 +104,23 @@ final class VideoStream: VideoFrameConsumer {
     // MARK: Frames
 
     @discardableResult
-    func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition { offer(frame) }
+
+    /// Gives the frame to every receiver.
+    @discardableResult
+    func offer(_ frame: borrowing VideoFrame) -> FrameDisposition {
         let (groups, taps, isMirror, epoch) = state.withLock {
             ($0.groups, $0.taps, $0.isMirror, $0.epoch)
         }
-        let frame = frame
-        for tap in taps.values { tap.consume(frame) }
+        for tap in taps.values { tap.consume(copy frame) }
         for group in groups {
-            let target = group.request.conversion(for: frame, isMirror: isMirror)
-            let conversion = target.flatMap { target in
-                group.converter.map {
-                    SharedConversion(
-                        of: frame, to: target, upright: group.request.isUpright, by: $0)
-                }
+            var item = VideoSinkFeed.Item(frame: copy frame, epoch: epoch)
+            if let converter = group.converter,
+                let target = group.request.conversion(for: frame, isMirror: isMirror)
+            {
+                item.conversion = SharedConversion(
+                    of: copy frame, to: target, upright: group.request.isUpright, by: converter)
             }
-            let item = VideoSinkFeed.Item(frame: frame, conversion: conversion, epoch: epoch)
             for feed in group.feeds { feed.offer(item) }
         }
         return .accepted

@@ -63,7 +63,7 @@ extension MediaEngine {
         var counts = EngineStatistics.Track()
         // Read from the last stage of a frame's path to the first, so that no stage has more frames
         // than the one before it.
-        counts.processing = track.processing.meters.mapValues(\.balance)
+        counts.processing = track.processing.balances
         let captured = counts.processing[.capture] ?? FrameBalance()
         let (drops, lostUnits) = (track.sources.drops.all, lostUnits(of: track, id))
         counts.accepted = track.sources.delivered.frames

@@ -44,26 +44,26 @@ final class FrameMeter: ArrivalMeter {
     typealias Frame = VideoFrame
     private let counts: RateMeter
     /// Width and height in one value, so that both belong to the same frame.
-    private let size = Atomic<UInt64>(0)
+    private let latest = Atomic<UInt64>(0)
 
     /// - Parameter clock: As for ``RateMeter``.
     init(clock: (@Sendable () -> MediaTime)?) { counts = RateMeter(clock: clock) }
 
     convenience init() { self.init(clock: nil) }
 
-    func note(_ frame: borrowing VideoFrame) { note(frame.format) }
+    func note(_ frame: borrowing VideoFrame) { note(frame.size) }
 
-    func note(_ format: VideoFormat) {
+    func note(_ size: VideoSize) {
         let packed =
-            UInt64(UInt32(clamping: format.width)) << 32 | UInt64(UInt32(clamping: format.height))
-        if size.load(ordering: .relaxed) != packed { size.store(packed, ordering: .relaxed) }
+            UInt64(UInt32(clamping: size.width)) << 32 | UInt64(UInt32(clamping: size.height))
+        if latest.load(ordering: .relaxed) != packed { latest.store(packed, ordering: .relaxed) }
         counts.note()
     }
 
     var frames: Int { counts.frames }
 
     var lastSize: VideoSize? {
-        let packed = size.load(ordering: .relaxed)
+        let packed = latest.load(ordering: .relaxed)
         return packed == 0
             ? nil : VideoSize(width: Int(packed >> 32), height: Int(packed & 0xffff_ffff))
     }

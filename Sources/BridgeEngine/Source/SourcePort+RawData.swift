@@ -7,7 +7,7 @@ extension SourcePort where Media == VideoMedia {
         _ pixelBuffer: PixelBuffer, withTimestamp time: MediaTime, rotation: VideoRotation
     ) -> FrameDisposition {
         guard bufferType == .pixelBuffer else {
-            return refuse(.wrongBufferType, pixelBuffer.format)
+            return refuse(.wrongBufferType, pixelBuffer.size)
         }
         return consume(VideoFrame(pixelBuffer.storage, runningTime: time, rotation: rotation))
     }
@@ -17,10 +17,9 @@ extension SourcePort where Media == VideoMedia {
         _ rawData: UnsafeRawPointer, withTimestamp time: MediaTime, format: VideoPixelFormat,
         size: VideoSize, rotation: VideoRotation
     ) -> FrameDisposition {
-        let described = VideoFormat(format, width: size.width, height: size.height)
-        guard size.isValid else { return refuse(.badSize, described) }
+        guard size.isValid else { return refuse(.badSize, size) }
         guard let planes = try? format.packedPlanes(size) else {
-            return refuse(.badFormat, described)
+            return refuse(.badFormat, size)
         }
         let bytes = UnsafeRawBufferPointer(
             start: rawData, count: VideoPixelFormat.byteCount(of: planes))
@@ -33,15 +32,13 @@ extension SourcePort where Media == VideoMedia {
     func consume(
         _ picture: RawPicture, withTimestamp time: MediaTime, rotation: VideoRotation
     ) -> FrameDisposition {
-        let described = VideoFormat(
-            picture.format, width: picture.size.width, height: picture.size.height)
-        guard bufferType == .rawData else { return refuse(.wrongBufferType, described) }
+        guard bufferType == .rawData else { return refuse(.wrongBufferType, picture.size) }
         // Refuses before copying.
-        guard isAdmitting else { return refuse(.notStarted, described) }
+        guard isAdmitting else { return refuse(.notStarted, picture.size) }
         switch picture.copied() {
         case .success(let storage):
             return consume(VideoFrame(storage, runningTime: time, rotation: rotation))
-        case .failure(let refusal): return refuse(refusal.cause, described)
+        case .failure(let refusal): return refuse(refusal.cause, picture.size)
         }
     }
 }

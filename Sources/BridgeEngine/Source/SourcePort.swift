@@ -111,9 +111,9 @@ typealias AudioSourcePort = SourcePort<AudioMedia>
 
 extension SourcePort: VideoFrameConsumer where Media == VideoMedia {
     /// Counts a picture that is dropped before it is a frame.
-    func refuse(_ cause: DropCause, _ format: VideoFormat) -> FrameDisposition {
-        own.offered.note(format)
-        all.offered.note(format)
+    func refuse(_ cause: DropCause, _ size: VideoSize) -> FrameDisposition {
+        own.offered.note(size)
+        all.offered.note(size)
         return count(.dropped(cause))
     }
 }

@@ -8,7 +8,7 @@ extension LocalTrack: SourceReceiver {
 
     func receive(_ frame: consuming VideoFrame, from port: VideoSourcePort) -> SourceReceipt {
         let (now, timing) = (clock.now, port.timing)
-        let frame = frame
+        let frame = consume frame
         let (verdict, isNew) = state.withLock { state -> (SourceClock.Verdict, Bool) in
             let moment = SourceClock.Moment(
                 now: now, origin: clock.origin, last: state.timeline.last,
@@ -43,7 +43,7 @@ extension LocalTrack: SourceReceiver {
                 }
                 guard isDue else { return .dropped(.notStarted) }
             }
-            return pass(frame, due: due, latency: latency, from: port)
+            return pass(consume frame, due: due, latency: latency, from: port)
         }
     }
 
@@ -62,7 +62,7 @@ extension LocalTrack: SourceReceiver {
         from port: VideoSourcePort,
         insteadAfter arrivals: Int? = nil
     ) -> SourceReceipt {
-        var frame = frame
+        var frame = consume frame
         frame.liveTiming = latency.map {
             LiveTiming(clockOrigin: clock.origin, latency: max($0, clock.latency))
         }
@@ -95,21 +95,21 @@ extension LocalTrack: SourceReceiver {
         guard let (time, isFirst, isAnew) = committed else { return .dropped(.notStarted) }
         frame.runningTime = time
         if arrivals != nil {
-            fallbacks.note(frame.format)
+            fallbacks.note(frame)
         } else {
             if isAnew { [local, outgoing].forEach { $0.beginAnew() } }
             note(frame, of: port)
         }
-        let size = VideoSize(width: frame.width, height: frame.height)
-        let disposition = processing.consume(frame)
+        let size = frame.size
+        let disposition = processing.consume(consume frame)
         // The renderers have the frame by now: a program may stop the track at this event.
         if isFirst { events.post(.firstLocalFrame(id, size)) }
         return SourceReceipt(disposition: disposition, isCounted: true)
     }
 
-    private func note(_ frame: VideoFrame, of port: VideoSourcePort) {
-        passed.note(frame.format)
-        if keepsLast { keep(frame) }
+    private func note(_ frame: borrowing VideoFrame, of port: VideoSourcePort) {
+        passed.note(frame)
+        if keepsLast { keep(copy frame) }
         // Set for every frame: sources change rarely, and the write is cheap.
         local.setMirror(port.captureType == .camera)
     }

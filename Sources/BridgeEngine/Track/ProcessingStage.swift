@@ -92,7 +92,7 @@ final class ProcessingStage: VideoFrameConsumer {
 
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        meter.offered.note(frame.format)
+        meter.offered.note(frame)
         return post(frame)
     }
 

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Thread: any, one frame at a time.
 final class ProcessingStages: VideoFrameConsumer {
-    private let stages = Mutex<[ProcessingPoint: ProcessingStage]>([:])
+    private let stages = Mutex(ByPoint<ProcessingStage?>(nil))
     private let track: TrackID
     private let clock: EngineClock
     private let events: EventHub
@@ -15,7 +15,7 @@ final class ProcessingStages: VideoFrameConsumer {
     private let local: VideoStream
     private let outgoing: VideoStream
     /// Counts the frames at each point, whether or not it has processors.
-    let meters: [ProcessingPoint: FlowMeter<VideoMedia>]
+    private let meters = ByPoint(FlowMeter<VideoMedia>())
 
     /// - Parameter queueTimeout: How long a frame waits for a slow processor if none may be lost.
     init(
@@ -28,12 +28,16 @@ final class ProcessingStages: VideoFrameConsumer {
         self.queueTimeout = queueTimeout
         self.local = local
         self.outgoing = outgoing
-        meters = .init(
-            uniqueKeysWithValues: ProcessingPoint.allCases.map { ($0, FlowMeter<VideoMedia>()) })
     }
 
     /// Counts dropped frames over all points.
-    var drops: DropCounts { meters.values.map(\.drops.all).reduce(DropCounts(), +) }
+    var drops: DropCounts { meters.all.map(\.drops.all).reduce(DropCounts(), +) }
+
+    /// The counts of each point.
+    var balances: [ProcessingPoint: FrameBalance] {
+        .init(
+            uniqueKeysWithValues: ProcessingPoint.allCases.map { ($0, meters[$0].balance) })
+    }
 
     /// Replaces the processors of one point. A stage that exists is kept even without processors,
     /// so that frames keep their order and none is lost.
@@ -41,11 +45,11 @@ final class ProcessingStages: VideoFrameConsumer {
         if let stage = stages.withLock({ $0[point] }) { return stage.set(processors) }
         guard !processors.isEmpty else { return }
         let stage = ProcessingStage(
-            at: point, clock: clock, queueTimeout: queueTimeout, counting: meter(of: point),
+            at: point, clock: clock, queueTimeout: queueTimeout, counting: meters[point],
             onFailure: { [events, track] in events.post(.processorFailed(track, point, $0)) }
         ) { [weak self] frame in
             guard let self else { return .notStarted }
-            return point == .capture ? distribute(frame) : target(of: point).consume(frame)
+            return point == .capture ? distribute(frame) : target(of: point).offer(frame)
         }
         stage.set(processors)
         stages.withLock { $0[point] = stage }
@@ -54,25 +58,21 @@ final class ProcessingStages: VideoFrameConsumer {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         if let stage = stages.withLock({ $0[.capture] }) { return stage.consume(frame) }
-        meter(of: .capture).pass(frame)
+        meters[.capture].pass(frame)
         return distribute(frame)
     }
 
-    private func distribute(_ frame: VideoFrame) -> FrameDisposition {
+    private func distribute(_ frame: borrowing VideoFrame) -> FrameDisposition {
         let stages = self.stages.withLock { $0 }
         for point in [ProcessingPoint.render, .encode] {
             if let stage = stages[point] {
-                stage.consume(frame)
+                stage.consume(copy frame)
             } else {
-                meter(of: point).pass(frame)
-                target(of: point).consume(frame)
+                meters[point].pass(frame)
+                target(of: point).offer(frame)
             }
         }
         return .accepted
-    }
-
-    private func meter(of point: ProcessingPoint) -> FlowMeter<VideoMedia> {
-        meters[point] ?? FlowMeter<VideoMedia>()
     }
 
     private func target(of point: ProcessingPoint) -> VideoStream {
@@ -81,11 +81,7 @@ final class ProcessingStages: VideoFrameConsumer {
 
     // MARK: Monitoring
 
-    private var all: [ProcessingStage] {
-        // In the order in which frames pass them.
-        let stages = self.stages.withLock { $0 }
-        return ProcessingPoint.allCases.compactMap { stages[$0] }
-    }
+    private var all: [ProcessingStage] { stages.withLock { $0 }.all.compactMap { $0 } }
 
     /// Checks for processors that hang.
     func check(now: MediaTime, limit: MediaTime) {
@@ -102,9 +98,9 @@ final class ProcessingStages: VideoFrameConsumer {
 
     func close() {
         let stages = self.stages.withLock { stages in
-            defer { stages = [:] }
+            defer { stages = ByPoint(nil) }
             return stages
         }
-        stages.values.forEach { $0.close() }
+        stages.all.forEach { $0?.close() }
     }
 }

@@ -9,7 +9,7 @@ extension AudioFrame {
     ///
     /// - Throws: ``FrameError`` for memory that outputs do not support, and for a frame without
     ///   samples; ``PipelineError`` for a format that GStreamer does not accept.
-    func wrapped() throws -> ElementChain.BufferWithCaps {
+    borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
         guard sampleCount > 0 else { throw FrameError(.badLayout, "sound without samples") }
         if let storage = storage as? BufferAudioStorage {
             guard storage.buffer.holds(storage.layout.info) else {

@@ -15,6 +15,8 @@ final class BufferFrameStorage: VideoFrameStorage {
 
     var format: VideoFormat { layout.format }
 
+    var size: VideoSize { VideoSize(width: layout.format.width, height: layout.format.height) }
+
     var isWritable: Bool { buffer.isWritable }
 
     func read(_ body: (borrowing VideoPlanes) -> Void) throws(FrameError) {

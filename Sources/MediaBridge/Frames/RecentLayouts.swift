@@ -17,8 +17,12 @@ final class RecentLayouts<Key: Equatable & Sendable, Layout: Sendable>: Sendable
     ///
     /// - Throws: What making it throws.
     func layout(of key: Key) throws(PipelineError) -> Layout {
-        let known = latest.withLock { latest in
-            latest.first { $0.key == key }?.layout
+        // Not `first(where:)`, which copies every pair that it looks at.
+        let known = latest.withLock { latest -> Layout? in
+            for place in latest.indices where latest[place].key == key {
+                return latest[place].layout
+            }
+            return nil
         }
         if let known { return known }
         let fresh = try make(key)

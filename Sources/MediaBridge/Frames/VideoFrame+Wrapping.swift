@@ -4,7 +4,7 @@ extension VideoFrame {
     ///
     /// - Throws: ``FrameError`` for memory that outputs do not support, and for planes that do not
     ///   fit the format; ``PipelineError`` for a format that GStreamer does not accept.
-    func wrapped() throws -> ElementChain.BufferWithCaps {
+    borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
         if let storage = storage as? BufferFrameStorage {
             guard storage.buffer.holds(storage.layout.info) else {
                 throw FrameError(tooFewBytes: storage.buffer.byteCount, of: "\(storage.format)")

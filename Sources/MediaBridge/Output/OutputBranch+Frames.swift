@@ -2,7 +2,7 @@
 extension OutputBranch: VideoFrameConsumer {
     /// Writes a frame as ``push(_:caps:time:duration:live:evicts:isHeader:)`` does.
     @discardableResult
-    func consume(_ frame: some OutputFrame) -> FrameDisposition {
+    func consume(_ frame: borrowing some OutputFrame) -> FrameDisposition {
         guard !frame.isEmpty else { return refuse(.badSize) }
         do {
             let wrapped = try frame.wrapped()
@@ -43,7 +43,7 @@ extension OutputBranch: VideoFrameConsumer {
 protocol OutputFrame: MediaFrame {
     /// How long the frame lasts, if it says so.
     var length: MediaTime? { get }
-    func wrapped() throws -> ElementChain.BufferWithCaps
+    borrowing func wrapped() throws -> ElementChain.BufferWithCaps
 }
 
 extension VideoFrame: OutputFrame {

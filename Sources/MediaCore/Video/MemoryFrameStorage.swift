@@ -3,6 +3,8 @@
 public final class MemoryFrameStorage: VideoFrameStorage {
     /// The format of the picture.
     public let format: VideoFormat
+    /// The size of the picture in pixels.
+    public var size: VideoSize { VideoSize(width: format.width, height: format.height) }
     /// Where each plane lies in the memory.
     public let planes: [VideoPlaneLayout]
     private let memory: SharedMemory

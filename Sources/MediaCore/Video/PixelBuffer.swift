@@ -42,10 +42,12 @@ public struct PixelBuffer: Sendable {
 
     /// The format of the picture.
     public var format: VideoFormat { storage.format }
+    /// The size in pixels.
+    public var size: VideoSize { storage.size }
     /// The width in pixels.
-    public var width: Int { format.width }
+    public var width: Int { size.width }
     /// The height in rows.
-    public var height: Int { format.height }
+    public var height: Int { size.height }
 
     /// Maps the pixels for reading while `body` runs.
     ///

@@ -70,10 +70,12 @@ public struct VideoFrame: Sendable {
 
     /// The format of this frame; that of the next may differ.
     public var format: VideoFormat { storage.format }
+    /// The size in pixels.
+    public var size: VideoSize { storage.size }
     /// The width in pixels.
-    public var width: Int { format.width }
+    public var width: Int { size.width }
     /// The height in rows.
-    public var height: Int { format.height }
+    public var height: Int { size.height }
 
     /// Maps the pixels for reading while `body` runs.
     ///

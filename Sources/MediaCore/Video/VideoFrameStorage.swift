@@ -6,6 +6,10 @@ public protocol VideoFrameStorage: AnyObject, Sendable {
     /// The format of the picture.
     var format: VideoFormat { get }
 
+    /// The size of the picture, as in ``format``. Asked several times for each frame, and cheaper
+    /// than that where it copies no format. The default takes it from there.
+    var size: VideoSize { get }
+
     /// Whether nothing outside this object can access the pixels, so that they may be written in
     /// place.
     var isWritable: Bool { get }
@@ -19,4 +23,12 @@ public protocol VideoFrameStorage: AnyObject, Sendable {
 
     /// Returns a copy of the picture, in new memory.
     func copy() throws(FrameError) -> any VideoFrameStorage
+}
+
+extension VideoFrameStorage {
+    /// The size that ``format`` says.
+    public var size: VideoSize {
+        let format = self.format
+        return VideoSize(width: format.width, height: format.height)
+    }
 }

@@ -198,12 +198,12 @@ struct BalanceTests {
     @Test func theFirstRateIsMeasuredFromTheFirstFrame() {
         let clock = Mutex(MediaTime.zero)
         let meter = FrameMeter { clock.withLock { $0 } }
-        let format = VideoFormat(.gray8, width: 4, height: 2)
+        let size = VideoSize(width: 4, height: 2)
         #expect(meter.rate(at: MediaTime(seconds: 1)) == 0)
         clock.withLock { $0 = MediaTime(seconds: 10) }
-        for _ in 0..<51 { meter.note(format) }
+        for _ in 0..<51 { meter.note(size) }
         #expect(meter.rate(at: MediaTime(seconds: 12)) == 25)
-        for _ in 0..<10 { meter.note(format) }
+        for _ in 0..<10 { meter.note(size) }
         #expect(meter.rate(at: MediaTime(seconds: 13)) == 10)
     }
 
