@@ -107,7 +107,7 @@ let package = Package(
         .testTarget(
             name: "MediaBridgeTests",
             dependencies: [
-                "AllocationProbe", "MediaBridge", "CMediaBridge", "CycleProbe", "MediaBasics",
+                "HotPathProbe", "MediaBridge", "CMediaBridge", "CycleProbe", "MediaBasics",
                 "ScriptProbe", "TestSupport",
             ],
             swiftSettings: settings
@@ -117,11 +117,11 @@ let package = Package(
             name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/CycleProbe",
             swiftSettings: settings
         ),
-        // Counts allocations on the hot paths.
-        .target(name: "CAllocations", path: "Tests/AllocationProbe/CAllocations"),
+        // Frames on the hot paths, for the tests that count allocations and instructions.
+        .target(name: "CHotPathProbe", path: "Tests/HotPathProbe/CHotPathProbe"),
         .executableTarget(
-            name: "AllocationProbe", dependencies: ["CAllocations", "MediaBridge"],
-            path: "Tests/AllocationProbe/Program", swiftSettings: settings
+            name: "HotPathProbe", dependencies: ["CHotPathProbe", "MediaBridge"],
+            path: "Tests/HotPathProbe/Program", swiftSettings: settings
         ),
         // A user's first script, with loops and an end by Ctrl-C at the top level.
         .executableTarget(

@@ -7,7 +7,9 @@ let package = Package(
     name: "Benchmarks",
     products: [
         // Preloaded into a process whose allocations are counted.
-        .library(name: "AllocationCounter", type: .dynamic, targets: ["AllocationCounter"])
+        .library(name: "AllocationCounter", type: .dynamic, targets: ["AllocationCounter"]),
+        // Preloaded into a process whose instructions callgrind counts.
+        .library(name: "CallgrindSupport", type: .dynamic, targets: ["CallgrindSupport"]),
     ],
     dependencies: [
         .package(name: "MediaBridge", path: "..", traits: []),
@@ -28,6 +30,7 @@ let package = Package(
             name: "swift-workloads",
             dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
         .target(name: "AllocationCounter"),
+        .target(name: "CallgrindSupport"),
         .executableTarget(name: "measure"),
         // Runs them all in turn and compares.
         .executableTarget(

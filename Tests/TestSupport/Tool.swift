@@ -7,7 +7,8 @@ public enum Tool {
         "ffprobe": "ffmpeg", "ffmpeg": "ffmpeg", "Xvfb": "xvfb", "xclock": "x11-apps",
         "xeyes": "x11-apps", "xev": "x11-utils", "xwininfo": "x11-utils",
         "gst-launch-1.0": "gstreamer1.0-tools",
-        "gst-discoverer-1.0": "gstreamer1.0-plugins-base-apps",
+        "gst-discoverer-1.0": "gstreamer1.0-plugins-base-apps", "valgrind": "valgrind",
+        "strip": "binutils",
     ]
 
     /// Runs a program to its end.

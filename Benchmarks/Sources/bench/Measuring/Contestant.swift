@@ -68,6 +68,10 @@ enum Places {
     /// Benchmarks/.build/TRIPLE/release
     static let products = Bundle.main.executableURL!.resolvingSymlinksInPath()
         .deletingLastPathComponent()
+    /// The path of a library to preload.
+    static func library(_ name: String) -> String {
+        products.appending(path: "lib\(name).so").path
+    }
     static let package = products.deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// What a contestant needs for each piece of work: counted, so that every run gives the same.
 struct Counts: Codable {
-    /// Instructions, as callgrind counts them; `nil` where valgrind is missing, or cannot run the
-    /// program: Debian 12's valgrind 3.19 ends at the threads of Swift's runtime.
+    /// Instructions, as callgrind counts them; `nil` where valgrind is missing, or
+    /// cannot run the program.
     var instructions: Double?
     /// Calls of the allocator.
     var allocations: Double
@@ -31,7 +31,7 @@ struct Counts: Codable {
         _ = try Program.run(
             "env",
             [
-                "LD_PRELOAD=\(Places.products.appending(path: "libAllocationCounter.so").path)",
+                "LD_PRELOAD=\(Places.library("AllocationCounter"))",
                 "G_SLICE=always-malloc", "ALLOCATION_COUNT_FILE=\(file)", contestant.program,
             ] + contestant.arguments)
         let text = try String(contentsOfFile: file, encoding: .utf8)
@@ -47,9 +47,11 @@ struct Counts: Codable {
         let program = directory.appending(path: "stripped").path
         _ = try Program.run("strip", ["--strip-debug", "-o", program, contestant.program])
         _ = try Program.run(
-            "valgrind",
-            ["--tool=callgrind", "--callgrind-out-file=/dev/null", program]
-                + contestant.arguments, errors: file)
+            "env",
+            [
+                "LD_PRELOAD=\(Places.library("CallgrindSupport"))", "valgrind", "--tool=callgrind",
+                "--callgrind-out-file=/dev/null", program,
+            ] + contestant.arguments, errors: file)
         let text = try String(contentsOfFile: file, encoding: .utf8)
         guard
             let line = text.split(separator: "\n").last(where: { $0.contains("Collected :") }),

@@ -1,4 +1,5 @@
 import FuzzSupport
+
 @testable import GStreamerKit
 @testable import MediaBridge
 

@@ -1,5 +1,6 @@
 import Foundation
 import FuzzSupport
+
 @testable import GStreamerKit
 @testable import MediaBridge
 

@@ -1,5 +1,18 @@
-// Takes the place of the C library's allocator, in the whole process, and counts.
-#include "CAllocations.h"
+// Takes the place of the C library's allocator, in the whole process, and counts. Takes the place of its
+// sigsuspend as well, so that valgrind can run the process.
+#define _GNU_SOURCE
+#include "CHotPathProbe.h"
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Valgrind 3.19 changes the mask that it is given, and libdispatch's, with which the main thread of a Swift
+// program ends, is in read-only memory. So it gets a copy; the kernel's set of signals is shorter than the C
+// library's.
+int sigsuspend(const sigset_t *mask) {
+    unsigned long copy = *(const unsigned long *)mask;
+    return (int)syscall(SYS_rt_sigsuspend, &copy, sizeof copy);
+}
 
 #if defined(__has_feature) && (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 

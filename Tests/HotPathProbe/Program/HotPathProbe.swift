@@ -1,17 +1,17 @@
-import CAllocations
+import CHotPathProbe
 import MediaBridge
 import Synchronization
 
-/// Moves frames on one of the hot paths and prints how often the process allocated memory meanwhile,
-/// from the start of the program to its end.
+/// Moves frames on one of the hot paths and prints how often the process allocated memory, from the
+/// start of the program to its end. Callgrind can run it.
 ///
-///     AllocationProbe bridge|each|look|frames|push|render|sound FRAMES
+///     HotPathProbe bridge|each|look|frames|push|render|sound FRAMES
 @main
-struct AllocationProbe {
+struct HotPathProbe {
     static func main() async throws {
         let words = CommandLine.arguments
         guard words.count == 3, let count = Int(words[2]), count > 0 else {
-            fatalError("AllocationProbe PATH FRAMES")
+            fatalError("HotPathProbe PATH FRAMES")
         }
         switch words[1] {
         case "bridge": try await Bridge.run(capture: still(count), outputs: [output])
@@ -65,7 +65,7 @@ struct AllocationProbe {
     }
 
     private final class Renderer: VideoSink {
-        func render(_ frame: VideoFrame) { AllocationProbe.note(frame.width) }
+        func render(_ frame: VideoFrame) { HotPathProbe.note(frame.width) }
     }
 
     private static func render(_ count: Int) async throws {
