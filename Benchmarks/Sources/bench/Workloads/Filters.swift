@@ -3,11 +3,12 @@ enum Filters: Workload {
     static let name = "filters"
 
     static func comparisons(isFull: Bool, in media: Media) -> [Comparison] {
-        var comparisons = ["I420", "NV12", "BGRA"].map { comparison("grayscale", $0) }
-        comparisons += ["mirror", "rotate"].flatMap { filter in
-            (isFull ? ["I420", "NV12", "BGRA"] : ["I420"]).map { comparison(filter, $0) }
-        }
-        return comparisons
+        // As many frames as take most of a second: a start is a few hundredths of one.
+        let formats = isFull ? ["I420", "NV12", "BGRA"] : ["I420"]
+        return ["I420", "NV12"].map { comparison("grayscale", $0, frames: 1_500) }
+            + [comparison("grayscale", "BGRA", frames: 600)]
+            + formats.map { comparison("mirror", $0, frames: 1_200) }
+            + formats.map { comparison("rotate", $0, frames: 600) }
     }
 
     private static let titles = [
@@ -18,9 +19,11 @@ enum Filters: Workload {
         "rotate": "videoflip video-direction=90r",
     ]
 
-    private static func comparison(_ filter: String, _ format: String) -> Comparison {
+    private static func comparison(
+        _ filter: String, _ format: String, frames: Int
+    ) -> Comparison {
         Comparison(
-            "\(filter)-\(format)", "\(titles[filter]!), 1080p \(format)", pieces: 600
+            "\(filter)-\(format)", "\(titles[filter]!), 1080p \(format)", pieces: frames
         ) { frames in
             let capture = Media.still(frames, format: format)
             let bytes = 1920 * 1080 * (format == "BGRA" ? 8 : 3) / 2
