@@ -17,4 +17,4 @@ extension Trait where Self == TimeLimitTrait {
 
 /// How many times longer than usual a test lets live media play, so that slow threads get their turn: 1
 /// in `make test`, more under a sanitizer.
-public let slowness = max(1, DeadlineFactor.value / 3)
+public let slowness = max(1, DeadlineFactor.value / 2)
