@@ -18,14 +18,16 @@ struct BridgeRecording: Sendable {
             streams[RecordingKind.audio.name] = .audio
         }
         if !streams.values.contains(.video) {
-            if let asked = configuration.video?.codec {
-                throw Self.missing(.video, asked.rawValue, recording, names)
+            if let asked = configuration.video.flatMap({ $0.isCopy ? "copy" : $0.codec?.rawValue })
+            {
+                throw Self.missing(.video, asked, recording, names)
             }
             configuration.video = nil
         }
         if !streams.values.contains(.audio) {
-            if let asked = configuration.audio?.codec {
-                throw Self.missing(.audio, asked.rawValue, recording, names)
+            if let asked = configuration.audio.flatMap({ $0.isCopy ? "copy" : $0.codec?.rawValue })
+            {
+                throw Self.missing(.audio, asked, recording, names)
             }
             configuration.audio = nil
         }
@@ -83,11 +85,10 @@ struct BridgeRecording: Sendable {
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
 
         func take(_ sample: MediaSample) -> FrameDisposition {
-            guard kind == .audio, let frame = sample.audioFrame else {
-                recorder.fail(PipelineError.notRaw(sample.caps, kind))
-                return .badFormat
-            }
-            return recorder.consume(frame)
+            if kind == .audio, let frame = sample.audioFrame { return recorder.consume(frame) }
+            // The caps hold it, too.
+            if sample.isHeader { return .accepted }
+            return recorder.consume(sample, of: kind)
         }
 
         func take(_ tags: Tags) { recorder.note(tags, of: kind) }

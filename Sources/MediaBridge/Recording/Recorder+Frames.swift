@@ -15,6 +15,18 @@ extension Recorder {
         return sound.consume(frame) { pictures?.reach($0) }
     }
 
+    /// Records a unit of encoded media as it is. Blocks while the disk is slow, unless units of a
+    /// live stream are dropped. Thread: any.
+    func consume(_ unit: MediaSample, of kind: RecordingKind) -> FrameDisposition {
+        guard let track = tracks[kind] else { return .notEnabled }
+        return track.record(unit) { placed in
+            switch kind {
+            case .video: sound?.reach(placed)
+            case .audio: pictures?.reach(placed)
+            }
+        }
+    }
+
     /// Records a video frame. Suspends, without blocking a thread, while the encoder is slow.
     ///
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it

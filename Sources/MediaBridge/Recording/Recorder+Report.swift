@@ -49,14 +49,16 @@ extension Recorder {
     private func track(
         _ kind: RecordingKind, _ state: RecordingProgress.State, _ isOver: Bool
     ) -> RecorderReport.Track? {
-        guard let track = tracks[kind], let recipe = recipes[kind] else { return nil }
+        guard let track = tracks[kind] else { return nil }
+        let described = track.described
         let written = state.written[kind, default: 0] + (state.current?.written(kind) ?? 0)
         // Read before `offered`, so that no frame is counted as dropped and not as offered.
         var drops = track.drops
         var unitDrops = state.drops[kind, default: DropCounts()]
         unitDrops[.unwritten] += inbox.lost(kind)
         var result = RecorderReport.Track(
-            codec: recipe.codec, encoder: recipe.element, offered: track.offered, written: written,
+            codec: described.codec, encoder: described.element, offered: track.offered,
+            written: written,
             dropped: drops, droppedUnits: unitDrops, repeated: 0, corrections: nil)
         switch kind {
         case .audio:

@@ -26,7 +26,6 @@ public final class Recorder: Sendable {
     /// The file's path, or the pattern for the names of several files.
     public let path: String
     let configuration: Configuration
-    let recipes: [RecordingKind: EncoderRecipe]
     let tracks: [RecordingKind: RecordingTrack]
     private let timeline: RecordingTimeline
     let inbox: RecordingInbox
@@ -53,12 +52,12 @@ public final class Recorder: Sendable {
     ) throws(PipelineError) {
         try GStreamer.initialize()
         let container = try RecordingContainer(path: path)
-        var recipes: [RecordingKind: EncoderRecipe] = [:]
+        var recipes: [RecordingKind: RecordingRecipe] = [:]
         if let video = configuration.video {
-            recipes[.video] = try EncoderRecipe(video, in: container)
+            recipes[.video] = try RecordingRecipe(video, in: container)
         }
         if let audio = configuration.audio {
-            recipes[.audio] = try EncoderRecipe(audio, in: container)
+            recipes[.audio] = try RecordingRecipe(audio, in: container)
         }
         let kinds = RecordingKind.allCases.filter { recipes[$0] != nil }
         guard let leader = kinds.first else {
@@ -93,7 +92,6 @@ public final class Recorder: Sendable {
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
         self.path = path
         self.configuration = configuration
-        self.recipes = recipes
         self.tracks = tracks
         pictures = tracks[.video].map { RecordedPictures($0) }
         sound = tracks[.audio].map { RecordedSound($0) }

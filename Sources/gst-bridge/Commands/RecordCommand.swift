@@ -24,12 +24,12 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How pictures are encoded, or none: \(VideoCodec.names).", valueName: "codec"))
+            "How pictures are encoded, copy, or none: \(VideoCodec.names).", valueName: "codec"))
     var video: Choice<VideoCodec>?
 
     @Option(
         help: ArgumentHelp(
-            "How sound is encoded, or none: \(AudioCodec.names).", valueName: "codec"))
+            "How sound is encoded, copy, or none: \(AudioCodec.names).", valueName: "codec"))
     var audio: Choice<AudioCodec>?
 
     @Option(
@@ -103,11 +103,18 @@ struct RecordCommand: AsyncParsableCommand {
 
     private var configuration: Recorder.Configuration {
         var configuration = Recorder.Configuration()
-        configuration.video = (video ?? .automatic).codec.map {
-            VideoEncoding($0, bitrate: bitrate?.value)
+        switch video ?? .automatic {
+        case .none: configuration.video = nil
+        case .copy: configuration.video = .copy
+        case .automatic: configuration.video?.bitrate = bitrate?.value
+        case .codec(let codec): configuration.video = VideoEncoding(codec, bitrate: bitrate?.value)
         }
-        configuration.audio = (audio ?? .automatic).codec.map {
-            AudioEncoding($0, bitrate: audioBitrate?.value)
+        switch audio ?? .automatic {
+        case .none: configuration.audio = nil
+        case .copy: configuration.audio = .copy
+        case .automatic: configuration.audio = AudioEncoding(bitrate: audioBitrate?.value)
+        case .codec(let codec):
+            configuration.audio = AudioEncoding(codec, bitrate: audioBitrate?.value)
         }
         if segment != nil || segmentSize != nil {
             let isRing = keep != nil || keepSize != nil
@@ -142,28 +149,21 @@ enum RecordingNews {
     }
 }
 
-/// The argument for a codec: a codec, `auto` or `none`.
+/// The argument for a codec: a codec, `copy`, `auto` or `none`.
 enum Choice<Codec: RawRepresentable<String> & Sendable>: ExpressibleByArgument, Sendable {
     case automatic
     case none
+    case copy
     case codec(Codec)
 
     init?(argument: String) {
         switch argument.lowercased() {
         case "none": self = .none
         case "auto": self = .automatic
+        case "copy": self = .copy
         case let name:
             guard let codec = Codec(rawValue: name) else { return nil }
             self = .codec(codec)
-        }
-    }
-
-    /// `nil` for `none`; `.some(nil)` for `auto`, where the codec is chosen later.
-    var codec: Codec?? {
-        switch self {
-        case .automatic: .some(nil)
-        case .none: nil
-        case .codec(let codec): codec
         }
     }
 }

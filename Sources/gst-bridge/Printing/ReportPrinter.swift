@@ -41,7 +41,9 @@ struct ReportPrinter {
     /// Returns one line for each file of a recording, with its encoders.
     private func lines(_ recording: RecorderReport) -> [String] {
         let tracks = [recording.video, recording.audio].compactMap { $0 }
-        let how = tracks.map { "\($0.codec) by \($0.encoder)" }.joined(separator: ", ")
+        let how = tracks.map {
+            $0.encoder == "copy" ? "\($0.codec) copied" : "\($0.codec) by \($0.encoder)"
+        }.joined(separator: ", ")
         return recording.files.map { file in
             let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
             return "\(file.path): \(file.frames) frames, \(seconds) s, \(Text.bytes(file.bytes))"

@@ -82,13 +82,23 @@ struct EncoderRecipe: Sendable {
         throw PipelineError(.missingElement, message: "no encoder for \(wanted.rawValue)")
     }
 
-    /// Returns the complete pipeline string, from appsrc to an appsink with encoded units.
+    /// Returns the pipeline for a stream.
     ///
     /// - Parameters:
     ///   - caps: The caps of the first buffer; the encoder is set up for them.
     ///   - rotation: How far the pictures must be rotated clockwise to be upright. The pipeline
     ///     rotates them, because not every container can store the rotation, and not every player
     ///     applies it.
+    func pipeline(for caps: Caps, rotation: VideoRotation) -> UnitPipeline {
+        var isVideo = false
+        if case .video = kind { isVideo = true }
+        return UnitPipeline(
+            text: text(for: caps, rotation: rotation), codec: codec, element: element,
+            keyFrameInterval: isVideo ? keyFrameInterval : nil, hiddenDelay: hiddenDelay,
+            isCopy: false)
+    }
+
+    /// Returns the complete pipeline string, from appsrc to an appsink with encoded units.
     func text(for caps: Caps, rotation: VideoRotation = .none) -> String {
         switch kind {
         case .video(let encoder, let encoding):

@@ -3,14 +3,14 @@ internal import Synchronization
 /// One stream of a recording: places each frame in the recorder's time and encodes it. If the size,
 /// format, colorimetry, aspect ratio or interlacing of the pictures changes, a new encoder and a
 /// new file are used; a change of the frame rate has no such effect. Audio is converted to its
-/// initial sample rate and channels.
+/// initial sample rate and channels. Units of media that comes encoded are passed on as they are.
 ///
 /// Thread: any, one writer at a time. Blocks if the encoder is slow and no frame may be lost. This
 /// is decided for each frame and not for the encoder, because a file may follow a camera. Never
 /// blocks with a lock held.
 final class RecordingTrack: Sendable {
     let kind: RecordingKind
-    private let recipe: EncoderRecipe
+    private let recipe: RecordingRecipe
     private let timeline: RecordingTimeline
     private let waits: Bool?
     private let inbox: RecordingInbox
@@ -19,6 +19,11 @@ final class RecordingTrack: Sendable {
     private struct State {
         var phase = Phase.idle
         var encoder: TrackEncoder?
+        /// What reports say of the encoder.
+        var described: (codec: String, element: String)?
+        /// Why the units of encoded pictures are dropped until a key unit comes; `nil`: they are
+        /// not. ``DropCause/early`` before the first.
+        var missesKey: DropCause? = .early
         /// All encoders whose pipelines have not been shut down yet.
         var encoders: [TrackEncoder] = []
         var caps: Caps?
@@ -45,7 +50,7 @@ final class RecordingTrack: Sendable {
     /// - Parameter waits: Whether callers wait for a slow encoder; `nil`: all but those with live
     ///   frames.
     init(
-        _ kind: RecordingKind, recipe: EncoderRecipe, timeline: RecordingTimeline, waits: Bool?,
+        _ kind: RecordingKind, recipe: RecordingRecipe, timeline: RecordingTimeline, waits: Bool?,
         inbox: RecordingInbox
     ) {
         self.kind = kind
@@ -121,6 +126,48 @@ final class RecordingTrack: Sendable {
     /// Counts a frame as dropped for a cause.
     func refuse(_ cause: DropCause) -> FrameDisposition { .dropped(count(cause)) }
 
+    /// Takes a unit of encoded media as it is. If pictures were lost before it, those up to the next
+    /// key unit are dropped for the same cause, since no decoder could show them.
+    ///
+    /// - Parameter onPlaced: Called with the unit's time in the recorder's time.
+    func record(_ unit: MediaSample, onPlaced: (MediaTime) -> Void) -> FrameDisposition {
+        let isKey = kind == .audio || !unit.buffer.isDelta
+        if !isKey, let cause = skip() { return .dropped(cause) }
+        switch place(unit.runningTime, unit.liveTiming) {
+        case .drop(let cause): return miss(cause)
+        case .at(let placed):
+            onPlaced(placed)
+            let isLive = unit.liveTiming != nil
+            switch admit(.unit(unit), placed: placed, isLive: isLive) {
+            case .refused(let cause): return miss(cause)
+            case .admitted(let encoder):
+                // The oldest unit cannot give way: those behind it refer to it.
+                if !(waits ?? !isLive), !encoder.hasRoom { return miss(count(.evicted)) }
+                let disposition = encoder.push(
+                    unit.buffer.retained(), caps: unit.caps, time: placed,
+                    duration: unit.duration, evicts: false)
+                if case .dropped(let cause) = disposition { return miss(cause) }
+                if isKey { state.withLock { $0.missesKey = nil } }
+                return disposition
+            }
+        }
+    }
+
+    /// Counts a unit that cannot be decoded, and returns why; `nil` if it can.
+    private func skip() -> DropCause? {
+        state.withLock { state in
+            guard state.phase == .open, let cause = state.missesKey else { return nil }
+            state.offered += 1
+            state.drops[cause] += 1
+            return cause
+        }
+    }
+
+    private func miss(_ cause: DropCause) -> FrameDisposition {
+        state.withLock { if $0.missesKey == nil { $0.missesKey = cause } }
+        return .dropped(cause)
+    }
+
     /// Pushes a raw buffer. If the frame is live, the oldest queued buffer may be evicted for it;
     /// otherwise this blocks while the encoder is slow.
     ///
@@ -129,7 +176,7 @@ final class RecordingTrack: Sendable {
         _ buffer: consuming Buffer, caps: Caps, placed: MediaTime, duration: MediaTime?,
         rotation: VideoRotation = .none, isLive: Bool, mayWait: Bool = true
     ) -> FrameDisposition {
-        switch admit(caps: caps, placed: placed, rotation: rotation, isLive: isLive) {
+        switch admit(.raw(caps, rotation), placed: placed, isLive: isLive) {
         case .refused(let cause): return .dropped(cause)
         case .admitted(let encoder):
             // Outside of the lock, because it may wait for room.
@@ -147,7 +194,7 @@ final class RecordingTrack: Sendable {
     func write(_ frame: VideoFrame, caps: Caps, placed: MediaTime) async throws -> FrameDisposition
     {
         switch admit(
-            caps: caps, placed: placed, rotation: frame.rotation, isLive: frame.liveTiming != nil)
+            .raw(caps, frame.rotation), placed: placed, isLive: frame.liveTiming != nil)
         {
         case .refused(let cause): return .dropped(cause)
         case .admitted(let encoder):
@@ -159,24 +206,42 @@ final class RecordingTrack: Sendable {
         }
     }
 
+    /// What is pushed.
+    private enum Input {
+        case raw(Caps, VideoRotation)
+        case unit(MediaSample)
+
+        var caps: Caps {
+            switch self {
+            case .raw(let caps, _): caps
+            case .unit(let sample): sample.caps
+            }
+        }
+
+        var rotation: VideoRotation {
+            if case .raw(_, let rotation) = self { rotation } else { .none }
+        }
+
+        /// Whether its times may go back: those of reordered pictures do.
+        var isOrdered: Bool { if case .raw = self { true } else { false } }
+    }
+
     private enum Admission {
         case refused(DropCause)
         case admitted(TrackEncoder)
     }
 
-    private func admit(
-        caps: Caps, placed: MediaTime, rotation: VideoRotation, isLive: Bool
-    ) -> Admission {
+    private func admit(_ input: Input, placed: MediaTime, isLive: Bool) -> Admission {
         state.withLock { state in
             func refuse(_ cause: DropCause) -> Admission {
                 state.drops[cause] += 1
                 return .refused(cause)
             }
-            if let last = state.last, placed < last { return refuse(.backwards) }
+            if input.isOrdered, let last = state.last, placed < last { return refuse(.backwards) }
             if state.hasFailed { return refuse(.failed) }
-            if needsEncoder(caps, rotation, state) {
+            if needsEncoder(for: input, state) {
                 do throws(PipelineError) {
-                    try change(&state, to: caps, rotation)
+                    try change(&state, to: input)
                 } catch {
                     inbox.fail(error)
                     return refuse(.badFormat)
@@ -187,10 +252,10 @@ final class RecordingTrack: Sendable {
                 state.isLive = true
                 inbox.isLive()
             }
-            if let last = state.last, placed - last < Self.restart {
+            if let last = state.last, placed > last, placed - last < Self.restart {
                 state.interval = placed - last
             }
-            state.last = placed
+            state.last = state.last.map { max($0, placed) } ?? placed
             return .admitted(encoder)
         }
     }
@@ -210,25 +275,34 @@ final class RecordingTrack: Sendable {
 
     // MARK: Encoders
 
-    private func needsEncoder(_ caps: Caps, _ rotation: VideoRotation, _ state: State) -> Bool {
-        guard let own = state.caps else { return true }
-        guard kind == .video else { return false }
-        if rotation != state.rotation { return true }
+    private func needsEncoder(for input: Input, _ state: State) -> Bool {
+        let caps = input.caps
+        guard let own = state.caps, own.mediaType == caps.mediaType else { return true }
+        // A parser follows every change; the writer begins a new file where the header changes.
+        guard kind == .video, caps.isRaw else { return false }
+        if input.rotation != state.rotation { return true }
         if own.identity == caps.identity { return false }
         guard let old = VideoInfo(own), let new = VideoInfo(caps) else { return true }
         // A new frame rate changes only the times of the frames.
         return !old.hasSamePictures(as: new) || !own.hasSameBrightness(as: caps)
     }
 
-    private func change(
-        _ state: inout State, to caps: Caps, _ rotation: VideoRotation
-    ) throws(PipelineError) {
-        guard caps.mediaType == "\(kind.name)/x-raw" else { throw .notRaw(caps, kind) }
+    private func pipeline(for input: Input) throws(PipelineError) -> UnitPipeline {
+        switch input {
+        case .raw(let caps, let rotation):
+            guard caps.mediaType == "\(kind.name)/x-raw" else { throw .notRaw(caps, kind) }
+            return try recipe.pipeline(for: caps, rotation: rotation, kind)
+        case .unit(let sample): return try recipe.pipeline(copying: sample, kind)
+        }
+    }
+
+    private func change(_ state: inout State, to input: Input) throws(PipelineError) {
+        let pipeline = try pipeline(for: input)
         let receiver = inbox.receiver(for: kind)
         let encoder: TrackEncoder
         do throws(PipelineError) {
             encoder = try TrackEncoder(
-                kind, recipe: recipe, caps: caps, rotation: rotation, receiver: receiver)
+                kind, recipe: pipeline, caps: input.caps, receiver: receiver)
         } catch {
             // Otherwise the writer would wait for the units of an encoder that does not exist.
             receiver.end(error)
@@ -238,8 +312,9 @@ final class RecordingTrack: Sendable {
         if let old = state.encoder { retire(old) }
         state.encoder = encoder
         state.encoders.append(encoder)
-        state.caps = caps
-        state.rotation = rotation
+        state.caps = input.caps
+        state.rotation = input.rotation
+        state.described = (pipeline.codec, pipeline.element)
         encoder.start()
     }
 
@@ -277,6 +352,11 @@ final class RecordingTrack: Sendable {
 
     // MARK: Counts
 
+    /// The codec and the encoder, for reports.
+    var described: (codec: String, element: String) {
+        state.withLock { $0.described } ?? recipe.described
+    }
+
     /// Frames offered while the recorder accepted frames.
     var offered: Int { state.withLock { $0.offered } }
 
@@ -288,7 +368,7 @@ final class RecordingTrack: Sendable {
 }
 
 extension PipelineError {
-    /// The error for encoded input: a recording does its own encoding.
+    /// The error for media that would have to be decoded first.
     static func notRaw(_ caps: Caps, _ kind: RecordingKind) -> PipelineError {
         PipelineError(
             .streamFailed,

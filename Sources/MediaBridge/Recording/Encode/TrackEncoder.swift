@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// A pipeline that encodes one stream of one format: raw buffers in, encoded units out.
+/// A pipeline that encodes one stream of one format: raw buffers in, encoded units out. Where a stream
+/// comes encoded, it only parses: units in, units out.
 ///
 /// Units are delivered on the pipeline's streaming thread, which the receiver may block. The queue
 /// of raw buffers in front of the encoder then fills up: for a live stream the oldest buffers are
@@ -21,13 +22,11 @@ final class TrackEncoder: Sendable {
     private let end: Ending
 
     init(
-        _ kind: RecordingKind, recipe: EncoderRecipe, caps: Caps, rotation: VideoRotation,
-        receiver: Receiver
+        _ kind: RecordingKind, recipe: UnitPipeline, caps: Caps, receiver: Receiver
     ) throws(PipelineError) {
         var configuration = PipelineVideoSink.Configuration()
         configuration.depth = OutputQueueDepth(asked: nil).limit(for: caps, isLive: false).buffers
-        let output = try Output(
-            recipe.text(for: caps, rotation: rotation), configuration: configuration)
+        let output = try Output(recipe.text, configuration: configuration)
         guard let branch = output.branches[kind.name],
             let units = output.pipeline.appSinks["units"]
         else { throw PipelineError(.wrongEnds, message: "an encoder without ends") }
@@ -35,12 +34,13 @@ final class TrackEncoder: Sendable {
         self.branch = branch
         self.units = units
         units.configure(depth: 4, isPaced: false)
-        if kind == .video, let interval = ClockTime(recipe.keyFrameInterval) {
+        if let interval = recipe.keyFrameInterval.flatMap({ ClockTime($0) }) {
             branch.forceKeyFrames(every: interval)
         }
         let end = Ending(tell: receiver.end)
         self.end = end
-        let reader = UnitReader(kind, from: units, hiddenDelay: recipe.hiddenDelay)
+        let reader = UnitReader(
+            kind, from: units, hiddenDelay: recipe.hiddenDelay, isCopy: recipe.isCopy)
         // The sink and its handlers retain each other until the handlers are removed.
         units.setHandlers(
             onSample: {
@@ -76,7 +76,7 @@ final class TrackEncoder: Sendable {
         }
     }
 
-    /// Pushes a raw buffer.
+    /// Pushes a buffer.
     ///
     /// - Parameters:
     ///   - time: The buffer's time in the recorder's own time.

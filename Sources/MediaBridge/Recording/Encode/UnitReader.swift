@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// Reads an encoder's appsink, and determines the true presentation time of each unit.
+/// Reads the appsink behind an encoder or parser, and determines the true times of each unit.
 final class UnitReader: Sendable {
     private let kind: RecordingKind
     private let sink: AppSink
     private let hiddenDelay: Int
+    private let isCopy: Bool
 
     private struct State {
         var isFirst = true
@@ -25,12 +26,15 @@ final class UnitReader: Sendable {
     /// Matroska.
     private static let step = MediaTime(nanoseconds: 100_000)
 
-    /// - Parameter hiddenDelay: Samples that the encoder inserts at the beginning without reporting
-    ///   it.
-    init(_ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int) {
+    /// - Parameters:
+    ///   - hiddenDelay: Samples that the encoder inserts at the beginning without reporting it.
+    ///   - isCopy: Whether the units are recorded as they came: their times are right, and may be
+    ///     those of reordered pictures.
+    init(_ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int, isCopy: Bool) {
         self.kind = kind
         self.sink = sink
         self.hiddenDelay = hiddenDelay
+        self.isCopy = isCopy
     }
 
     /// Returns the next unit; `nil` if the sample is not a unit. Thread: the streaming thread.
@@ -38,13 +42,17 @@ final class UnitReader: Sendable {
         guard let sample = sink.tryPull() else { return nil }
         let identity = sample.capsIdentity
         guard let due = time(of: sample) else { return nil }
+        // A unit is never decoded after it is presented.
+        let decoded =
+            isCopy
+            ? sample.decodingRunningTime.map { min(due, MediaTime(nanoseconds: $0)) } ?? due : due
         let (caps, advance, isFirst, isPriming, interval) = state.withLock { state in
             defer { state.last = due }
             if state.capsIdentity != identity { change(&state, to: sample.caps) }
             let isFirst = state.isFirst
             return (
                 state.caps, state.advance, isFirst, isFirst && state.isHidden,
-                state.last.map { due - $0 }
+                state.last.map { due - $0 }.flatMap { $0 > .zero ? $0 : nil }
             )
         }
         guard let caps, var buffer = sample.takeBuffer() else { return nil }
@@ -58,7 +66,8 @@ final class UnitReader: Sendable {
             buffer.duration = interval.flatMap { ClockTime($0) }
         }
         return EncodedUnit(
-            kind, buffer, caps: caps, time: due - advance, isFirst: isFirst)
+            kind, buffer, caps: caps, time: decoded - advance, presented: due - advance,
+            isFirst: isFirst)
     }
 
     /// Returns the time of a sample; for video, always later than the previous picture. If two
@@ -66,7 +75,7 @@ final class UnitReader: Sendable {
     /// end of an mp4 fragment, players show only one.
     private func time(of sample: borrowing Sample) -> MediaTime? {
         let said = sample.runningTime.map { MediaTime(nanoseconds: $0) }
-        guard kind == .video, let last = state.withLock({ $0.last }) else { return said }
+        guard kind == .video, !isCopy, let last = state.withLock({ $0.last }) else { return said }
         return max(said ?? last, last + Self.step)
     }
 

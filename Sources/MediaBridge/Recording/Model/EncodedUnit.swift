@@ -1,11 +1,13 @@
-/// One unit of an encoder's output: one picture, or a few milliseconds of audio.
+/// One unit of encoded media: one picture, or a few milliseconds of audio.
 final class EncodedUnit: Sendable {
     let kind: RecordingKind
     let buffer: Buffer
     let caps: Caps
-    /// When the unit is presented, in the recorder's own time; may differ from the encoder's
-    /// timestamp.
+    /// When the unit is decoded, in the recorder's own time: units are written in this order.
     let time: MediaTime
+    /// When the unit is presented; may differ from the encoder's timestamp. Later than ``time``
+    /// where an encoder reorders pictures (B-frames).
+    let presented: MediaTime
     let duration: MediaTime?
     /// Whether a file may begin with the unit, because it references no earlier one.
     let isKey: Bool
@@ -17,11 +19,13 @@ final class EncodedUnit: Sendable {
 
     init(
         _ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
-        isFirst: Bool, isKey: Bool? = nil, arrival: ContinuousClock.Instant = .now
+        presented: MediaTime? = nil, isFirst: Bool, isKey: Bool? = nil,
+        arrival: ContinuousClock.Instant = .now
     ) {
         self.kind = kind
         self.caps = caps
         self.time = time
+        self.presented = presented ?? time
         self.isFirst = isFirst
         self.arrival = arrival
         duration = buffer.duration.map { MediaTime($0) }

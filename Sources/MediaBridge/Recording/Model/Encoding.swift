@@ -18,9 +18,11 @@ public enum AudioCodec: String, Sendable, CaseIterable {
 
 /// How a ``Recorder`` encodes video.
 public struct VideoEncoding: Hashable, Sendable {
-    /// The codec; `nil`: the first of ``RecordingContainer/videoCodecs`` that has an encoder
-    /// installed.
+    /// The codec; `nil`: pictures that come encoded are recorded as they are, and raw ones are encoded
+    /// with the first of ``RecordingContainer/videoCodecs`` that has an encoder installed.
     public var codec: VideoCodec?
+    /// Whether only pictures that come encoded are recorded, as they are.
+    public private(set) var isCopy = false
     /// Bits per second; `nil`: constant quality, or, for encoders without such a mode, a tenth of a
     /// bit per pixel.
     public var bitrate: Int?
@@ -33,13 +35,22 @@ public struct VideoEncoding: Hashable, Sendable {
         self.codec = codec
         self.bitrate = bitrate
     }
+
+    /// Pictures that come encoded are recorded as they are; raw ones are refused.
+    public static var copy: Self {
+        var encoding = Self()
+        encoding.isCopy = true
+        return encoding
+    }
 }
 
 /// How a ``Recorder`` encodes audio.
 public struct AudioEncoding: Hashable, Sendable {
-    /// The codec; `nil`: the first of ``RecordingContainer/audioCodecs`` that has an encoder
-    /// installed.
+    /// The codec; `nil`: sound that comes encoded is recorded as it is, and raw sound is encoded with
+    /// the first of ``RecordingContainer/audioCodecs`` that has an encoder installed.
     public var codec: AudioCodec?
+    /// Whether only sound that comes encoded is recorded, as it is.
+    public private(set) var isCopy = false
     /// Bits per second for all channels together; `nil`: 64,000 for each channel. Ignored for FLAC.
     public var bitrate: Int?
 
@@ -47,5 +58,12 @@ public struct AudioEncoding: Hashable, Sendable {
     public init(_ codec: AudioCodec? = nil, bitrate: Int? = nil) {
         self.codec = codec
         self.bitrate = bitrate
+    }
+
+    /// Sound that comes encoded is recorded as it is; raw sound is refused.
+    public static var copy: Self {
+        var encoding = Self()
+        encoding.isCopy = true
+        return encoding
     }
 }

@@ -30,9 +30,11 @@ public struct RecorderReport: Hashable, Sendable {
     /// `dropped`. An audio encoder makes units of other lengths than those of the buffers, so its
     /// buffers and its units are counted apart.
     public struct Track: Hashable, Sendable {
-        /// The codec's name, for example `h264`.
+        /// The codec's name, for example `h264`; `copy` if the recording only copies, and nothing has
+        /// come yet.
         public var codec: String
-        /// The encoder's factory name, for example `x264enc`.
+        /// The encoder's factory name, for example `x264enc`; `copy` for media that came encoded and
+        /// was recorded as it was.
         public var encoder: String
         /// Video frames or audio buffers handed over between start and stop; with a pre-roll also
         /// those handed over before the start.

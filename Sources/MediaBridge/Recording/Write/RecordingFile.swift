@@ -90,10 +90,11 @@ final class RecordingFile: Sendable {
             format.includes(unit)
         else { return false }
         let disposition = branch.push(
-            unit.buffer.retained(), caps: format.described, time: unit.time - zero,
+            unit.buffer.retained(), caps: format.described, time: unit.presented - zero,
             duration: unit.duration, live: nil)
         guard disposition.isAccepted else { return false }
-        reached.max((unit.end - zero).nanoseconds, ordering: .relaxed)
+        let end = unit.end + (unit.presented - unit.time)
+        reached.max((end - zero).nanoseconds, ordering: .relaxed)
         return true
     }
 

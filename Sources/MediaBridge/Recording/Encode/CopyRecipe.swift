@@ -1,0 +1,102 @@
+/// Translates the caps of encoded media into a pipeline string that brings its units into the form
+/// that a container demands, without decoding them.
+struct CopyRecipe: Sendable {
+    /// The codec's name, for reports: `h264`.
+    let codec: String
+    private let elements: String
+
+    /// The caps of a unit's stream, as far as they decide how it is copied.
+    private struct Stream {
+        let mediaType: String
+        let isMPEG1: Bool
+        let lacksDecodingTimes: Bool
+        let isLive: Bool
+    }
+
+    /// Returns the recipe for a stream; `nil` if the container does not take it.
+    ///
+    /// - Parameter first: The first unit of the stream.
+    init?(_ first: MediaSample, in container: RecordingContainer) {
+        let stream = Stream(
+            mediaType: first.caps.mediaType,
+            isMPEG1: Self.matches(first.caps, "audio/mpeg,mpegversion=1"),
+            lacksDecodingTimes: first.buffer.decodingTime == nil,
+            isLive: first.liveTiming != nil)
+        guard
+            let (codec, elements) = Self.pictures(stream, container)
+                ?? Self.sound(stream, container)
+        else { return nil }
+        self.codec = codec
+        self.elements = elements
+    }
+
+    private static func matches(_ caps: Caps, _ text: String) -> Bool {
+        guard let other = try? Caps(text) else { return false }
+        return !caps.intersection(other).isEmpty
+    }
+
+    func pipeline(of kind: RecordingKind) -> UnitPipeline {
+        UnitPipeline(
+            text: "appsrc name=\(kind.name) ! \(elements)appsink name=units", codec: codec,
+            element: "copy", keyFrameInterval: nil, hiddenDelay: 0, isCopy: true)
+    }
+
+    private typealias Form = (codec: String, elements: String)
+
+    private static func pictures(_ stream: Stream, _ container: RecordingContainer) -> Form? {
+        switch (stream.mediaType, container) {
+        case ("video/x-h264", .mkv), ("video/x-h264", .mp4), ("video/x-h264", .ts):
+            ("h264", parsed("h264", "avc", stream, container))
+        case ("video/x-h265", .mkv), ("video/x-h265", .mp4), ("video/x-h265", .ts):
+            ("h265", parsed("h265", "hvc1", stream, container))
+        case ("video/x-vp8", .mkv), ("video/x-vp8", .webm): ("vp8", "")
+        // Not in mp4: mp4mux 1.22 crashes where the caps lack what only an encoder says.
+        case ("video/x-vp9", .mkv), ("video/x-vp9", .webm):
+            ("vp9", "vp9parse ! video/x-vp9,alignment=super-frame ! ")
+        case ("video/x-av1", .mkv), ("video/x-av1", .webm), ("video/x-av1", .mp4):
+            ("av1", "av1parse ! video/x-av1,stream-format=obu-stream,alignment=tu ! ")
+        case ("image/jpeg", .mkv): ("mjpeg", "")
+        default: nil
+        }
+    }
+
+    /// Returns the elements for H.264 and H.265. Where a container needs the decoding times of reordered
+    /// pictures and the stream has none, since Matroska does not store them, an element restores
+    /// them; a live stream is not held back for that.
+    ///
+    /// - Parameter form: The form in which the codec data is in the caps. h264timestamper 1.22 gives
+    ///   a byte stream wrong times.
+    private static func parsed(
+        _ codec: String, _ form: String, _ stream: Stream, _ container: RecordingContainer
+    ) -> String {
+        func caps(_ form: String) -> String {
+            "video/x-\(codec),stream-format=\(form),alignment=au ! "
+        }
+        let parser = "\(codec)parse ! " + caps(form)
+        let isOrdered = container == .mkv || !stream.lacksDecodingTimes || stream.isLive
+        let ordered = isOrdered ? "" : parser + "\(codec)timestamper ! "
+        guard container == .ts else { return ordered.isEmpty ? parser : ordered }
+        return ordered + "\(codec)parse config-interval=-1 ! " + caps("byte-stream")
+    }
+
+    private static func sound(_ stream: Stream, _ container: RecordingContainer) -> Form? {
+        switch (stream.mediaType, container) {
+        case ("audio/x-opus", .mkv), ("audio/x-opus", .webm): ("opus", "")
+        case ("audio/x-vorbis", .mkv), ("audio/x-vorbis", .webm): ("vorbis", "")
+        case ("audio/x-flac", .mkv): ("flac", "flacparse ! audio/x-flac ! ")
+        case ("audio/x-alaw", .mkv): ("alaw", "")
+        case ("audio/x-mulaw", .mkv): ("mulaw", "")
+        case ("audio/mpeg", .webm): nil
+        // Of MPEG audio, transport streams are read back as AAC.
+        case ("audio/mpeg", .ts) where stream.isMPEG1: nil
+        case ("audio/mpeg", _) where stream.isMPEG1:
+            ("mp3", "mpegaudioparse ! audio/mpeg,mpegversion=1 ! ")
+        case ("audio/mpeg", .ts):
+            ("aac", "aacparse ! audio/mpeg,mpegversion=4,stream-format=adts ! ")
+        case ("audio/mpeg", _): ("aac", "aacparse ! audio/mpeg,mpegversion=4,stream-format=raw ! ")
+        case ("audio/x-ac3", .mkv), ("audio/x-ac3", .ts):
+            ("ac3", "ac3parse ! audio/x-ac3 ! ")
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// How one stream of a recording becomes units: raw media is encoded, media that comes encoded is
+/// copied.
+struct RecordingRecipe: Sendable {
+    let container: RecordingContainer
+    /// `nil` if only encoded media is taken.
+    let encoder: EncoderRecipe?
+    /// Whether encoded media is taken. It is not where a codec was asked for.
+    private let takesUnits: Bool
+
+    init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
+        self.container = container
+        encoder = encoding.isCopy ? nil : try EncoderRecipe(encoding, in: container)
+        takesUnits = encoding.codec == nil
+    }
+
+    init(_ encoding: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
+        self.container = container
+        encoder = encoding.isCopy ? nil : try EncoderRecipe(encoding, in: container)
+        takesUnits = encoding.codec == nil
+    }
+
+    /// What reports say before the first frame.
+    var described: (codec: String, element: String) {
+        encoder.map { ($0.codec, $0.element) } ?? ("copy", "copy")
+    }
+
+    /// Returns the pipeline for a raw stream.
+    ///
+    /// - Throws: ``PipelineError`` if the recording only copies.
+    func pipeline(
+        for caps: Caps, rotation: VideoRotation, _ kind: RecordingKind
+    ) throws(PipelineError) -> UnitPipeline {
+        guard let encoder else {
+            throw PipelineError(
+                .streamFailed,
+                message:
+                    "the stream \"\(kind.name)\" is \(caps.mediaType), and the recording is to "
+                    + "copy it",
+                advice: "an encoder in the capture, or another codec than copy")
+        }
+        return encoder.pipeline(for: caps, rotation: rotation)
+    }
+
+    /// Returns the pipeline for a stream that comes encoded.
+    ///
+    /// - Throws: ``PipelineError`` if it cannot be copied.
+    func pipeline(
+        copying first: MediaSample, _ kind: RecordingKind
+    ) throws(PipelineError) -> UnitPipeline {
+        guard takesUnits else { throw .notRaw(first.caps, kind) }
+        guard let recipe = CopyRecipe(first, in: container) else {
+            throw PipelineError(
+                .streamFailed,
+                message:
+                    "the stream \"\(kind.name)\" is \(first.caps.mediaType), which a recording "
+                    + "does not copy into .\(container.rawValue)",
+                advice: "put decodebin at the end of the string, so that it is encoded again; or a "
+                    + "file of another ending")
+        }
+        return recipe.pipeline(of: kind)
+    }
+}
