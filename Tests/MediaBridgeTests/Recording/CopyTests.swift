@@ -283,6 +283,7 @@ import Testing
             let events = recorder.events
             async let ended = bridge.run()
             for await event in events { if case .stalled = event { break } }
+            while recorder.report.video?.dropped[.evicted] ?? 0 == 0 { await Task.yield() }
             bridge.stop()
             let report = await ended
             expectBalanced(report)
