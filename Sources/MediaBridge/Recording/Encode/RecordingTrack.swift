@@ -222,7 +222,7 @@ final class RecordingTrack: Sendable {
             if case .raw(_, let rotation) = self { rotation } else { .none }
         }
 
-        /// Whether its times may go back: those of reordered pictures do.
+        /// Whether its times must not go back: those of reordered pictures may.
         var isOrdered: Bool { if case .raw = self { true } else { false } }
     }
 
