@@ -18,7 +18,8 @@ RUN := .build/release/gst-bridge
 LIBRARIES := libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev pkg-config
 PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
-TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth valgrind
+TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth valgrind \
+         python3-gi gir1.2-gst-rtsp-server-1.0
 
 .PHONY: docs api properties soak faults wild fuzz stress test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
 
@@ -119,7 +120,7 @@ packages-test:
 	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS)
 
 packages-bench:
-	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) python3-gi gir1.2-gst-plugins-base-1.0 \
+	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) gir1.2-gst-plugins-base-1.0 \
 	    $(if $(FULL),python3-opencv)
 
 packages-docs:

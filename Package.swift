@@ -102,7 +102,7 @@ let package = Package(
         // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
         .target(
             name: "TestSupport", dependencies: ["BridgeEngine", "MediaBasics"],
-            path: "Tests/TestSupport",
+            path: "Tests/TestSupport", exclude: ["rtsp-camera.py"],
             swiftSettings: settings),
         .testTarget(
             name: "MediaBridgeTests",

@@ -36,4 +36,32 @@ import Testing
             #expect(size == 30 * 1280 * 720 * 3 / 2)
         }
     }
+    @Test func anRTSPCameraIsRecordedAsItIs() async throws {
+        try await withTemporaryDirectory { directory in
+            let (sent, path) = (directory.file("sent.h264"), directory.file("rtsp.mkv"))
+            let port = try FreePort.tcp()
+            let camera = try await RTSPCamera(
+                port: port,
+                "videotestsrc is-live=true pattern=ball ! "
+                    + "video/x-raw,width=160,height=120,framerate=30/1 ! "
+                    + "x264enc tune=zerolatency key-int-max=10 ! tee name=t "
+                    + "! h264parse ! video/x-h264,stream-format=byte-stream "
+                    + "! filesink buffer-mode=unbuffered location=\(sent) "
+                    + "t. ! queue ! h264parse ! rtph264pay name=pay0 pt=96 config-interval=1")
+            defer { camera.process.send(signal: SIGKILL) }
+            let plan = try PipelineFolder.plan(
+                "rtsp-to-file.yaml",
+                setting: ["url": RTSPCamera.url(port: port), "file": path], frames: 45)
+            let bridge = try Bridge(plan)
+            let report = try await bridge.run().get()
+            expectBalanced(report)
+            #expect(report.outputs["file"]?.frames == 45)
+            try await camera.kill()
+            let (before, after) = (
+                try await MediaProbe.pictures(of: sent), try await MediaProbe.pictures(of: path)
+            )
+            let begin = try #require(before.firstIndex(of: after[0]))
+            #expect(after == Array(before[begin...].prefix(45)))
+        }
+    }
 }

@@ -3,8 +3,13 @@ import Foundation
 /// Ports that nobody uses.
 public enum FreePort {
     /// A UDP port of 127.0.0.1 that was free a moment ago.
-    public static func udp() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    public static func udp() throws -> Int { try port(SOCK_DGRAM) }
+
+    /// A TCP port of 127.0.0.1 that was free a moment ago.
+    public static func tcp() throws -> Int { try port(SOCK_STREAM) }
+
+    private static func port(_ type: __socket_type) throws -> Int {
+        let descriptor = socket(AF_INET, Int32(type.rawValue), 0)
         guard descriptor >= 0 else { throw ChildProcess.Failure(description: "no socket") }
         defer { close(descriptor) }
         var address = sockaddr_in()

@@ -57,6 +57,23 @@ public struct MediaProbe: Sendable {
         ).split(separator: "\n").compactMap { Double($0.trimmingCharacters(in: [","])) }
     }
 
+    /// A hash of the bytes of each packet, in ffmpeg's order, without what a container adds.
+    public static func packets(of path: String) async throws -> [String] {
+        try await hashes(of: path, ["-map", "0", "-c", "copy"])
+    }
+
+    /// A hash of each picture as ffmpeg decodes it.
+    public static func pictures(of path: String) async throws -> [String] {
+        try await hashes(of: path, ["-map", "0:v"])
+    }
+
+    private static func hashes(of path: String, _ options: [String]) async throws -> [String] {
+        let lines = try await Tool.check(
+            "ffmpeg", ["-v", "error", "-i", path] + options + ["-f", "framemd5", "-"])
+        return lines.split(separator: "\n").filter { !$0.hasPrefix("#") }
+            .compactMap { $0.split(separator: ",").last.map { String($0) } }
+    }
+
     /// How many samples of sound there are, by channel, once decoded.
     public static func audioSamples(of path: String) async throws -> Int {
         let raw = path + ".samples.raw"

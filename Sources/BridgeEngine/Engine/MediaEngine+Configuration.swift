@@ -22,20 +22,6 @@ extension MediaEngine {
             /// A still picture.
             case still(PixelBuffer)
         }
-        /// The policy for restarting a source that failed.
-        public struct Restart: Sendable {
-            /// The delay before the first attempt; doubled after each failure. Default 0.5 s.
-            public var delay = Duration.milliseconds(500)
-            /// The maximum delay between attempts. Default 30 s.
-            public var longestDelay = Duration.seconds(30)
-            /// The maximum number of consecutive attempts; `nil`, the default, for no limit.
-            public var attempts: Int?
-            /// How long a source must deliver until it counts as recovered and its attempts are
-            /// counted from the first again. Default 10 s.
-            public var recoveryTime = Duration.seconds(10)
-            /// Creates a policy with the default values.
-            public init() {}
-        }
         /// The pace of the engine. Default ``Pace/realTime``.
         public var pace = Pace.realTime
         /// The minimum latency from capture to display, so that sources of different latency can
@@ -59,7 +45,7 @@ extension MediaEngine {
         /// How long the audio of other users waits before it is mixed.
         public var jitterBuffer = JitterBuffer.Configuration()
         /// The policy for restarting a source that failed; `nil`, the default, to never restart it.
-        public var restart: Restart?
+        public var restart: RestartPolicy?
         /// The interval between ``EngineEvent/statistics(_:)`` events. Default 2 s; `nil` for none.
         public var statisticsInterval: Duration? = .seconds(2)
 

@@ -45,6 +45,9 @@ package final class AppSource: Sendable {
     /// Number of buffers in the source's queue.
     package var queuedBuffers: Int { Int(gst_app_src_get_current_level_buffers(pointer)) }
 
+    /// The size of the buffers in its queue, in bytes.
+    package var queuedBytes: Int { Int(gst_app_src_get_current_level_bytes(pointer)) }
+
     /// Pushes a buffer into the queue. Never blocks.
     package func push(_ buffer: consuming Buffer) -> FlowResult {
         FlowResult(gst_app_src_push_buffer(pointer, buffer.release()))

@@ -25,6 +25,7 @@ public final class Bridge: Sendable {
     let streams: [BridgeStream]
     let outputs: [BridgeOutput]
     let recordings: [BridgeRecording]
+    let restarts: [CaptureRestarts]
     let run: BridgeRun
     let limits: BridgeLimits
     let plan: BridgePlan
@@ -38,6 +39,7 @@ public final class Bridge: Sendable {
         self.plan = plan
         var captures: [Capture] = []
         var branches: [(String, CaptureBranch)] = []
+        var restarts: [CaptureRestarts?] = []
         let referred = Set(plan.outputs.flatMap { PipelineText($0.text).unknownBeginnings })
         let elements = Set(plan.captures.flatMap { PipelineText($0.text).elementNames })
         for named in plan.captures {
@@ -47,7 +49,13 @@ public final class Bridge: Sendable {
                     under: plan.captureConfiguration.untrusted)
             }
             captures.append(capture)
-            capture.pipeline.onFirstError { [run] error in run.fail(error) }
+            let restart = try plan.restart.map { policy throws(PipelineError) in
+                try CaptureRestarts(capture, name: named.name, policy: policy, run: run)
+            }
+            restarts.append(restart)
+            capture.pipeline.onFirstError { [run, weak restart] error in
+                if restart?.takeOver(error) != true { run.fail(error) }
+            }
             for branch in capture.branches {
                 let isOnly = branch.name == BridgePlan.defaultCapture && capture.branches.count == 1
                 branches.append(
@@ -90,6 +98,7 @@ public final class Bridge: Sendable {
         let limits = BridgeLimits(frames: plan.frameLimit, duration: plan.durationLimit)
         self.limits = limits
         self.captures = captures
+        self.restarts = restarts.compactMap { $0 }
         self.outputs = outputs
         self.recordings = recordings
         streams = branches.map { name, branch in
@@ -98,7 +107,11 @@ public final class Bridge: Sendable {
                 + recordings.compactMap { $0.taker(of: name) }
             return BridgeStream(
                 name: name, branch: branch, takers: takers, processors: plan.processors,
-                limits: limits, onEnd: { [run] in run.streamEnded() },
+                limits: limits,
+                restarts: zip(captures, restarts).first { capture, _ in
+                    capture.branches.contains { $0 === branch }
+                }?.1,
+                onEnd: { [run] in run.streamEnded() },
                 onLimit: { [run] in run.end($0) }, onProblem: { [run] in run.fail($0) },
                 onLoss: { [run] in run.note($0) })
         }
@@ -208,6 +221,7 @@ public final class Bridge: Sendable {
             let watch = BridgeStallWatch(self)
             await run.untilEnd()
             watch.end()
+            for restart in restarts { await restart.end() }
         }
         run.stopClock()
         noteLostStreams()

@@ -110,6 +110,20 @@ final class BridgeLimits: Sendable {
         }
     }
 
+    /// Reaches the limit of the duration by a clock that shows the running time `time`, for live
+    /// captures that give nothing.
+    ///
+    /// - Returns: The limit, if the run is to end now.
+    func reachedByClock(_ time: MediaTime) -> BridgeReport.End? {
+        guard let durationLimit else { return nil }
+        return state.withLock { state in
+            guard let first = state.first, time - first >= durationLimit else { return nil }
+            state.reason = state.reason ?? .duration
+            state.awaited = []
+            return state.endIfComplete()
+        }
+    }
+
     /// Gives up the streams that a limit waits for if none of them has moved since the last call.
     ///
     /// - Returns: The limit, if the run is to end now.

@@ -73,6 +73,14 @@ public struct BridgePlan: Sendable {
     /// to that time.
     public var durationLimit: Duration?
 
+    /// When a live capture that has ended, failed, or given nothing for ten seconds, is started
+    /// again; `nil`, the default, to never start it again. What it gives then continues on the
+    /// clock, so that outputs and recordings have a gap.
+    ///
+    /// A capture that has not given anything yet is not started again: its error ends the run. Nor
+    /// can one be that writes files itself.
+    public var restart: RestartPolicy?
+
     /// The configuration of every capture of the plan.
     public var captureConfiguration = PipelineVideoSource.Configuration()
     /// The configuration of every output of the plan.

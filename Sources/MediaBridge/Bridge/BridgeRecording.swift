@@ -93,6 +93,8 @@ struct BridgeRecording: Sendable {
 
         func take(_ tags: Tags) { recorder.note(tags, of: kind) }
 
+        func streamWasInterrupted() { recorder.expectKeyUnit(of: kind) }
+
         func endOfStream() { recorder.end(kind) }
     }
 }

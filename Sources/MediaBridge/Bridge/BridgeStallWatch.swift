@@ -50,9 +50,14 @@ final class BridgeStallWatch: Sendable {
             let stands = moved == before && !state.isOver
             return (before, stands && !wasTold, stands && wasTold)
         }
+        bridge.restarts.forEach { $0.check() }
+        if moved == before, let limit = bridge.limitReachedByClock() { bridge.run.end(limit) }
         if let limit = bridge.limits.giveUpIfNothingMoved() { bridge.run.end(limit) }
         if isOld { bridge.endDeadCaptures(after: Self.stallLimit * 2) }
-        if isNew, let stall = bridge.stall(after: Self.stallLimit) {
+        // What is started again is told by an event of its own.
+        if isNew, !bridge.restarts.contains(where: \.isDown),
+            let stall = bridge.stall(after: Self.stallLimit)
+        {
             bridge.run.tell(.stalled(stall))
         }
         for output in bridge.outputs { look(at: output, isAlone: moved != before) }
@@ -108,6 +113,12 @@ extension Bridge {
             + outputs.reduce(0) { sum, output in
                 output.output.branches.values.reduce(sum) { $0 + $1.writtenBuffers }
             }
+    }
+
+    /// Returns the limit if live captures, which give nothing, have been due to reach it.
+    fileprivate func limitReachedByClock() -> BridgeReport.End? {
+        guard captures.allSatisfy({ $0.isLive == true }) else { return nil }
+        return limits.reachedByClock(MediaTime(seconds: run.seconds))
     }
 
     /// Returns an error that says what does not move and what it waits for; `nil` if every stream

@@ -10,6 +10,7 @@ final class BridgeStream: CaptureReceiver {
     /// Whether frames go from the capture to the outputs and nowhere else.
     private let isDirect: Bool
     private let limits: BridgeLimits
+    private let restarts: CaptureRestarts?
     private let onEnd: @Sendable () -> Void
     private let onLimit: @Sendable (BridgeReport.End) -> Void
     private let onProblem: @Sendable (PipelineError) -> Void
@@ -32,7 +33,7 @@ final class BridgeStream: CaptureReceiver {
     init(
         name: String, branch: CaptureBranch, takers: [any StreamTaker],
         processors: [any VideoProcessor & Sendable],
-        limits: BridgeLimits, onEnd: @escaping @Sendable () -> Void,
+        limits: BridgeLimits, restarts: CaptureRestarts?, onEnd: @escaping @Sendable () -> Void,
         onLimit: @escaping @Sendable (BridgeReport.End) -> Void,
         onProblem: @escaping @Sendable (PipelineError) -> Void,
         onLoss: @escaping @Sendable (PipelineError) -> Void
@@ -40,6 +41,7 @@ final class BridgeStream: CaptureReceiver {
         self.name = name
         self.branch = branch
         self.limits = limits
+        self.restarts = restarts
         self.onEnd = onEnd
         self.onLimit = onLimit
         self.onProblem = onProblem
@@ -173,6 +175,8 @@ final class BridgeStream: CaptureReceiver {
 
     func receive(_ tags: Tags) { takers.forEach { $0.take(tags) } }
 
+    func streamWasInterrupted() { takers.forEach { $0.streamWasInterrupted() } }
+
     var takesBytes: Bool {
         areBytesTaken.withLock { known in
             let areTaken = known ?? (isDirect && takers.contains { $0.takesBytes })
@@ -192,6 +196,7 @@ final class BridgeStream: CaptureReceiver {
     }
 
     func branchEnded(losing loss: PipelineError?) {
+        if loss == nil, restarts?.streamEnded() == true { return }
         if let loss { onLoss(loss) }
         // A muxer that still waits for this stream would hold up all others.
         takers.forEach { $0.endOfStream() }
@@ -266,6 +271,9 @@ protocol StreamTaker: VideoFrameConsumer {
     /// Takes tags of the stream. Never blocks.
     func take(_ tags: Tags)
 
+    /// Called before the first frame or sample of a capture that was started again.
+    func streamWasInterrupted()
+
     /// Ends the stream.
     func endOfStream()
 }
@@ -274,6 +282,8 @@ extension StreamTaker {
     var takesBytes: Bool { false }
 
     func lendMemory(to sink: AppSink) {}
+
+    func streamWasInterrupted() {}
 }
 
 extension OutputBranch: StreamTaker {

@@ -104,6 +104,16 @@ final class Capture: Sendable {
         endUnfed()
     }
 
+    /// Resets the state for another run, whose times and counts continue those of the last. The
+    /// pipeline must be at NULL.
+    func prepareToGoOn() {
+        pipeline.forgetOutcome()
+        ending.reset()
+        branches.forEach { $0.goOn() }
+        pipeline.useSharedClock(baseTime: timing.withLock { $0.baseTime })
+        endUnfed()
+    }
+
     // MARK: Streams that never come
 
     /// Ends the branches that are not linked, once no more pads can appear: otherwise their readers

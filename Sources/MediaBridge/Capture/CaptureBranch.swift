@@ -8,11 +8,11 @@ final class CaptureBranch: Sendable {
     let name: String
     let sink: AppSink
 
-    private let arrived = SingleWriterCounter()
+    let arrived = SingleWriterCounter()
     /// Samples discarded because they came after the stop.
-    private let discarded = Atomic<Int>(0)
+    let discarded = Atomic<Int>(0)
     /// Samples that are known to have been evicted.
-    private let evicted = Atomic<Int>(0)
+    let evicted = Atomic<Int>(0)
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let lost = Mutex<PipelineError?>(nil)
@@ -20,21 +20,23 @@ final class CaptureBranch: Sendable {
     /// Incremented by each reset, so that the end of one run is not reported in the next.
     private let run = Atomic<Int>(0)
     private let queue: SerialQueue
-    private let translation: SampleTranslation
+    let translation: SampleTranslation
     /// Whether the string itself limits the appsink's queue.
     private let isLimited: Bool
     /// Tags of the stream that no receiver has got yet.
     private let untoldTags = Mutex<[Tags]>([])
 
-    private enum Mode: Sendable {
+    enum Mode: Sendable {
         case idle
         case push(any CaptureReceiver)
         case pull(@Sendable () -> Void)
         case discard
+        /// The capture is being started again; until then samples are discarded.
+        case suspended(any CaptureReceiver)
         /// A reader exists but has not begun: a capture that is not live waits for it.
         case hold(DispatchSemaphore)
     }
-    private let mode = Mutex<Mode>(.idle)
+    let mode = Mutex<Mode>(.idle)
 
     /// Changes the mode, and wakes a streaming thread that waits for the change.
     private func enter(_ next: Mode) {
@@ -103,43 +105,43 @@ final class CaptureBranch: Sendable {
 
     /// Resets counts and state of an earlier run.
     func reset() {
-        run.add(1, ordering: .releasing)
         arrived.reset()
         discarded.store(0, ordering: .releasing)
         evicted.store(0, ordering: .releasing)
         translation.reset()
         untoldTags.withLock { $0 = [] }
+        beginRun()
+    }
+
+    private func beginRun() {
+        run.add(1, ordering: .releasing)
         lost.withLock { $0 = nil }
         hasEnded.store(false, ordering: .releasing)
         isEndTold.store(false, ordering: .releasing)
     }
 
-    /// Samples that arrived at the appsink.
-    var arrivedSamples: Int { arrived.value }
-
-    /// Samples that were pulled from the appsink, discarded ones included.
-    var takenSamples: Int { translation.takenSamples }
-
-    /// Samples that were pulled and discarded, because they came after the stop.
-    var discardedSamples: Int { discarded.load(ordering: .acquiring) }
-
-    /// Old samples that were evicted by newer ones. Samples that may still be in the queue count as
-    /// waiting until ``discard()`` was called, or until the stream has ended and was read to its
-    /// end.
-    var evictedSamples: Int {
-        guard translation.isLive else { return 0 }
-        let taken = takenSamples
-        let missing = arrivedSamples - taken
-        let known = isStanding ? missing : missing - sink.depth
-        return evicted.max(max(0, known), ordering: .acquiringAndReleasing).newValue
+    /// Delivers the samples of a live capture that wait, and discards those that follow until
+    /// ``goOn()``.
+    func suspend() async {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                if case .push(let receiver) = mode.withLock({ $0 }) {
+                    drain(to: receiver)
+                    enter(.suspended(receiver))
+                    discardWaiting()
+                }
+                continuation.resume()
+            }
+        }
     }
 
-    /// Whether no sample waits in the queue any more.
-    private var isStanding: Bool {
-        switch mode.withLock({ $0 }) {
-        case .discard, .idle: true
-        case .push, .pull, .hold: isFinished
-        }
+    /// Delivers samples again after ``suspend()``, in a run whose counts continue those of the last.
+    func goOn() {
+        guard case .suspended(let receiver) = mode.withLock({ $0 }) else { return }
+        translation.orientation.reset()
+        beginRun()
+        receiver.streamWasInterrupted()
+        push(to: receiver)
     }
 
     /// Whether its capture is live, as far as that is known.
@@ -148,19 +150,6 @@ final class CaptureBranch: Sendable {
     /// Discards the samples that wait and that follow, if the capture is live. A file has delivered
     /// all that it read.
     func discardIfLive() { if translation.isLive { discard() } }
-
-    /// Accounts for the samples that arrived. Delivered are those that were pulled and not
-    /// discarded.
-    var balance: FrameBalance {
-        var drops = DropCounts()
-        drops[.evicted] = evictedSamples
-        let discarded = discardedSamples
-        drops[.closed] = discarded
-        let taken = takenSamples
-        // A sample may be pulled just before its arrival is counted.
-        let offered = max(arrivedSamples, taken + drops[.evicted])
-        return FrameBalance(offered: offered, delivered: taken - discarded, dropped: drops)
-    }
 
     /// Whether the stream has ended and every sample has been taken, or whether it was lost: what a
     /// lost stream still sends is nobody's, and its end may never come.
@@ -230,7 +219,7 @@ final class CaptureBranch: Sendable {
             guard !translation.isLive else { break }
             change.wait()
             deliver()
-        case .discard: discardWaiting()
+        case .discard, .suspended: discardWaiting()
         case .pull(let onArrival): onArrival()
         case .push(let receiver):
             if translation.isLive {
@@ -244,7 +233,7 @@ final class CaptureBranch: Sendable {
     private func end() {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         switch mode.withLock({ $0 }) {
-        case .idle, .discard, .hold: break
+        case .idle, .discard, .suspended, .hold: break
         case .pull(let onArrival): onArrival()
         case .push(let receiver): tellEnd(receiver)
         }

@@ -12,6 +12,9 @@ protocol CaptureReceiver: AnyObject, Sendable {
     /// Whether samples may come whose caps are ANY: bytes of which the capture does not say what
     /// they are.
     var takesBytes: Bool { get }
+    /// Reports that samples are missing from here on to the next, because the capture was started
+    /// again.
+    func streamWasInterrupted()
     /// Reports that the branch has ended; no sample follows.
     ///
     /// - Parameter loss: Why no sample ever came, if the capture turned out to have no such stream;
@@ -24,4 +27,5 @@ extension CaptureReceiver {
     func receive(_ frame: consuming AudioFrame) {}
     func receive(_ tags: Tags) {}
     var takesBytes: Bool { false }
+    func streamWasInterrupted() {}
 }

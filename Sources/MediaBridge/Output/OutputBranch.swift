@@ -183,6 +183,9 @@ final class OutputBranch: Sendable {
         gate.waitOnThread(level: { source.queuedBuffers })
     }
 
+    /// The size of the buffers that wait, in bytes.
+    var waitingBytes: Int { source.queuedBytes }
+
     /// Whether a buffer fits into the queue without a wait or an eviction.
     var hasRoom: Bool { gate.hasRoom { source.queuedBuffers } }
 

@@ -27,6 +27,10 @@ extension Recorder {
         }
     }
 
+    /// Drops the units of encoded pictures from here on to the next key unit: those before it refer
+    /// to units that never came. Thread: any.
+    func expectKeyUnit(of kind: RecordingKind) { tracks[kind]?.expectKeyUnit() }
+
     /// Records a video frame. Suspends, without blocking a thread, while the encoder is slow.
     ///
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it

@@ -24,6 +24,9 @@ final class DetailPrinter: Sendable {
     /// Prints an error. Errors are few, and are never dropped.
     func complain(_ error: PipelineError) { queue.async { Terminal.complain(error) } }
 
+    /// Prints news of the run. They are few, and are never dropped.
+    func announce(_ text: String) { queue.async { Terminal.say(text) } }
+
     /// Prints a warning the first time it occurs, and counts repetitions.
     func warn(_ warning: PipelineError) {
         let text = "\(warning)"

@@ -30,6 +30,13 @@ struct BridgeOptions: ParsableArguments {
         help: ArgumentHelp("Ends after so much media time: 10s, 500ms, 2m, 1h.", valueName: "time"))
     var duration: DurationArgument?
 
+    @Flag(
+        help: """
+            Starts a live capture again when it has ended, failed, or given nothing for ten seconds: \
+            a camera that was off, a network that was away.
+            """)
+    var restart = false
+
     @Option(help: "A progress line on standard error; auto: on a terminal.")
     var progress = ProgressMode.auto
 
@@ -102,6 +109,7 @@ struct BridgeOptions: ParsableArguments {
         for text in outputs { plan.outputs.append(OutputArgument.parse(text, among: plan.outputs)) }
         for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
         if let frames { plan.frameLimit = frames }
+        if restart { plan.restart = RestartPolicy() }
         if let duration { plan.durationLimit = duration.value }
         return plan
     }
@@ -139,6 +147,10 @@ struct BridgeOptions: ParsableArguments {
             switch event {
             case .failed(let error), .stalled(let error): details.complain(error)
             case .warned(let warning): details.warn(warning)
+            case .restarting(let capture, let attempt, let delay, let reason):
+                details.announce(
+                    "starting the capture \"\(capture)\" again in \(delay) (attempt \(attempt)): "
+                        + "\(reason)")
             }
         }
         if verbose { bridge.onPropertyChange { details.show("\($0)") } }

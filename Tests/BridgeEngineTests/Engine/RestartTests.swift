@@ -23,7 +23,7 @@ struct RestartTests {
         let engine = makeEngine { configuration in
             configuration.statisticsInterval = .milliseconds(100)
             guard let attempts else { return }
-            var restart = MediaEngine.Configuration.Restart()
+            var restart = RestartPolicy()
             restart.delay = delay
             restart.attempts = attempts
             configuration.restart = restart
@@ -132,7 +132,7 @@ struct RestartTests {
     @Test func aSourceThatDeliveredForAWhileHasAllItsAttemptsAgain() async throws {
         let backend = ManualBackend()
         var configuration = MediaEngine.Configuration()
-        var restart = MediaEngine.Configuration.Restart()
+        var restart = RestartPolicy()
         (restart.delay, restart.attempts) = (.milliseconds(1), 2)
         restart.recoveryTime = .seconds(10)
         configuration.restart = restart

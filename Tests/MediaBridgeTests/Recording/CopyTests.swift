@@ -99,16 +99,6 @@ import Testing
         ),
     ]
 
-    /// The bytes of each packet that ffmpeg finds, without what a container adds; and what it decodes.
-    private func hashes(of path: String, decodes: Bool = false) async throws -> [String] {
-        let lines = try await Tool.check(
-            "ffmpeg",
-            ["-v", "error", "-i", path, "-map", "0"] + (decodes ? [] : ["-c", "copy"])
-                + ["-f", "framemd5", "-"])
-        return lines.split(separator: "\n").filter { !$0.hasPrefix("#") }
-            .compactMap { $0.split(separator: ",").last.map { String($0) } }
-    }
-
     @Test(arguments: films)
     func unitsAreRecordedAsTheyAre(film: Film, endings: [String]) async throws {
         try await withTemporaryDirectory { directory in
@@ -129,11 +119,12 @@ import Testing
                 #expect(probed.streams.map(\.codec) == [film.codec])
                 // A transport stream has another form of H.264 and AAC.
                 if ending != "ts" {
-                    #expect(try await hashes(of: path) == hashes(of: source))
+                    #expect(
+                        try await MediaProbe.packets(of: path) == MediaProbe.packets(of: source))
                 }
                 guard !film.isSound else { continue }
                 #expect(
-                    try await hashes(of: path, decodes: true) == hashes(of: source, decodes: true))
+                    try await MediaProbe.pictures(of: path) == MediaProbe.pictures(of: source))
                 #expect(track.written == 60)
                 let times = try await MediaProbe.videoTimes(of: path)
                 for (index, time) in times.enumerated() {
@@ -198,9 +189,9 @@ import Testing
             let files = bridge.recorders[0].report.files
             #expect(files.map(\.frames) == [30, 30, 30, 30, 30])
             var decoded: [String] = []
-            for file in files { decoded += try await hashes(of: file.path, decodes: true) }
+            for file in files { decoded += try await MediaProbe.pictures(of: file.path) }
             #expect(
-                try await decoded == hashes(of: directory.file("source-h264"), decodes: true))
+                try await decoded == MediaProbe.pictures(of: directory.file("source-h264")))
         }
     }
 

@@ -51,9 +51,8 @@ extension MediaEngine {
             slot.restarts.timer == nil, !host.isGivenUp
         else { return }
         let done = hasRecovered(host, slot.restarts, policy) ? 0 : slot.restarts.attempts
-        guard policy.attempts.map({ done < $0 }) ?? true else { return }
+        guard let delay = policy.delay(after: done) else { return }
         let number = slot.restarts.number + 1
-        let delay = min(policy.delay * (1 << min(done, 20)), policy.longestDelay)
         slots[id]?.restarts.attempts = done + 1
         slots[id]?.restarts.number = number
         slots[id]?.restarts.timer = OneShotTimer(after: delay) { [weak self] in
@@ -66,7 +65,7 @@ extension MediaEngine {
     /// Returns whether a failed source had delivered for the recovery time since its last restart.
     /// One that fails after ten frames each time has not recovered.
     private func hasRecovered(
-        _ host: VideoSourceHost, _ restarts: TrackSlot.Restarts, _ policy: Configuration.Restart
+        _ host: VideoSourceHost, _ restarts: TrackSlot.Restarts, _ policy: RestartPolicy
     ) -> Bool {
         guard let resumed = restarts.resumed else { return false }
         return host.port.accepted > resumed.frames

@@ -12,11 +12,11 @@ final class RecordingTrack: Sendable {
     let kind: RecordingKind
     private let recipe: RecordingRecipe
     private let timeline: RecordingTimeline
-    private let waits: Bool?
+    let waits: Bool?
     private let inbox: RecordingInbox
 
-    private enum Phase { case idle, open, closed }
-    private struct State {
+    enum Phase { case idle, open, closed }
+    struct State {
         var phase = Phase.idle
         var encoder: TrackEncoder?
         /// What reports say of the encoder.
@@ -40,8 +40,20 @@ final class RecordingTrack: Sendable {
         var hasFailed = false
         var offered = 0
         var drops = DropCounts()
+
+        /// Counts a frame or unit, if they are accepted; otherwise returns why not.
+        mutating func offer() -> DropCause? {
+            switch phase {
+            case .idle: return .notStarted
+            // After the stop frames are not wanted, so they are not counted as lost.
+            case .closed: return .closed
+            case .open:
+                offered += 1
+                return nil
+            }
+        }
     }
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     /// A jump back by more than this means that times have restarted: a source was restarted, or a
     /// clock was set.
@@ -98,17 +110,7 @@ final class RecordingTrack: Sendable {
 
     /// Counts a frame and returns its place in the recorder's time.
     func place(_ time: MediaTime?, _ live: LiveTiming?) -> RecordingTimeline.Placement {
-        let isOpen = state.withLock { state -> DropCause? in
-            switch state.phase {
-            case .idle: return .notStarted
-            // After the stop frames are not wanted, so they are not counted as lost.
-            case .closed: return .closed
-            case .open:
-                state.offered += 1
-                return nil
-            }
-        }
-        if let isOpen { return .drop(isOpen) }
+        if let cause = state.withLock({ $0.offer() }) { return .drop(cause) }
         guard let time else { return .drop(count(.noTime)) }
         switch timeline.place(time, live, of: kind) {
         case .drop(let cause): return .drop(count(cause))
@@ -118,55 +120,13 @@ final class RecordingTrack: Sendable {
         }
     }
 
-    private func count(_ cause: DropCause) -> DropCause {
+    func count(_ cause: DropCause) -> DropCause {
         state.withLock { $0.drops[cause] += 1 }
         return cause
     }
 
     /// Counts a frame as dropped for a cause.
     func refuse(_ cause: DropCause) -> FrameDisposition { .dropped(count(cause)) }
-
-    /// Takes a unit of encoded media as it is. If pictures were lost before it, those up to the next
-    /// key unit are dropped for the same cause, since no decoder could show them.
-    ///
-    /// - Parameter onPlaced: Called with the unit's time in the recorder's time.
-    func record(_ unit: MediaSample, onPlaced: (MediaTime) -> Void) -> FrameDisposition {
-        let isKey = kind == .audio || !unit.buffer.isDelta
-        if !isKey, let cause = skip() { return .dropped(cause) }
-        switch place(unit.runningTime, unit.liveTiming) {
-        case .drop(let cause): return miss(cause)
-        case .at(let placed):
-            onPlaced(placed)
-            let isLive = unit.liveTiming != nil
-            switch admit(.unit(unit), placed: placed, isLive: isLive) {
-            case .refused(let cause): return miss(cause)
-            case .admitted(let encoder):
-                // The oldest unit cannot give way: those behind it refer to it.
-                if !(waits ?? !isLive), !encoder.hasRoom { return miss(count(.evicted)) }
-                let disposition = encoder.push(
-                    unit.buffer.retained(), caps: unit.caps, time: placed,
-                    duration: unit.duration, evicts: false)
-                if case .dropped(let cause) = disposition { return miss(cause) }
-                if isKey { state.withLock { $0.missesKey = nil } }
-                return disposition
-            }
-        }
-    }
-
-    /// Counts a unit that cannot be decoded, and returns why; `nil` if it can.
-    private func skip() -> DropCause? {
-        state.withLock { state in
-            guard state.phase == .open, let cause = state.missesKey else { return nil }
-            state.offered += 1
-            state.drops[cause] += 1
-            return cause
-        }
-    }
-
-    private func miss(_ cause: DropCause) -> FrameDisposition {
-        state.withLock { if $0.missesKey == nil { $0.missesKey = cause } }
-        return .dropped(cause)
-    }
 
     /// Pushes a raw buffer. If the frame is live, the oldest queued buffer may be evicted for it;
     /// otherwise this blocks while the encoder is slow.
@@ -206,32 +166,12 @@ final class RecordingTrack: Sendable {
         }
     }
 
-    /// What is pushed.
-    private enum Input {
-        case raw(Caps, VideoRotation)
-        case unit(MediaSample)
-
-        var caps: Caps {
-            switch self {
-            case .raw(let caps, _): caps
-            case .unit(let sample): sample.caps
-            }
-        }
-
-        var rotation: VideoRotation {
-            if case .raw(_, let rotation) = self { rotation } else { .none }
-        }
-
-        /// Whether its times must not go back: those of reordered pictures may.
-        var isOrdered: Bool { if case .raw = self { true } else { false } }
-    }
-
-    private enum Admission {
+    enum Admission {
         case refused(DropCause)
         case admitted(TrackEncoder)
     }
 
-    private func admit(_ input: Input, placed: MediaTime, isLive: Bool) -> Admission {
+    func admit(_ input: Input, placed: MediaTime, isLive: Bool) -> Admission {
         state.withLock { state in
             func refuse(_ cause: DropCause) -> Admission {
                 state.drops[cause] += 1

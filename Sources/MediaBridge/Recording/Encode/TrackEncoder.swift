@@ -25,7 +25,10 @@ final class TrackEncoder: Sendable {
         _ kind: RecordingKind, recipe: UnitPipeline, caps: Caps, receiver: Receiver
     ) throws(PipelineError) {
         var configuration = PipelineVideoSink.Configuration()
-        configuration.depth = OutputQueueDepth(asked: nil).limit(for: caps, isLive: false).buffers
+        configuration.depth =
+            recipe.isCopy
+            ? QueueDepth.copied
+            : OutputQueueDepth(asked: nil).limit(for: caps, isLive: false).buffers
         let output = try Output(recipe.text, configuration: configuration)
         guard let branch = output.branches[kind.name],
             let units = output.pipeline.appSinks["units"]
@@ -91,7 +94,10 @@ final class TrackEncoder: Sendable {
     }
 
     /// Whether a buffer is accepted without blocking and without an eviction.
-    var hasRoom: Bool { branch.hasRoom }
+    var hasRoom: Bool { branch.hasRoom && branch.waitingBytes < Self.mostBytes }
+
+    /// The size of what may wait, in bytes: pictures of 4K in JPEG are megabytes each.
+    private static let mostBytes = 64_000_000
 
     /// Pushes a frame that has the recorder's own time; suspends while the queue is full.
     func write(_ frame: VideoFrame) async throws -> FrameDisposition {

@@ -7,6 +7,9 @@ public enum BridgeEvent: Sendable {
     /// GStreamer's message. The bridge goes on. A stream that never comes is reported as
     /// ``failed(_:)``.
     case warned(PipelineError)
+    /// A live capture has ended or failed, and is started again after `delay`: see
+    /// ``BridgePlan/restart``. `attempt` counts the consecutive attempts from one.
+    case restarting(capture: String, attempt: Int, delay: Duration, because: PipelineError)
     /// No data has moved for five seconds, in the whole bridge or in one output. The error gives
     /// the reason as far as it is known. Reported once per stall; the bridge goes on, and the
     /// stream may recover.

@@ -1,0 +1,168 @@
+internal import Synchronization
+
+/// Starts a live capture of a bridge again after it has ended or failed: a camera that was switched
+/// off, a network that was away.
+///
+/// The times of its streams continue on the clock, so that outputs and recordings have a gap as
+/// long as the capture was down. A capture that has not delivered a sample yet is not started
+/// again: its error ends the run, since its string may be wrong. Thread: any.
+final class CaptureRestarts: Sendable {
+    private struct State {
+        /// Whether the capture is down, or being started.
+        var isDown = false
+        /// Why it ended while it was being started.
+        var pending: PipelineError?
+        /// Consecutive attempts so far.
+        var attempts = 0
+        /// When it was started last, and the samples that it had delivered by then.
+        var resumed: (at: MediaTime, samples: Int)?
+        /// What it had delivered at the last check, and the checks without a sample since.
+        var seen = (samples: 0, silentChecks: 0)
+        var isOver = false
+        var work: Task<Void, Never>?
+    }
+    private let state = Mutex(State())
+    private let capture: Capture
+    private let name: String
+    private let policy: RestartPolicy
+    private let run: BridgeRun
+    private let over = Latch()
+
+    /// - Throws: ``PipelineError`` if the capture writes files, which a restart would overwrite.
+    init(
+        _ capture: Capture, name: String, policy: RestartPolicy, run: BridgeRun
+    ) throws(PipelineError) {
+        if let writer = capture.pipeline.elements.first(where: { $0.klass.contains("Sink/File") }) {
+            throw PipelineError(
+                .invalidState, element: writer.path,
+                message: "a capture that writes files cannot be started again: the files of the "
+                    + "first run would be overwritten",
+                advice: "let an output or a recording write them")
+        }
+        self.capture = capture
+        self.name = name
+        self.policy = policy
+        self.run = run
+    }
+
+    /// Whether the capture is down, or being started.
+    var isDown: Bool { state.withLock { $0.isDown } }
+
+    /// Takes over the end of a stream. Once all streams of the capture have ended, it is started
+    /// again.
+    ///
+    /// - Returns: False if the stream is to end: see ``takeOver(_:)``.
+    func streamEnded() -> Bool {
+        guard capture.isLive == true, run.ending == nil else { return false }
+        guard capture.branches.allSatisfy(\.isEnded) else { return true }
+        return takeOver(
+            capture.pipeline.failure
+                ?? PipelineError(.streamFailed, message: "the capture \"\(name)\" ended"))
+    }
+
+    /// Takes over an error or an end of the capture.
+    ///
+    /// - Returns: False if the capture is not started again: it is not live, has never delivered a
+    ///   sample, or the run has ended.
+    func takeOver(_ reason: PipelineError) -> Bool {
+        guard capture.isLive == true, run.ending == nil else { return false }
+        return state.withLock { state in
+            guard !state.isOver else { return false }
+            guard !state.isDown else {
+                state.pending = state.pending ?? reason
+                return true
+            }
+            state.isDown = true
+            state.work = ControlTask.start { [self] in await restart(because: reason) }
+            return true
+        }
+    }
+
+    /// Starts a capture again that has delivered nothing between three checks. Called at regular
+    /// intervals.
+    func check() {
+        guard capture.isLive == true else { return }
+        let samples = arrivedSamples
+        let isSilent = state.withLock { state in
+            state.seen.silentChecks =
+                samples == state.seen.samples && !state.isDown ? state.seen.silentChecks + 1 : 0
+            state.seen.samples = samples
+            return state.seen.silentChecks >= 2
+        }
+        guard isSilent else { return }
+        _ = takeOver(
+            PipelineError(
+                .deadlineExceeded, message: "the capture \"\(name)\" gives nothing any more",
+                advice: "look at the device or at the network"))
+    }
+
+    /// Ends the restarts, and waits until none is under way.
+    func end() async {
+        let work = state.withLock { state in
+            state.isOver = true
+            return state.work
+        }
+        over.open()
+        await work?.value
+    }
+
+    // MARK: The restart
+
+    private func restart(because first: PipelineError) async {
+        var reason = first
+        while true {
+            await takeDown()
+            guard let (attempt, delay) = nextAttempt() else { return run.fail(reason) }
+            run.tell(.restarting(capture: name, attempt: attempt, delay: delay, because: reason))
+            if await over.wait(for: delay) { return }
+            do throws(PipelineError) {
+                try await bringUp()
+                guard let next = afterStart() else { return }
+                reason = next
+            } catch { reason = error }
+        }
+    }
+
+    /// Delivers what waits, and stops the capture.
+    private func takeDown() async {
+        for branch in capture.branches { await branch.suspend() }
+        capture.isUp = false
+        do throws(PipelineError) {
+            try await capture.pipeline.setState(.null)
+        } catch { run.note(error) }
+    }
+
+    private func nextAttempt() -> (number: Int, delay: Duration)? {
+        let (now, samples) = (MediaTime(SharedClock.now), arrivedSamples)
+        return state.withLock { state in
+            let hasRecovered =
+                state.resumed.map {
+                    samples > $0.samples && now - $0.at >= MediaTime(policy.recoveryTime)
+                } ?? true
+            if hasRecovered { state.attempts = 0 }
+            guard let delay = policy.delay(after: state.attempts) else { return nil }
+            state.attempts += 1
+            return (state.attempts, delay)
+        }
+    }
+
+    private func bringUp() async throws(PipelineError) {
+        state.withLock { state in
+            state.pending = nil
+            state.resumed = (MediaTime(SharedClock.now), arrivedSamples)
+        }
+        capture.prepareToGoOn()
+        try await capture.pipeline.setState(.playing)
+        capture.isUp = true
+    }
+
+    /// - Returns: Why the capture has ended again meanwhile; `nil` if it runs.
+    private func afterStart() -> PipelineError? {
+        state.withLock { state in
+            state.isDown = state.pending != nil
+            return state.pending.take()
+        }
+    }
+
+    private var arrivedSamples: Int { capture.branches.reduce(0) { $0 + $1.arrivedSamples } }
+}
