@@ -66,14 +66,21 @@ struct StatisticsTests {
             await remote.rendered(number + 1)
         }
         let near = await engine.statistics
-        let far = await other.statistics { $0.renderers.values.first?.rendered == 20 }
+        // Each look measures from the one before.
+        var rates = (user: 0.0, renderer: 0.0)
+        let far = await other.statistics { statistics in
+            rates.user = max(rates.user, statistics.remote[1]?[.main]?.frameRate ?? 0)
+            let renderer = statistics.renderers.values.first
+            rates.renderer = max(rates.renderer, renderer?.frameRate ?? 0)
+            return renderer?.rendered == 20
+        }
         #expect(try #require(near.local[.main]).frameRate > 0)
         let user = try #require(far.remote[1]?[.main])
         #expect(user.received == 20)
-        #expect(user.frameRate > 0)
+        #expect(rates.user > 0)
         #expect(user.size == VideoSize(width: 4, height: 2))
         let renderer = try #require(far.renderers.values.first)
-        #expect(renderer.frameRate > 0)
+        #expect(rates.renderer > 0)
         #expect(renderer.latencyP50 != nil)
         #expect(try #require(renderer.latencyP99) >= #require(renderer.latencyP50))
         await engine.shutDown()
