@@ -62,6 +62,7 @@ final class OutputBranch: Sendable {
         // The probes live as long as the pads, so they must not retain self, which retains the
         // pipeline.
         source.onDeparture { [gate] in gate.departed() }
+        source.pauseWhenEmpty { [gate] in gate.enteredElements }
         farEnd?.onBuffer(of: .media) { [written] in written.tally.add() }
         watchForTimelessMedia(at: farEnd ?? source.element.pad("src")?.peer)
     }
