@@ -53,6 +53,51 @@ extension CommandTests {
             }
         }
 
+        @Test func aSignalSavesTheLastSecondsAndTheRunGoesOn() async throws {
+            struct Replays: Decodable {
+                var replays: [Recorded.File]
+            }
+            try await withTemporaryDirectory { directory in
+                let (path, raw) = (directory.file("out.mkv"), directory.file("raw"))
+                let ended = try await withChildProcess(
+                    Tool.gstBridge,
+                    [
+                        "record", "--replay", "1s", "--capture", Self.live, path, "--report",
+                        "json",
+                        "--output", "appsrc name=video ! filesink location=\(raw)",
+                    ]
+                ) { child in
+                    func size(of path: String) -> Int {
+                        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+                        return attributes?[.size] as? Int ?? 0
+                    }
+                    func waitForFrames(_ count: Int) async throws {
+                        while size(of: raw) < count * 160 * 120 * 3 / 2 {
+                            try await Task.sleep(for: .milliseconds(10))
+                        }
+                    }
+                    try await waitForFrames(45)
+                    for number in 0..<3 {
+                        child.send(signal: SIGUSR1)
+                        try await child.waitForErrors(to: "save replay \(number)") {
+                            $0.contains("saved \(directory.file("out-0000\(number).mkv"))")
+                        }
+                    }
+                    return try await child.stop()
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                let line = try #require(ended.output.split(separator: "\n").last)
+                let replays = try JSONDecoder().decode(Replays.self, from: Data(line.utf8)).replays
+                #expect(replays.count == 3)
+                for replay in replays {
+                    let probe = try await MediaProbe(of: replay.path)
+                    #expect(probe.video?.frames == replay.frames && probe.audio?.channels == 2)
+                    #expect(replay.seconds >= 0.9 && replay.seconds < 10)
+                }
+                #expect(!FileManager.default.fileExists(atPath: path))
+            }
+        }
+
         @Test(arguments: [SIGINT, SIGTERM], ["mkv", "mp4", "webm", "ts"])
         func aSignalCompletesTheFile(signal: Int32, ending: String) async throws {
             try await withTemporaryDirectory { directory in

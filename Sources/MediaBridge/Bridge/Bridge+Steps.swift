@@ -64,7 +64,7 @@ extension Bridge {
                 run.outputEnded(output.name, error)
             }
         }
-        for recording in recordings {
+        for recording in recordings where recording.startsWithBridge {
             do throws(PipelineError) {
                 try recording.recorder.start()
             } catch {

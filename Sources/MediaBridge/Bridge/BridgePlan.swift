@@ -47,6 +47,9 @@ public struct BridgePlan: Sendable {
         /// `audio`; without such a stream no audio is recorded, and a configuration that names an
         /// audio codec is an error.
         public var configuration: Recorder.Configuration
+        /// Whether the recording begins with the bridge. If false, the program starts it
+        /// (``Bridge/recorders``), or only saves replays. Default true.
+        public var startsWithBridge = true
 
         /// Creates a recording into the file at `path`.
         public init(

@@ -2,6 +2,7 @@
 struct BridgeRecording: Sendable {
     let name: String
     let recorder: Recorder
+    let startsWithBridge: Bool
     /// Maps the name of a stream to its kind in the recording.
     private let streams: [String: RecordingKind]
 
@@ -39,6 +40,7 @@ struct BridgeRecording: Sendable {
                 advice: "name the appsinks: appsink name=video, appsink name=audio")
         }
         name = recording.name
+        startsWithBridge = recording.startsWithBridge
         recorder = try Recorder(recording.path, configuration: configuration)
         self.streams = streams
     }

@@ -13,6 +13,14 @@ extension Recorder {
         /// ``VideoEncoding/keyFrameInterval`` more may be included; less is included only if less
         /// was handed over. `nil`: the file begins with the first frame after ``Recorder/start()``.
         public var preRoll: Duration?
+        /// The duration of encoded data that is kept in memory for ``Recorder/saveReplay(_:last:)``,
+        /// from the first frame on, whether the recorder was started or not; `nil`, the default:
+        /// nothing is kept. With it, a file begins with the last key frame before
+        /// ``Recorder/start()``.
+        public var replay: Duration?
+        /// The maximum number of bytes that are kept for replays; what exceeds it is forgotten
+        /// earlier. Default 256 MB: 30 s at 68 Mbit/s.
+        public var replayMemory = 256_000_000
         /// How to divide the recording; `nil`: one file, and a new one only if the size or the
         /// format of the pictures changes.
         public var segments: RecordingSegments?
@@ -25,6 +33,9 @@ extension Recorder {
         /// Ends the recording if the disk has fewer than this many bytes free, in addition to those
         /// that the file's index needs; 0: never. Default 4 MB.
         public var reserve = 4_000_000
+
+        /// Whether units are kept while the recorder is not recording.
+        var keepsUnits: Bool { preRoll != nil || replay != nil }
 
         /// Creates a configuration with the defaults.
         public init() {}

@@ -26,7 +26,7 @@ extension Recorder {
                     .invalidState, message: "this recorder is not recording",
                     advice: "start it before")
         }
-        let keeps = configuration.preRoll != nil
+        let keeps = configuration.keepsUnits
         let cut = RecordingCut(tracks.compactMapValues { $0.cut(goesOn: keeps) })
         if !keeps {
             pictures?.end()

@@ -43,7 +43,7 @@ extension Recorder {
             files: files, video: track(.video, state, isOver), audio: track(.audio, state, isOver),
             duration: files.map(\.duration).reduce(state.removedDuration, +),
             bytes: files.map(\.bytes).reduce(state.removedBytes, +),
-            ended: isOver ? state.ended : nil, failure: state.failure)
+            replay: state.replay, ended: isOver ? state.ended : nil, failure: state.failure)
     }
 
     private func track(

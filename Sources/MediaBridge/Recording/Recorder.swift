@@ -86,6 +86,7 @@ public final class Recorder: Sendable {
             path: path, container: container, kinds: kinds,
             limits: WritingLimits(
                 segments: configuration.segments, preRoll: configuration.preRoll,
+                replay: configuration.replay, replayMemory: configuration.replayMemory,
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout),
             queue: queue, progress: progress, tell: { listeners.tell($0) },
             onEnding: { ending.begin() })
@@ -101,7 +102,7 @@ public final class Recorder: Sendable {
         self.progressState = progress
         self.listeners = listeners
         watch = RecordingWatch(progress: progress, inbox: inbox) { listeners.tell(.stalled($0)) }
-        if configuration.preRoll != nil { tracks.values.forEach { $0.open() } }
+        if configuration.keepsUnits { tracks.values.forEach { $0.open() } }
         // If the recording ends by itself, it is completed here, and the end is reported.
         ending.onBegin { [weak self] in
             guard let self else { return }
@@ -219,7 +220,7 @@ public final class Recorder: Sendable {
                 }
             }
         }
-        if await !untilDone(stallTimeout: isStuck ? .seconds(3) : stallTimeout) {
+        if await !writer.untilDone(stallTimeout: isStuck ? .seconds(3) : stallTimeout) {
             if !isStuck { giveUp() }
             _ = await writer.untilDone(within: .seconds(4))
         }
@@ -240,25 +241,9 @@ public final class Recorder: Sendable {
         if progressState.fail(failure) { listeners.tell(.failed(failure)) }
     }
 
-    /// - Parameter stallTimeout: The longest time without anything being written.
-    private func untilDone(stallTimeout: Duration) async -> Bool {
-        var seen = progressState.written
-        while await !writer.untilDone(within: stallTimeout) {
-            let now = progressState.written
-            guard now != seen else { return false }
-            seen = now
-        }
-        return true
-    }
-
     /// Called if the disk does not respond: reports the error and unblocks all waiting threads.
     func giveUp() {
-        let error = PipelineError(
-            .deadlineExceeded,
-            message: "the recording is stuck: nothing could be written to \"\(path)\" for "
-                + "\(configuration.stallTimeout)",
-            advice:
-                "look for a disk, a pipe or a share that does not answer; what was written stays")
+        let error = PipelineError.stuck(path, configuration.stallTimeout)
         if progressState.fail(error) { listeners.tell(.failed(error)) }
         progressState.update { $0.current }?.abandon()
         inbox.abandon()

@@ -41,6 +41,15 @@ extension PipelineError {
             advice: "free some space, or keep less of it in reserve")
     }
 
+    /// The error of a file that cannot be written on.
+    static func stuck(_ path: String, _ limit: Duration) -> PipelineError {
+        PipelineError(
+            .deadlineExceeded,
+            message: "the recording is stuck: nothing could be written to \"\(path)\" for \(limit)",
+            advice:
+                "look for a disk, a pipe or a share that does not answer; what was written stays")
+    }
+
     /// The error of a recording that ended without a file.
     static func nothingRecorded(
         _ path: String, offered: Int, dropped: DropCounts?

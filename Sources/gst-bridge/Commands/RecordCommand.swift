@@ -12,7 +12,9 @@ struct RecordCommand: AsyncParsableCommand {
             has a stream of the name audio (appsink name=audio). The outputs of a pipeline file run \
             beside the recording; --capture with the file's capture string records alone. A file that \
             a killed process left plays, and "gst-bridge repair" gives it its duration and index back. \
-            With --untrusted DIR the file lies in DIR.
+            With --untrusted DIR the file lies in DIR. With --replay TIME nothing is recorded until SIGUSR1 \
+            comes, or Enter in a terminal: then the last TIME is saved, again and again, in a file with a \
+            number.
             """)
 
     @Argument(
@@ -59,9 +61,18 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "bytes"))
     var reserve: SizeArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "Keeps the last seconds in memory, and saves them at SIGUSR1 or Enter.",
+            valueName: "time"))
+    var replay: DurationArgument?
+
     @OptionGroup var options: BridgeOptions
 
     func validate() throws {
+        if replay != nil, segment != nil || segmentSize != nil {
+            throw ValidationError("--segment and --segment-size do not go with --replay")
+        }
         guard paths.count == 1 || paths.count == 2 else {
             throw ValidationError(
                 "one file to record into, and a pipeline file in front of it at most")
@@ -87,15 +98,18 @@ struct RecordCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = self.configuration
         let path = paths[paths.count - 1]
-        try await options.run(file: paths.count == 2 ? paths[0] : nil) { plan in
+        let saver = replay == nil ? nil : await ReplaySaver(path: path)
+        try await options.run(file: paths.count == 2 ? paths[0] : nil, replays: saver) { plan in
             try plan.untrusted?.check(path: path)
             if !plan.outputs.isEmpty {
                 let names = plan.outputs.map(\.name).joined(separator: ", ")
                 Terminal.say("running beside the recording: \(names)")
             }
             plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
+            plan.recordings[0].startsWithBridge = saver == nil
         } onStart: { bridge in
             guard let recorder = bridge.recorders.first else { return }
+            saver?.begin(recorder)
             let events = recorder.events
             Task { for await event in events { RecordingNews.tell(event) } }
         }
@@ -122,6 +136,7 @@ struct RecordCommand: AsyncParsableCommand {
                 length: segment?.value, bytes: segmentSize?.value,
                 keep: isRing ? RecordingSegments.Ring(files: keep, bytes: keepSize?.value) : nil)
         }
+        configuration.replay = replay?.value
         if let reserve { configuration.reserve = reserve.value }
         return configuration
     }

@@ -13,7 +13,10 @@ enum ReportMode: String, ExpressibleByArgument, CaseIterable {
 struct ReportPrinter {
     let mode: ReportMode
 
-    func print(_ report: BridgeReport, recorders: [Recorder] = []) {
+    /// - Parameter replays: The files of replays; `nil` if none could be saved.
+    func print(
+        _ report: BridgeReport, recorders: [Recorder] = [], replays: [RecorderReport.File]? = nil
+    ) {
         let recordings = recorders.map(\.report)
         switch mode {
         case .none: break
@@ -21,7 +24,7 @@ struct ReportPrinter {
             let all = recordings.flatMap(lines) + [text(report)]
             Terminal.write(all.joined(separator: "\n").printable + "\n")
         case .json:
-            if let line = try? Self.line(of: JSON(report, recordings)) { Swift.print(line) }
+            if let line = try? Self.line(of: JSON(report, recordings, replays)) { Swift.print(line) }
         }
     }
 
@@ -88,21 +91,25 @@ struct ReportPrinter {
             let frames: Int
             let seconds: Double
             let bytes: Int
+
+            init(_ file: RecorderReport.File) {
+                path = file.path
+                frames = file.frames
+                seconds = (MediaTime(file.duration).seconds * 1000).rounded() / 1000
+                bytes = file.bytes
+            }
         }
         let files: [File]?
+        let replays: [File]?
         /// The name of the encoder of each stream.
         let encoders: [String: String]?
 
-        init(_ report: BridgeReport, _ recordings: [RecorderReport]) {
-            files =
-                recordings.isEmpty
-                ? nil
-                : recordings.flatMap(\.files).map { file in
-                    File(
-                        path: file.path, frames: file.frames,
-                        seconds: (MediaTime(file.duration).seconds * 1000).rounded() / 1000,
-                        bytes: file.bytes)
-                }
+        init(
+            _ report: BridgeReport, _ recordings: [RecorderReport],
+            _ replays: [RecorderReport.File]?
+        ) {
+            files = recordings.isEmpty ? nil : recordings.flatMap(\.files).map { File($0) }
+            self.replays = replays?.map { File($0) }
             encoders = recordings.first.map { recording in
                 ["video": recording.video?.encoder, "audio": recording.audio?.encoder]
                     .compactMapValues { $0 }

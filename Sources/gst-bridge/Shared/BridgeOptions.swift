@@ -118,11 +118,13 @@ struct BridgeOptions: ParsableArguments {
     /// prints the report; sandboxed if `--untrusted` is given.
     ///
     /// - Parameters:
+    ///   - replays: Saves replays while the bridge runs; `nil`: nothing does.
     ///   - complete: Adds to the plan. With `--untrusted`, relative paths then refer to its
     ///     directory.
     ///   - onStart: Called with the bridge before it runs.
     func run(
-        file: String?, _ complete: (inout BridgePlan) throws -> Void = { _ in },
+        file: String?, replays: ReplaySaver? = nil,
+        _ complete: (inout BridgePlan) throws -> Void = { _ in },
         onStart: (Bridge) -> Void = { _ in }
     ) async throws {
         let bridge: Bridge
@@ -164,11 +166,13 @@ struct BridgeOptions: ParsableArguments {
             await progress.end()
             return result
         }
+        let saved = await replays?.end()
         await details.end()
-        ReportPrinter(mode: report).print(result, recorders: bridge.recorders)
+        ReportPrinter(mode: report).print(
+            result, recorders: bridge.recorders, replays: saved?.files)
         for name in result.streamsThatWereToCome {
             Terminal.say("the stream \(name) had given nothing yet when the run was ended")
         }
-        if !result.failures.isEmpty { throw ExitCode(1) }
+        if !result.failures.isEmpty || saved?.hasFailed == true { throw ExitCode(1) }
     }
 }

@@ -21,7 +21,7 @@ import Testing
 
     @Test func aPreRollWhosePicturesNeverComeKeepsItsLengthOfSound() throws {
         try GStreamer.initialize()
-        var preRoll = PreRoll(length: MediaTime(seconds: 2), leader: .video)
+        var preRoll = RecentUnits(length: MediaTime(seconds: 2), leader: .video)
         var dropped = 0
         for index in 0..<5_000 {
             dropped += preRoll.keep(try released(.audio, Double(index) / 50)).count
@@ -33,7 +33,7 @@ import Testing
 
     @Test func aPreRollWithoutABeginningKeepsNoPictureThatNobodyCanDecode() throws {
         try GStreamer.initialize()
-        var preRoll = PreRoll(length: MediaTime(seconds: 2), leader: .video)
+        var preRoll = RecentUnits(length: MediaTime(seconds: 2), leader: .video)
         for index in 0..<1_000 {
             _ = preRoll.keep(try released(.video, Double(index) / 25, isKey: false))
         }
@@ -48,7 +48,7 @@ import Testing
         for _ in 0..<50 {
             let length = Double.random(in: 0.1...3, using: &generator)
             let interval = Int.random(in: 1...60, using: &generator)
-            var preRoll = PreRoll(length: MediaTime(seconds: length), leader: .video)
+            var preRoll = RecentUnits(length: MediaTime(seconds: length), leader: .video)
             var count = 0
             for index in 0..<400 {
                 let time = Double(index) / 25

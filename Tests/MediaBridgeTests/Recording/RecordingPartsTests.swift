@@ -74,7 +74,7 @@ import Testing
 
     @Test func aPreRollKeepsItsLengthFromAKeyFrameOn() throws {
         try GStreamer.initialize()
-        var preRoll = PreRoll(length: MediaTime(seconds: 2), leader: .video)
+        var preRoll = RecentUnits(length: MediaTime(seconds: 2), leader: .video)
         var dropped: [Double] = []
         for tenth in 0...50 {
             let unit = try unit(.video, Double(tenth) / 10, isKey: tenth % 10 == 0)

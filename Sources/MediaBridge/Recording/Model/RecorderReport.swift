@@ -56,6 +56,14 @@ public struct RecorderReport: Hashable, Sendable {
         public var corrections: AudioContinuity.Counts?
     }
 
+    /// What a recorder keeps in memory for ``Recorder/saveReplay(_:last:)``.
+    public struct Replay: Hashable, Sendable {
+        /// Media time from the first unit to the end of the last.
+        public var duration: Duration
+        /// The memory that the units occupy, in bytes.
+        public var bytes: Int
+    }
+
     /// All files in the order in which they were begun, except those that a ring removed.
     public var files: [File]
     /// The counts of the video stream; `nil` if video is not recorded.
@@ -66,6 +74,8 @@ public struct RecorderReport: Hashable, Sendable {
     public var duration: Duration
     /// Bytes of all files, including those that a ring removed.
     public var bytes: Int
+    /// What is kept for replays; `nil` if nothing is, or nothing came yet.
+    public var replay: Replay?
     /// Why the recording ended; `nil` while it runs.
     public var ended: End?
     /// The first error.

@@ -39,6 +39,10 @@ struct WritingLimits: Sendable {
     var segments: RecordingSegments?
     /// See ``Recorder/Configuration/preRoll``.
     var preRoll: Duration?
+    /// See ``Recorder/Configuration/replay``.
+    var replay: Duration?
+    /// See ``Recorder/Configuration/replayMemory``.
+    var replayMemory = Int.max
     /// Bytes to keep free on the disk; 0 for no check.
     var reserve: Int
     /// The longest time without progress while a file is completed.

@@ -27,6 +27,9 @@ final class RecordingProgress: Sendable {
             return begun
         }
 
+        /// What is kept for replays; `nil` if nothing is.
+        var replay: RecorderReport.Replay?
+
         /// Number of units passed to a muxer, for watching the progress.
         var moved = 0
 

@@ -23,7 +23,10 @@ extension RecordingWriter {
             self.cut = nil
             return
         }
-        while let released = interleaver.next(before: cut.times) { route(released) }
+        while let released = interleaver.next(before: cut.times) {
+            remember(released)
+            route(released)
+        }
         self.cut = nil
         closeFile()
         dropLead()

@@ -49,6 +49,20 @@ extension RecordingWriter {
     /// Suspends until every file is complete. Thread: any.
     func untilDone(within limit: Duration?) async -> Bool { await done.wait(for: limit) }
 
+    /// Suspends until every file is complete. Thread: any.
+    ///
+    /// - Parameter stallTimeout: The longest time without anything being written.
+    /// - Returns: False if nothing was written for so long.
+    func untilDone(stallTimeout: Duration) async -> Bool {
+        var seen = progress.written
+        while await !untilDone(within: stallTimeout) {
+            let now = progress.written
+            guard now != seen else { return false }
+            seen = now
+        }
+        return true
+    }
+
     // MARK: The ring
 
     private func trimRing() {

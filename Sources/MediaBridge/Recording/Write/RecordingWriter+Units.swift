@@ -33,7 +33,9 @@ extension RecordingWriter {
             return upcoming.remove(at: place).unit
         }
         guard let unit = interleaver.peek(kind), belongs(unit) else { return nil }
-        return interleaver.take(early: kind)?.unit
+        guard let released = interleaver.take(early: kind) else { return nil }
+        remember(released)
+        return released.unit
     }
 
     private func push(_ unit: EncodedUnit, to file: RecordingFile) {

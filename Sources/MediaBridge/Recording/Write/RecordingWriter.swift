@@ -7,7 +7,7 @@ internal import Synchronization
 final class RecordingWriter: @unchecked Sendable {
     let limits: WritingLimits
     private let container: RecordingContainer
-    private let kinds: [RecordingKind]
+    let kinds: [RecordingKind]
     private let names: SegmentNames
     let queue: SerialQueue
     let progress: RecordingProgress
@@ -18,7 +18,9 @@ final class RecordingWriter: @unchecked Sendable {
     enum Phase { case keeping, recording, failed, done }
     var phase: Phase
     var interleaver: Interleaver
-    private var preRoll: PreRoll
+    private var preRoll: RecentUnits
+    /// What is kept for replays; `nil` if nothing is.
+    var replay: RecentUnits?
     var file: RecordingFile?
     private var fileGeneration = 0
     private var fileIndex = 0
@@ -33,7 +35,7 @@ final class RecordingWriter: @unchecked Sendable {
     var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<RecordingKind> = []
     /// The tags of the streams, written to every file.
-    private var tags: [RecordingKind: Tags] = [:]
+    var tags: [RecordingKind: Tags] = [:]
     var guardian: DiskGuard
     var closing = 0
     let done = Latch()
@@ -65,8 +67,12 @@ final class RecordingWriter: @unchecked Sendable {
         interleaver = Interleaver(kinds)
         guardian = DiskGuard(path: path, container: container, reserve: limits.reserve)
         phase = .keeping
-        preRoll = PreRoll(
+        preRoll = RecentUnits(
             length: limits.preRoll.map { MediaTime($0) } ?? .zero, leader: kinds[0])
+        replay = limits.replay.map { length in
+            RecentUnits(
+                length: MediaTime(length), leader: kinds[0], memory: limits.replayMemory)
+        }
     }
 
     // MARK: On the queue
@@ -115,6 +121,7 @@ final class RecordingWriter: @unchecked Sendable {
 
     func pump() {
         while let released = interleaver.next() {
+            remember(released)
             switch phase {
             case .recording where cut?.isBehind(released.unit) == true: keep(released)
             case .keeping: keep(released)

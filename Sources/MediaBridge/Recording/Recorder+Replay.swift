@@ -1,0 +1,80 @@
+internal import MediaBasics
+
+extension Recorder {
+    /// Writes the last seconds into a file of their own, while everything else goes on: as often as
+    /// wanted, before, during and after a recording, and after the stop.
+    ///
+    /// The file has what the encoders had delivered by the time of the call. It begins with a key
+    /// frame, so that it may be longer than asked for; it is shorter if there was less, or if the
+    /// memory was full (``RecorderReport/replay`` says what there is). Times of a pause are not in
+    /// it. A change of the pictures' size or format within it begins another file, with a number in
+    /// its name.
+    ///
+    /// - Parameters:
+    ///   - path: Has the same ending as the recorder's. An existing file of that name is
+    ///     overwritten.
+    ///   - length: How much; `nil`, the default, for all that ``Configuration/replay`` keeps.
+    /// - Returns: The files, complete and read back; usually one.
+    /// - Throws: ``PipelineError``: ``PipelineError/Code/invalidState`` without
+    ///   ``Configuration/replay``; ``PipelineError/Code/noFrames`` if there is nothing yet; an error
+    ///   of the disk.
+    @discardableResult
+    public func saveReplay(
+        _ path: String, last length: Duration? = nil
+    ) async throws(PipelineError) -> [RecorderReport.File] {
+        guard let kept = configuration.replay else {
+            throw PipelineError(
+                .invalidState, message: "this recorder keeps nothing for replays",
+                advice: "set Configuration.replay to the time to keep")
+        }
+        let container = try RecordingContainer(path: path)
+        guard try container == RecordingContainer(path: self.path) else {
+            throw PipelineError(
+                .badValue,
+                message: "a replay has the container of its recorder, and \"\(path)\" is not one "
+                    + "of \"\(self.path)\"",
+                advice: "take the ending .\(try RecordingContainer(path: self.path).rawValue)")
+        }
+        let request = ReplayRequest(last: MediaTime(length ?? kept))
+        writer.ask(request)
+        let stallTimeout = configuration.stallTimeout
+        guard let content = await request.answer(within: stallTimeout) else {
+            throw .stuck(self.path, stallTimeout)
+        }
+        guard !content.units.isEmpty else {
+            throw PipelineError(
+                .noFrames, message: "there is no replay yet: nothing was encoded",
+                advice: "hand frames over before")
+        }
+        return try await write(content, to: path, in: container)
+    }
+
+    private func write(
+        _ content: ReplayRequest.Content, to path: String, in container: RecordingContainer
+    ) async throws(PipelineError) -> [RecorderReport.File] {
+        try DiskSpace.check(path)
+        let bytes = content.units.reduce(0) { $0 + $1.unit.byteCount }
+        if configuration.reserve > 0, let free = DiskSpace.free(around: path),
+            free < bytes + configuration.reserve
+        {
+            throw .tooFull(free, path)
+        }
+        let progress = RecordingProgress()
+        let queue = SerialQueue(label: "mediabridge.replay")
+        let writer = RecordingWriter(
+            path: path, container: container,
+            kinds: RecordingKind.allCases.filter { tracks[$0] != nil },
+            limits: WritingLimits(
+                reserve: configuration.reserve, stallTimeout: configuration.stallTimeout),
+            queue: queue, progress: progress, tell: { _ in }, onEnding: {})
+        queue.async { writer.write(content) }
+        guard await writer.untilDone(stallTimeout: configuration.stallTimeout) else {
+            progress.update { $0.current }?.abandon()
+            throw .stuck(path, configuration.stallTimeout)
+        }
+        let (files, failure) = progress.update { ($0.files, $0.failure) }
+        if let failure { throw failure }
+        guard !files.isEmpty else { throw .nothingRecorded(path, offered: 0, dropped: nil) }
+        return files
+    }
+}
