@@ -124,6 +124,34 @@ struct BridgeTests {
         var end: BridgeReport.End { self == .frames ? .frames : .duration }
     }
 
+    @Test(arguments: [
+        "x264enc bframes=2", "vp8enc deadline=1", "jpegenc",
+        "x264enc ! h264parse ! video/x-h264,stream-format=byte-stream,alignment=nal",
+    ])
+    func aFrameLimitCountsPicturesThatComeEncoded(encoding: String) async throws {
+        var plan = BridgePlan(
+            capture: "videotestsrc num-buffers=60 ! "
+                + "video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! \(encoding)",
+            outputs: ["fakesink"])
+        plan.frameLimit = 30
+        let report = try await Bridge(plan).run().get()
+        expectBalanced(report)
+        #expect(report.ended == .frames)
+        // A picture may have several buffers.
+        let frames = try #require(report.captures["video"]?.frames)
+        #expect(encoding.contains("nal") ? (30...60).contains(frames) : frames == 30)
+    }
+
+    @Test func aFrameLimitDoesNotCountThePacketsOfAContainer() async throws {
+        var plan = BridgePlan(
+            capture:
+                "videotestsrc num-buffers=60 ! video/x-raw,width=64,height=48 ! x264enc ! mpegtsmux",
+            outputs: ["fakesink"])
+        plan.frameLimit = 30
+        let report = try await Bridge(plan).run().get()
+        #expect(report.ended == .eos)
+    }
+
     /// Whichever of them comes later: a limit cuts neither off before its time.
     @Test(arguments: Limit.allCases, ["audio", "video", ""])
     func soundEndsWithTheLastFrameOfALimit(limit: Limit, slow: String) async throws {

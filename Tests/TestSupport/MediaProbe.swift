@@ -64,7 +64,8 @@ public struct MediaProbe: Sendable {
 
     /// A hash of each picture as ffmpeg decodes it.
     public static func pictures(of path: String) async throws -> [String] {
-        try await hashes(of: path, ["-map", "0:v"])
+        // By default ffmpeg leaves out pictures that lie closer together than the rate says.
+        try await hashes(of: path, ["-map", "0:v", "-vsync", "passthrough"])
     }
 
     private static func hashes(of path: String, _ options: [String]) async throws -> [String] {

@@ -98,6 +98,24 @@ package final class Caps: Sendable, CustomStringConvertible {
     /// Whether the first structure is audio, raw or encoded.
     package var isSound: Bool { mediaType.hasPrefix("audio/") }
 
+    /// Whether the first describes encoded pictures in no container, so that the time of each buffer
+    /// is that of a picture.
+    package var isEncodedPictures: Bool {
+        let mediaType = mediaType
+        guard mediaType != "video/mpeg" else {
+            return (try? Caps("video/mpeg,systemstream=(boolean)false"))
+                .map { !intersection($0).isEmpty } ?? false
+        }
+        return Self.encodedPictures.contains(mediaType)
+    }
+
+    private static let encodedPictures: Set<String> = [
+        "image/jpeg", "image/jp2", "image/x-j2c", "image/png", "video/x-av1", "video/x-cavs",
+        "video/x-dirac", "video/x-divx", "video/x-ffv", "video/x-h263", "video/x-h264",
+        "video/x-h265", "video/x-prores", "video/x-theora", "video/x-vp6", "video/x-vp8",
+        "video/x-vp9", "video/x-wmv",
+    ]
+
     /// Caps of the same media types with any memory features and no other fields; `nil` for ANY.
     package var kinds: Caps? {
         let types = Set(mediaTypes).sorted()

@@ -46,7 +46,7 @@ final class BridgeLimits: Sendable {
         durationLimit = duration.map { MediaTime($0) }
     }
 
-    private var isLimited: Bool { frameLimit != nil || durationLimit != nil }
+    var isLimited: Bool { frameLimit != nil || durationLimit != nil }
 
     /// Adds a stream.
     ///

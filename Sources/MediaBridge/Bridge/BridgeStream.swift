@@ -156,8 +156,15 @@ final class BridgeStream: CaptureReceiver {
         let known = sample.runningTime ?? (sample.caps.isRaw ? nil : last)
         guard let time = checked(known) else { return }
         latest.store(time.nanoseconds, ordering: .relaxed)
-        hasBegun.store(true, ordering: .relaxed)
-        let verdict = limits.admitSample(of: name, at: time, for: sample.duration)
+        let isNew =
+            !hasBegun.exchange(true, ordering: .relaxed)
+            || sample.runningTime.map { $0 != last } ?? false
+        // Parts of an encoded picture have one time.
+        let isPicture = limits.isLimited && isNew && sample.caps.isEncodedPictures
+        let verdict =
+            isPicture
+            ? limits.admitFrame(of: name, at: time, for: sample.duration)
+            : limits.admitSample(of: name, at: time, for: sample.duration)
         if verdict.passes, gate.isOpen {
             reach(time, sample.duration)
             count(give(sample))
