@@ -24,7 +24,8 @@ struct ReportPrinter {
             let all = recordings.flatMap(lines) + [text(report)]
             Terminal.write(all.joined(separator: "\n").printable + "\n")
         case .json:
-            if let line = try? Self.line(of: JSON(report, recordings, replays)) { Swift.print(line) }
+            guard let line = try? Self.line(of: JSON(report, recordings, replays)) else { return }
+            Swift.print(line)
         }
     }
 
