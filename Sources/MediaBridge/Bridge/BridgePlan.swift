@@ -78,7 +78,8 @@ public struct BridgePlan: Sendable {
 
     /// When a live capture that has ended, failed, or given nothing for ten seconds, is started
     /// again; `nil`, the default, to never start it again. What it gives then continues on the
-    /// clock, so that outputs and recordings have a gap.
+    /// clock, so that outputs and recordings have a gap. A capture of several streams is started
+    /// again once all of them have ended; until then outputs wait for the one that ended first.
     ///
     /// A capture that has not given anything yet is not started again: its error ends the run. Nor
     /// can one be that writes files itself.
