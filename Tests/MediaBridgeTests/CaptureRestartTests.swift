@@ -14,6 +14,15 @@ struct CaptureRestartTests {
         return policy
     }
 
+    /// A camera on the network, to be started again.
+    private static func plan(port: Int, outputs: [String] = []) -> BridgePlan {
+        var plan = BridgePlan(
+            capture: "rtspsrc location=\(RTSPCamera.url(port: port)) protocols=tcp latency=100 "
+                + "! rtph264depay ! h264parse", outputs: outputs)
+        plan.restart = policy
+        return plan
+    }
+
     /// The restarts of a bridge as they are told.
     private static func restarts(of bridge: Bridge) -> AsyncStream<(Int, PipelineError)> {
         let (stream, continuation) = AsyncStream.makeStream(of: (Int, PipelineError).self)
@@ -50,11 +59,8 @@ struct CaptureRestartTests {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
             let path = directory.file("out.\(ending)")
-            var plan = BridgePlan(
-                capture: "rtspsrc location=\(RTSPCamera.url(port: port)) protocols=tcp latency=100 "
-                    + "! rtph264depay ! h264parse")
+            var plan = Self.plan(port: port)
             plan.recordings = [BridgePlan.Recording(path: path)]
-            plan.restart = Self.policy
             let bridge = try Bridge(plan)
             var restarts = Self.restarts(of: bridge).makeAsyncIterator()
             let files = (0..<3).map { directory.file("sent-\($0).h264") }
@@ -89,7 +95,7 @@ struct CaptureRestartTests {
             #expect(rest.isEmpty)
             // The gap is as long as the camera was away, and nothing lies in the past.
             let times = try await MediaProbe.videoTimes(of: path)
-            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
         }
     }
 
@@ -160,10 +166,7 @@ struct CaptureRestartTests {
     @Test func attemptsAreLimited() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
-            var plan = BridgePlan(
-                capture: "rtspsrc location=\(RTSPCamera.url(port: port)) protocols=tcp latency=100 "
-                    + "! rtph264depay ! h264parse", outputs: ["fakesink"])
-            plan.restart = Self.policy
+            var plan = Self.plan(port: port, outputs: ["fakesink"])
             plan.restart?.attempts = 3
             let bridge = try Bridge(plan)
             let camera = try await Self.camera(port: port, keeping: directory.file("sent.h264"))
@@ -181,10 +184,7 @@ struct CaptureRestartTests {
     @Test func theDurationEndsWhileTheCameraIsAway() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
-            var plan = BridgePlan(
-                capture: "rtspsrc location=\(RTSPCamera.url(port: port)) protocols=tcp latency=100 "
-                    + "! rtph264depay ! h264parse", outputs: ["fakesink"])
-            plan.restart = Self.policy
+            var plan = Self.plan(port: port, outputs: ["fakesink"])
             plan.durationLimit = .seconds(4)
             let bridge = try Bridge(plan)
             let camera = try await Self.camera(port: port, keeping: directory.file("sent.h264"))
@@ -199,10 +199,7 @@ struct CaptureRestartTests {
 
     @Test func aCaptureThatNeverGaveAnythingIsAnError() async throws {
         let port = try FreePort.tcp()
-        var plan = BridgePlan(
-            capture: "rtspsrc location=\(RTSPCamera.url(port: port)) protocols=tcp "
-                + "! rtph264depay ! h264parse", outputs: ["fakesink"])
-        plan.restart = Self.policy
+        let plan = Self.plan(port: port, outputs: ["fakesink"])
         let report = try await Bridge(plan).run()
         #expect(report.ended == .error)
         #expect(report.failures.first?.code == .resourceFailed)

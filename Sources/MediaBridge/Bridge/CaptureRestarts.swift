@@ -129,7 +129,11 @@ final class CaptureRestarts: Sendable {
         capture.isUp = false
         do throws(PipelineError) {
             try await capture.pipeline.setState(.null)
-        } catch { run.note(error) }
+        } catch {
+            // A camera that is gone cannot be told goodbye (rtspsrc: "Could not send message"), which
+            // is no failure of the run; a pipeline that hangs is.
+            if error.code == .deadlineExceeded { run.note(error) }
+        }
     }
 
     private func nextAttempt() -> (number: Int, delay: Duration)? {
