@@ -19,15 +19,13 @@ struct BridgeRecording: Sendable {
             streams[RecordingKind.audio.name] = .audio
         }
         if !streams.values.contains(.video) {
-            if let asked = configuration.video.flatMap({ $0.isCopy ? "copy" : $0.codec?.rawValue })
-            {
+            if let asked = configuration.video?.asked {
                 throw Self.missing(.video, asked, recording, names)
             }
             configuration.video = nil
         }
         if !streams.values.contains(.audio) {
-            if let asked = configuration.audio.flatMap({ $0.isCopy ? "copy" : $0.codec?.rawValue })
-            {
+            if let asked = configuration.audio?.asked {
                 throw Self.missing(.audio, asked, recording, names)
             }
             configuration.audio = nil

@@ -69,13 +69,9 @@ final class ReplaySaver: Sendable {
 
     /// The first name with a number that no file has.
     private static func next(to path: String) -> String {
-        let dot = path.lastIndex(of: ".") ?? path.endIndex
-        for number in 0... {
-            let digits = String(number)
-            let padded = String(repeating: "0", count: max(0, 5 - digits.count)) + digits
-            let name = "\(path[..<dot])-\(padded)\(path[dot...])"
-            if access(name, F_OK) != 0 { return name }
-        }
-        return path
+        let names = SegmentNames(path, isNumbered: true)
+        var number = 0
+        while access(names.path(at: number), F_OK) == 0 { number += 1 }
+        return names.path(at: number)
     }
 }

@@ -42,6 +42,9 @@ public struct VideoEncoding: Hashable, Sendable {
         encoding.isCopy = true
         return encoding
     }
+
+    /// What was asked for by name: a codec, or `copy`; `nil`: anything.
+    var asked: String? { isCopy ? "copy" : codec?.rawValue }
 }
 
 /// How a ``Recorder`` encodes audio.
@@ -66,4 +69,7 @@ public struct AudioEncoding: Hashable, Sendable {
         encoding.isCopy = true
         return encoding
     }
+
+    /// What was asked for by name: a codec, or `copy`; `nil`: anything.
+    var asked: String? { isCopy ? "copy" : codec?.rawValue }
 }

@@ -1,17 +1,17 @@
 /// Generates the names of a recording's files.
-struct SegmentNames: Sendable {
+package struct SegmentNames: Sendable {
     private let path: String
     private let isNumbered: Bool
 
     /// - Parameter isNumbered: Whether the first file has a number too.
-    init(_ path: String, isNumbered: Bool) {
+    package init(_ path: String, isNumbered: Bool) {
         self.path = path
         self.isNumbered = isNumbered
     }
 
     /// Returns the path of a file: `out-00003.mkv` for index 3; `out.mkv` for an unnumbered first
     /// file.
-    func path(at index: Int) -> String {
+    package func path(at index: Int) -> String {
         guard isNumbered || index > 0 else { return path }
         let digits = String(index)
         let number = String(repeating: "0", count: max(0, 5 - digits.count)) + digits
