@@ -19,9 +19,15 @@ struct FileComparison {
         }
     }
 
+    /// Matroska's identifiers are random, and written without the zeros that they begin with: one file in
+    /// hundreds is a byte shorter.
+    private func isCloseEnough(_ a: Int, _ b: Int) -> Bool {
+        abs(a - b) <= (name.hasSuffix(".mkv") || name.hasSuffix(".webm") ? 8 : 0)
+    }
+
     private var sizes: [String] {
         let (a, b) = (whole.files[name] ?? 0, cut.files[name] ?? 0)
-        guard isLive ? (a == 0) != (b == 0) : a != b else { return [] }
+        guard isLive || isCloseEnough(a, b) ? (a == 0) != (b == 0) : true else { return [] }
         return ["\(name): \(a) bytes whole, \(b) cut"]
     }
 
