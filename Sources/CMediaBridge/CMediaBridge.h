@@ -330,6 +330,12 @@ static inline gchar *mb_tag_text(const GstTagList *list, const gchar *tag, guint
     return g_strdup_value_contents(value);
 }
 
+// Reason: macros (GST_VALUE_HOLDS_BUFFER, gst_value_get_buffer). The value owns the buffer; NULL if it
+// holds none.
+static inline GstBuffer *mb_value_buffer(const GValue *value) {
+    return GST_VALUE_HOLDS_BUFFER(value) ? gst_value_get_buffer(value) : NULL;
+}
+
 // Reason: macro (GST_VALUE_HOLDS_ARRAY).
 static inline gboolean mb_is_value_array(const GValue *value) { return GST_VALUE_HOLDS_ARRAY(value); }
 

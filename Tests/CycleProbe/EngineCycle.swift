@@ -73,7 +73,7 @@ struct EngineCycle {
         engine.pushExternalVideoFrame(frame)
         let track = try await engine.createCustomVideoTrack(encodedFrame: true)
         engine.pushExternalEncodedVideoFrame(
-            EncodedVideoFrame(.mjpeg, bytes: [0xff, 0xd8, 0, 0], time: nil), track: track)
+            EncodedVideoFrame(.mjpeg, bytes: [0xff, 0xd8, 0, 0], runningTime: nil), track: track)
         try await engine.destroyCustomVideoTrack(track)
     }
 }

@@ -16,11 +16,14 @@ struct CaptureRestartTests {
 
     /// A camera on the network, to be started again.
     private static func plan(port: Int, outputs: [String] = []) -> BridgePlan {
-        var plan = BridgePlan(
-            capture: "rtspsrc location=\(RTSPCamera.url(port: port)) protocols=tcp latency=100 "
-                + "! rtph264depay ! h264parse", outputs: outputs)
+        var plan = BridgePlan(capture: capture(port: port), outputs: outputs)
         plan.restart = policy
         return plan
+    }
+
+    private static func capture(port: Int) -> String {
+        "rtspsrc location=\(RTSPCamera.url(port: port)) protocols=tcp latency=100 "
+            + "! rtph264depay ! h264parse"
     }
 
     /// The restarts of a bridge as they are told.
@@ -43,15 +46,17 @@ struct CaptureRestartTests {
     }
 
     /// A camera that gives H.264, with a key picture in ten, and writes what it gives into a file
-    /// before it sends it.
+    /// before it sends it. A picture is one packet, so that none is cut off when the camera is
+    /// killed.
     private static func camera(port: Int, keeping path: String) async throws -> RTSPCamera {
         try await RTSPCamera(
             port: port,
             "videotestsrc is-live=true pattern=ball ! video/x-raw,width=160,height=120,framerate=30/1 "
-                + "! x264enc tune=zerolatency key-int-max=10 ! h264parse ! tee name=t "
+                + "! x264enc tune=zerolatency threads=1 key-int-max=10 ! h264parse ! tee name=t "
                 + "! video/x-h264,stream-format=byte-stream "
                 + "! filesink buffer-mode=unbuffered location=\(path) "
-                + "t. ! queue ! rtph264pay name=pay0 pt=96 config-interval=1")
+                + "t. ! queue ! rtph264pay name=pay0 pt=96 config-interval=1 mtu=60000 "
+                + "aggregate-mode=zero-latency")
     }
 
     @Test(arguments: ["mkv", "mp4", "ts"])
@@ -96,6 +101,23 @@ struct CaptureRestartTests {
             // The gap is as long as the camera was away, and nothing lies in the past.
             let times = try await MediaProbe.videoTimes(of: path)
             #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+        }
+    }
+
+    @Test func aLoopOverACameraThatIsSwitchedOffEndsWithItsUnits() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.tcp()
+            let camera = try await Self.camera(port: port, keeping: directory.file("sent.h264"))
+            defer { camera.process.send(signal: SIGKILL) }
+            let source = try PipelineVideoSource(Self.capture(port: port))
+            var count = 0
+            for try await unit in source.units() {
+                #expect(unit.liveTiming != nil && (count > 0 || unit.isKeyFrame))
+                count += 1
+                if count == 10 { try await camera.kill() }
+            }
+            #expect(count >= 10)
+            expectBalanced(source.statistics.balance)
         }
     }
 

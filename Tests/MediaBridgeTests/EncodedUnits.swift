@@ -6,6 +6,8 @@ import Testing
 /// Access units that GStreamer's own encoders make.
 struct EncodedUnits {
     var units: [EncodedVideoFrame] = []
+    /// Whether they are key units, as the encoder says.
+    var keys: [Bool] = []
 
     /// - Parameters:
     ///   - encoder: Elements from raw video to one codec's units.
@@ -30,8 +32,10 @@ struct EncodedUnits {
                 let mapped = MappedBuffer(buffer)
             else { throw FrameError(.notMappable, "a unit without a time or bytes") }
             let bytes = mapped.bytes.withUnsafeBytes { Array($0) }
+            keys.append(!buffer.isDelta)
             units.append(
-                EncodedVideoFrame(codec, bytes: bytes, time: MediaTime(nanoseconds: nanoseconds)))
+                EncodedVideoFrame(
+                    codec, bytes: bytes, runningTime: MediaTime(nanoseconds: nanoseconds)))
         }
         try await pipeline.setState(.null)
     }
@@ -47,25 +51,41 @@ struct EncodedUnits {
     }
 
     static func vp8(_ frames: Int) async throws -> [EncodedVideoFrame] {
-        try await EncodedUnits(
-            .vp8, frames: frames, encoder: "vp8enc deadline=1 keyframe-max-dist=10"
-        ).units
+        try await make(.vp8, frames)
     }
 
     static func mjpeg(_ frames: Int) async throws -> [EncodedVideoFrame] {
-        try await EncodedUnits(.mjpeg, frames: frames, encoder: "jpegenc").units
+        try await make(.mjpeg, frames)
     }
 
-    /// Of any codec.
+    /// Of any codec, with a key unit in ten.
     static func make(
-        _ codec: EncodedVideoFrame.Codec, _ frames: Int
+        _ codec: EncodedVideoFrame.Codec, _ frames: Int, size: String = "64x48"
     ) async throws -> [EncodedVideoFrame] {
-        switch codec {
-        case .h264: try await h264(frames)
-        case .vp8: try await vp8(frames)
-        case .mjpeg: try await mjpeg(frames)
-        }
+        try await made(codec, frames, size: size).units
     }
+
+    static func made(
+        _ codec: EncodedVideoFrame.Codec, _ frames: Int, size: String = "64x48"
+    ) async throws -> EncodedUnits {
+        let encoder = try #require(encoders[codec])
+        return try await EncodedUnits(codec, frames: frames, encoder: encoder, size: size)
+    }
+
+    private static let encoders: [EncodedVideoFrame.Codec: String] = [
+        .h264: "x264enc tune=zerolatency key-int-max=10 "
+            + "! video/x-h264,stream-format=byte-stream,alignment=au",
+        .h265: "x265enc tune=zerolatency key-int-max=10 ! h265parse config-interval=-1 "
+            + "! video/x-h265,stream-format=byte-stream,alignment=au",
+        .vp8: "vp8enc deadline=1 keyframe-max-dist=10",
+        .vp9: "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=10",
+        .av1: "av1enc cpu-used=10 usage-profile=realtime lag-in-frames=0 keyframe-max-dist=10 "
+            + "! av1parse ! video/x-av1,stream-format=obu-stream,alignment=tu",
+        .mjpeg: "jpegenc",
+    ]
+
+    /// The codecs that have decoders.
+    static let codecs: [EncodedVideoFrame.Codec] = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg]
 }
 
 /// Keeps what a decoder or a source delivers, and lets a test wait for it.

@@ -57,6 +57,19 @@ enum Example {
         // end
     }
 
+    static func units() async throws {
+        // Units
+        let film = try PipelineVideoSource("filesrc location=film.mp4 ! qtdemux ! h264parse")
+        let sink = try PipelineVideoSink("h264parse ! matroskamux ! filesink location=start.mkv")
+        for try await unit in film.units() {
+            guard let time = unit.runningTime, time < MediaTime(seconds: 2) else { break }
+            try await sink.write(unit)
+        }
+        let report = try await sink.finish()
+        print("\(report.written) units written")
+        // end
+    }
+
     static func engine() async throws {
         // Engine
         var configuration = MediaEngine.Configuration()

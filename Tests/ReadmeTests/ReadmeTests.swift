@@ -18,6 +18,7 @@ struct ReadmeTests {
     @Test(arguments: [
         ("README", "README.md", 3),
         ("Frames", "Sources/MediaBridge/MediaBridge.docc/Frames.md", 2),
+        ("Units", "Sources/MediaBridge/MediaBridge.docc/Units.md", 1),
         ("Engine", "Sources/MediaBridge/MediaBridge.docc/Engine.md", 1),
         ("Recording", "Sources/MediaBridge/MediaBridge.docc/Recording.md", 1),
         ("ComingFromAgora", "Sources/MediaBridge/MediaBridge.docc/ComingFromAgora.md", 1),
@@ -83,6 +84,23 @@ struct ReadmeTests {
             #expect(try await MediaProbe(of: path).video?.frames == 90)
             let luma = try await MediaProbe.luma(of: path, columns: 1, rows: 360)
             #expect(luma.allSatisfy { $0[180] > 200 })
+        }
+    }
+
+    @Test func theUnitsOfTheArticleAreTheStartOfTheFilm() async throws {
+        try await Self.inDirectory { directory in
+            try await Tool.check(
+                "gst-launch-1.0",
+                [
+                    "-q", "videotestsrc", "num-buffers=90", "!", "x264enc", "key-int-max=30", "!",
+                    "mp4mux", "!", "filesink", "location=\(directory.file("film.mp4"))",
+                ])
+            try await Example.units()
+            let (film, start) = try await (
+                MediaProbe.packets(of: directory.file("film.mp4")),
+                MediaProbe.packets(of: directory.file("start.mkv"))
+            )
+            #expect(start.count >= 58 && Array(film.prefix(start.count)) == start)
         }
     }
 

@@ -57,6 +57,17 @@ public struct MediaProbe: Sendable {
         ).split(separator: "\n").compactMap { Double($0.trimmingCharacters(in: [","])) }
     }
 
+    /// Which packets of video are key frames, in the order in which they are stored.
+    public static func keyPackets(of path: String) async throws -> [Bool] {
+        try await Tool.check(
+            "ffprobe",
+            [
+                "-v", "error", "-select_streams", "v:0", "-show_entries", "packet=flags", "-of",
+                "csv=p=0", path,
+            ]
+        ).split(separator: "\n").map { $0.contains("K") }
+    }
+
     /// A hash of the bytes of each packet, in ffmpeg's order, without what a container adds.
     public static func packets(of path: String) async throws -> [String] {
         try await hashes(of: path, ["-map", "0", "-c", "copy"])

@@ -56,6 +56,15 @@ public protocol ChannelMembership: AnyObject, Sendable {
     @discardableResult
     func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition
 
+    /// The codecs whose units the channel carries as they are. Pictures are sent if a stream comes in
+    /// any other form. Default: none.
+    var codecs: Set<EncodedVideoFrame.Codec> { get }
+
+    /// Sends one encoded unit of a codec in ``codecs``, in the order of decoding; otherwise like
+    /// ``send(_:track:)-(VideoFrame,_)``.
+    @discardableResult
+    func send(_ unit: EncodedVideoFrame, track: TrackID) -> FrameDisposition
+
     /// Announces the user's audio. Call it before the first audio frame. A user has one audio
     /// stream.
     func publishAudio()
@@ -63,7 +72,7 @@ public protocol ChannelMembership: AnyObject, Sendable {
     /// Announces the end of the user's audio.
     func unpublishAudio()
 
-    /// Sends one audio frame to all other users; otherwise like ``send(_:track:)``.
+    /// Sends one audio frame to all other users; otherwise like ``send(_:track:)-(VideoFrame,_)``.
     @discardableResult
     func send(_ frame: consuming AudioFrame) -> FrameDisposition
 
@@ -80,7 +89,16 @@ public protocol ChannelMembership: AnyObject, Sendable {
 }
 
 extension ChannelMembership {
-    // Defaults for channels without audio.
+    // Defaults for channels without units and without audio.
+    /// None.
+    public var codecs: Set<EncodedVideoFrame.Codec> { [] }
+    /// Drops the unit.
+    ///
+    /// - Returns: ``FrameDisposition/notEnabled``.
+    @discardableResult
+    public func send(_ unit: EncodedVideoFrame, track: TrackID) -> FrameDisposition {
+        .notEnabled
+    }
     /// Does nothing.
     public func publishAudio() {}
     /// Does nothing.
@@ -109,6 +127,12 @@ public protocol ChannelReceiver: AnyObject, Sendable {
     func trackUnpublished(_ track: TrackID, by user: UserID)
     /// Called with each video frame of another user.
     func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID)
+    /// Called with each encoded unit of another user, in the order of decoding. The first one is a key
+    /// frame, and so is the first one after a loss.
+    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID)
+    /// Called when another user needs a key frame of one of the receiver's own tracks: it has just
+    /// come, or has lost a unit.
+    func keyFrameNeeded(_ track: TrackID)
     /// Called when a user has announced audio, before the first audio frame.
     func audioPublished(by user: UserID)
     /// Called when a user has announced the end of its audio, after the last audio frame.
@@ -120,7 +144,11 @@ public protocol ChannelReceiver: AnyObject, Sendable {
 }
 
 extension ChannelReceiver {
-    // Defaults for receivers that ignore audio.
+    // Defaults for receivers that ignore units and audio.
+    /// Discards the unit.
+    public func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {}
+    /// Does nothing.
+    public func keyFrameNeeded(_ track: TrackID) {}
     /// Does nothing.
     public func audioPublished(by user: UserID) {}
     /// Does nothing.

@@ -2,7 +2,7 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Sends a track's frames to the channel.
+/// Sends a track's frames to the channel, or its units if the channel carries their codec.
 final class Publisher: Sendable {
     /// Sends frames unchanged, on the track's thread.
     private final class Sender: VideoFrameConsumer {
@@ -21,6 +21,14 @@ final class Publisher: Sendable {
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             meter.offered.note(frame)
             let disposition = send(frame)
+            meter.note(disposition)
+            return disposition
+        }
+
+        @discardableResult
+        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
+            meter.offered.note(.unit(unit))
+            let disposition = membership.send(unit, track: track)
             meter.note(disposition)
             return disposition
         }
@@ -56,7 +64,7 @@ final class Publisher: Sendable {
         self.queueTimeout = queueTimeout
         membership.publish(track)
         if request.isIdentity {
-            let tap = stream.tap(sender)
+            let tap = stream.tap(sender, taking: membership.codecs)
             way.withLock { $0 = .tap(tap) }
         } else {
             send(request)
@@ -84,9 +92,10 @@ final class Publisher: Sendable {
             on: SerialQueue(label: "mediabridge.publisher"), clock: clock.clockTime,
             counting: sender.meter
         ) { item in
-            guard let frame = try? item.conversion?.frame() ?? item.frame else {
-                return .dropped(.failed)
-            }
+            // No unit comes here, because the request asks for pictures.
+            guard case .picture(let frame) = item.frame,
+                let frame = try? item.conversion?.frame() ?? frame
+            else { return .dropped(.failed) }
             return sender.send(frame)
         }
         way.withLock { $0 = .feed(feed) }

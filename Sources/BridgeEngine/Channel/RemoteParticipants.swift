@@ -4,44 +4,28 @@ internal import Synchronization
 /// Handles the events of the engine's channel and passes each user's video to its renderers.
 /// Thread: any.
 final class RemoteParticipants: Sendable {
-    /// One user's track.
-    private final class Stream: Sendable {
-        let video: VideoStream
-        let meter: FrameMeter
-        let first = FirstFlag()
-        init(_ video: VideoStream, _ clock: EngineClock) {
-            self.video = video
-            meter = FrameMeter(clock: clock.clockTime)
-        }
-
-        /// Returns the counts of this track.
-        ///
-        /// - Parameter now: The time for the frame rate; `nil` to leave the rate at zero.
-        func counts(now: MediaTime?) -> EngineStatistics.Remote {
-            EngineStatistics.Remote(
-                received: meter.frames, frameRate: now.map { meter.rate(at: $0) } ?? 0,
-                size: meter.lastSize)
-        }
-    }
     private struct Key: Hashable {
         let user: UserID
         let track: TrackID
     }
     private struct State {
-        var streams: [Key: Stream] = [:]
+        var streams: [Key: RemoteVideo] = [:]
         var users: Set<UserID> = []
         var gone = Departed<EngineStatistics.RemoteTrack, EngineStatistics.Remote>()
 
         /// Removes streams without receivers. Streams are created for every user who joins; one
         /// that still has renderers is kept for the user's return.
-        mutating func prune(_ isGone: (Key) -> Bool) {
-            for (key, stream) in streams where isGone(key) {
-                stream.first.reset()
+        ///
+        /// - Returns: The streams whose user or track is gone.
+        mutating func prune(_ isGone: (Key) -> Bool) -> [RemoteVideo] {
+            let ended = streams.filter { isGone($0.key) }
+            for (key, stream) in ended {
                 guard stream.video.isIdle else { continue }
                 streams[key] = nil
-                guard stream.meter.frames > 0 else { continue }
+                guard stream.received > 0 else { continue }
                 gone.add(.init(user: key.user, track: key.track), stream.counts(now: nil))
             }
+            return Array(ended.values)
         }
     }
     private let state = Mutex(State())
@@ -49,11 +33,16 @@ final class RemoteParticipants: Sendable {
     private let clock: EngineClock
     private let backend: any MediaBackend
     private let events: EventHub
+    private let queueTimeout: Duration
+    private let onKeyFrameNeeded: @Sendable (TrackID) -> Void
 
     init(
         clock: EngineClock, backend: any MediaBackend, events: EventHub,
-        jitterBuffer: JitterBuffer.Configuration
+        queueTimeout: Duration, jitterBuffer: JitterBuffer.Configuration,
+        onKeyFrameNeeded: @escaping @Sendable (TrackID) -> Void
     ) {
+        self.onKeyFrameNeeded = onKeyFrameNeeded
+        self.queueTimeout = queueTimeout
         self.clock = clock
         self.backend = backend
         self.events = events
@@ -116,18 +105,21 @@ final class RemoteParticipants: Sendable {
         let key = Key(user: user, track: track)
         guard let stream = state.withLock({ $0.streams[key] }) else { return }
         body(stream.video)
-        state.withLock { state in
-            if !state.users.contains(user) { state.prune { $0 == key } }
-        }
+        end { state in state.users.contains(user) ? [] : state.prune { $0 == key } }
+    }
+
+    /// Ends the tracks that `prune` returns, outside the lock, because that releases their frames.
+    private func end(_ prune: (inout State) -> [RemoteVideo]) {
+        state.withLock { prune(&$0) }.forEach { $0.beginAnew() }
     }
 
     // MARK: Events of the channel
 
     /// Forgets all users.
     func clear() {
-        state.withLock { state in
+        end { state in
             state.users = []
-            state.prune { _ in true }
+            return state.prune { _ in true }
         }
         audio.clear()
     }
@@ -138,22 +130,21 @@ final class RemoteParticipants: Sendable {
     }
 
     func userLeft(_ user: UserID, reason: OfflineReason) {
-        state.withLock { state in
+        end { state in
             state.users.remove(user)
-            state.prune { $0.user == user }
+            return state.prune { $0.user == user }
         }
         audio.forget(user)
         events.post(.userOffline(user, reason))
     }
 
     func trackPublished(_ track: TrackID, by user: UserID) {
-        state.withLock { $0.streams[Key(user: user, track: track)] }?
-            .first.reset()
+        state.withLock { $0.streams[Key(user: user, track: track)] }?.beginAnew()
         events.post(.trackPublished(track, by: user))
     }
 
     func trackUnpublished(_ track: TrackID, by user: UserID) {
-        state.withLock { state in state.prune { $0 == Key(user: user, track: track) } }
+        end { state in state.prune { $0 == Key(user: user, track: track) } }
         events.post(.trackUnpublished(track, by: user))
     }
 
@@ -165,17 +156,34 @@ final class RemoteParticipants: Sendable {
             frame.runningTime = frame.runningTime.map { $0 + live.clockOrigin - clock.origin }
             frame.liveTiming?.clockOrigin = clock.origin
         }
-        stream.meter.note(frame)
-        let size = stream.first.take() ? frame.size : nil
-        if size != nil { stream.video.beginAnew() }
-        stream.video.consume(frame)
-        if let size { events.post(.firstRemoteFrame(user, track, size)) }
+        stream.receive(frame)
     }
 
-    private func stream(of user: UserID, _ track: TrackID) -> Stream {
+    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {
+        var unit = unit
+        if let live = unit.liveTiming {
+            let shift = live.clockOrigin - clock.origin
+            unit.runningTime = unit.runningTime.map { $0 + shift }
+            unit.decodingTime = unit.decodingTime.map { $0 + shift }
+            unit.liveTiming?.clockOrigin = clock.origin
+        }
+        stream(of: user, track).receive(unit)
+    }
+
+    func keyFrameNeeded(_ track: TrackID) { onKeyFrameNeeded(track) }
+
+    private func stream(of user: UserID, _ track: TrackID) -> RemoteVideo {
         let key = Key(user: user, track: track)
         if let stream = state.withLock({ $0.streams[key] }) { return stream }
-        let fresh = Stream(VideoStream(backend), clock)
+        let events = self.events
+        let fresh = RemoteVideo(
+            backend, clock, queueTimeout: queueTimeout,
+            RemoteVideo.Listener(
+                onFirst: { events.post(.firstRemoteFrame(user, track, $0)) },
+                onFailure: { error in
+                    events.post(
+                        .warning("\(user)'s \(track) cannot be decoded: \(error)"))
+                }))
         return state.withLock { state in
             let stream = state.streams[key] ?? fresh
             state.streams[key] = stream
@@ -185,7 +193,7 @@ final class RemoteParticipants: Sendable {
 
     func addStatistics(to statistics: inout EngineStatistics, now: MediaTime) {
         let (streams, gone) = state.withLock { ($0.streams, $0.gone) }
-        for (key, stream) in streams where stream.meter.frames > 0 {
+        for (key, stream) in streams where stream.received > 0 {
             statistics.remote[key.user, default: [:]][key.track] = stream.counts(now: now)
         }
         statistics.gone.remote = gone

@@ -65,6 +65,13 @@ final class RemoteSession: ChannelReceiver {
         side.receive(frame, track: track, from: user)
     }
 
+    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {
+        guard !isOver.load(ordering: .acquiring) else { return }
+        side.receive(unit, track: track, from: user)
+    }
+
+    func keyFrameNeeded(_ track: TrackID) { hear { $0.keyFrameNeeded(track) } }
+
     func audioPublished(by user: UserID) { hear { $0.audio.published(by: user) } }
 
     func audioUnpublished(by user: UserID) { hear { $0.audio.unpublished(by: user) } }

@@ -10,9 +10,18 @@ struct RenderRequest: Hashable, Sendable {
     var isUpright = false
     /// Automatic: mirrored if the stream is a camera's local view.
     var mirror = VideoMirrorMode.disabled
+    /// The codecs whose units the renderer takes, if it asks for nothing that needs pictures.
+    var codecs: Set<EncodedVideoFrame.Codec> = []
 
     /// Whether frames pass unchanged, whatever their format.
-    var isIdentity: Bool { self == RenderRequest() }
+    var isIdentity: Bool { self == RenderRequest(codecs: codecs) }
+
+    /// Whether units of a codec are passed on, not their pictures. Units are mirrored only on
+    /// request.
+    func takes(_ codec: EncodedVideoFrame.Codec) -> Bool {
+        codecs.contains(codec) && pixelFormat == .any && size == nil && !isUpright
+            && mirror != .enabled
+    }
 
     /// Returns the conversion that one frame needs; `nil` if none.
     ///

@@ -26,6 +26,8 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     let freezes = FreezeMeter()
     private let queueTimeout: Duration
     private let queue: SerialQueue
+    /// What the sink has of a stream of units.
+    private let chain = Mutex(ReferenceChain())
 
     /// - Parameters:
     ///   - queueTimeout: The maximum time that a source waits for room, if it waits at all. After a
@@ -75,19 +77,43 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     @discardableResult
     func offer(_ item: Item) -> FrameDisposition {
         meter.offered.note(item.frame)
-        switch mailbox.post(item, whenFull: policy) {
+        let references = item.frame.unitReferences
+        if let references, !chain.withLock({ $0.admits(references) }) {
+            meter.drops.note(.needsKeyFrame)
+            return .dropped(.needsKeyFrame)
+        }
+        switch references == nil ? mailbox.post(item, whenFull: policy) : postUnit(item) {
         case .taken: return .accepted
         case .takenForOldest:
             meter.drops.note(.evicted)
             return .accepted
         case .full:
-            busy.giveUp()
+            lose(references)
+            if case .wait = policy { busy.giveUp() }
             meter.drops.note(.queueFull)
             return .queueFull
         case .closed:
+            lose(references)
             meter.drops.note(.notStarted)
             return .notStarted
         }
+    }
+
+    /// Queues a unit. What was queued earlier is needed to decode it, so a full queue refuses the unit
+    /// and evicts nothing; as that costs all units up to the next key frame, the queue is long.
+    private func postUnit(_ item: Item) -> Mailbox<Item>.Verdict {
+        if case .wait = policy { return mailbox.post(item, whenFull: policy) }
+        return mailbox.waitingItems < Self.unitDepth ? mailbox.post(item, whenFull: .keep) : .full
+    }
+
+    /// The maximum number of units that wait: two seconds of most streams.
+    private static var unitDepth: Int { 64 }
+
+    /// Drops units up to the next key frame.
+    func awaitKeyFrame() { _ = chain.withLock { $0.lose() } }
+
+    private func lose(_ references: EncodedVideoFrameReferences?) {
+        if references != nil { _ = chain.withLock { $0.lose() } }
     }
 
     func open() { mailbox.open() }

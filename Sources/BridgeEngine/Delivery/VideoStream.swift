@@ -2,7 +2,8 @@ internal import MediaCore
 internal import Synchronization
 
 /// One video stream to any number of renderers. Each gets the frames in the form it requested;
-/// renderers with equal requests share one conversion.
+/// renderers with equal requests share one conversion. Of encoded units, those who take units get
+/// them as they are, and the others their pictures.
 ///
 /// Thread: any, one frame at a time.
 final class VideoStream: VideoFrameConsumer {
@@ -12,9 +13,16 @@ final class VideoStream: VideoFrameConsumer {
         let converter: (any VideoConverter)?
         var feeds: [VideoSinkFeed]
     }
+    private struct Tap: Sendable {
+        let consumer: any VideoFrameConsumer
+        let codecs: Set<EncodedVideoFrame.Codec>
+    }
     private struct State {
         var groups: [Group] = []
-        var taps: [Int: any VideoFrameConsumer] = [:]
+        var taps: [Int: Tap] = [:]
+        /// The codec of the units that are passed on to those who take them, so that their pictures
+        /// are not; `nil` if none are.
+        var carried: EncodedVideoFrame.Codec?
         var next = 0
         var mayBlock = true
         /// Whether the stream comes from a camera, so that its local view is mirrored by default.
@@ -51,7 +59,7 @@ final class VideoStream: VideoFrameConsumer {
     func attach(_ feed: VideoSinkFeed, for request: RenderRequest, insteadOf tap: Int? = nil) {
         // Created outside the lock, because it is the backend's code.
         let converter = request.isIdentity ? nil : backend.makeConverter()
-        _ = state.withLock { state -> ([Group], (any VideoFrameConsumer)?) in
+        _ = state.withLock { state -> ([Group], Tap?) in
             let tapped = tap.flatMap { state.taps.removeValue(forKey: $0) }
             guard state.request(of: feed) != request else { return ([], tapped) }
             let before = state.remove(feed)
@@ -69,10 +77,14 @@ final class VideoStream: VideoFrameConsumer {
     func detach(_ feed: VideoSinkFeed) { _ = state.withLock { $0.remove(feed) } }
 
     /// Adds a consumer that gets every frame unchanged and must return quickly.
-    func tap(_ consumer: any VideoFrameConsumer) -> Int {
+    ///
+    /// - Parameter codecs: The codecs whose units it takes; by default none.
+    func tap(
+        _ consumer: any VideoFrameConsumer, taking codecs: Set<EncodedVideoFrame.Codec> = []
+    ) -> Int {
         state.withLock { state in
             state.next += 1
-            state.taps[state.next] = consumer
+            state.taps[state.next] = Tap(consumer: consumer, codecs: codecs)
             return state.next
         }
     }
@@ -106,15 +118,19 @@ final class VideoStream: VideoFrameConsumer {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition { offer(frame) }
 
-    /// Gives the frame to every receiver.
+    /// Gives the frame to every receiver, except to those who got the unit that it was decoded from.
     @discardableResult
     func offer(_ frame: borrowing VideoFrame) -> FrameDisposition {
-        let (groups, taps, isMirror, epoch) = state.withLock {
-            ($0.groups, $0.taps, $0.isMirror, $0.epoch)
+        let (groups, taps, isMirror, epoch, carried) = state.withLock {
+            ($0.groups, $0.taps, $0.isMirror, $0.epoch, $0.carried)
         }
-        for tap in taps.values { tap.consume(copy frame) }
+        for tap in taps.values {
+            if let carried, tap.codecs.contains(carried) { continue }
+            tap.consumer.consume(copy frame)
+        }
         for group in groups {
-            var item = VideoSinkFeed.Item(frame: copy frame, epoch: epoch)
+            if let carried, group.request.takes(carried) { continue }
+            var item = VideoSinkFeed.Item(frame: .picture(copy frame), epoch: epoch)
             if let converter = group.converter,
                 let target = group.request.conversion(for: frame, isMirror: isMirror)
             {
@@ -124,5 +140,56 @@ final class VideoStream: VideoFrameConsumer {
             for feed in group.feeds { feed.offer(item) }
         }
         return .accepted
+    }
+
+    /// The receivers of a unit.
+    struct UnitReach {
+        /// Somebody took the unit.
+        var isTaken = false
+        /// Somebody wants its picture.
+        var needsPicture = false
+        /// Somebody cannot use it without a key frame.
+        var needsKeyFrame = false
+    }
+
+    /// Gives the unit to those who take units of its codec.
+    ///
+    /// - Parameter asUnit: Whether units are passed on; otherwise all receivers want pictures.
+    func offer(_ unit: EncodedVideoFrame, asUnit: Bool) -> UnitReach {
+        let (groups, taps, epoch) = state.withLock { state in
+            state.carried = asUnit ? unit.codec : nil
+            return (state.groups, state.taps, state.epoch)
+        }
+        var reach = UnitReach()
+        for tap in taps.values {
+            guard asUnit, tap.codecs.contains(unit.codec) else {
+                reach.needsPicture = true
+                continue
+            }
+            tap.consumer.consume(unit)
+            reach.isTaken = true
+        }
+        for group in groups {
+            guard asUnit, group.request.takes(unit.codec) else {
+                reach.needsPicture = true
+                continue
+            }
+            let item = VideoSinkFeed.Item(frame: .unit(unit), epoch: epoch)
+            for feed in group.feeds where feed.offer(item) == .dropped(.needsKeyFrame) {
+                reach.needsKeyFrame = true
+            }
+            reach.isTaken = true
+        }
+        return reach
+    }
+
+    /// Pictures follow that were not decoded from units, which everybody gets, or units that begin
+    /// with a key frame.
+    func endUnits() {
+        let feeds = state.withLock { state in
+            state.carried = nil
+            return state.groups.flatMap(\.feeds)
+        }
+        feeds.forEach { $0.awaitKeyFrame() }
     }
 }

@@ -65,25 +65,24 @@ extension MediaEngine {
         // than the one before it.
         counts.processing = track.processing.balances
         let captured = counts.processing[.capture] ?? FrameBalance()
-        let (drops, lostUnits) = (track.sources.drops.all, lostUnits(of: track, id))
+        counts.decoding = track.decoder.balance(of: track.decodedPictures.frames)
+        let drops = track.sources.drops.all
+        let carried = track.carriedUnits.frames
         counts.accepted = track.sources.delivered.frames
         counts.fallbackFrames = track.fallbacks.frames
         counts.delivered = track.sources.offered.frames
         counts.dropped = counts.processing.values.map(\.dropped).reduce(drops, +)
-        counts.dropped[.undecodable] += lostUnits
+        counts.dropped = counts.dropped + counts.decoding.dropped
         counts.balance = FrameBalance(
-            offered: counts.delivered + counts.fallbackFrames + lostUnits,
-            delivered: captured.delivered, dropped: captured.dropped + drops)
-        counts.balance.dropped[.undecodable] += lostUnits
+            offered: counts.delivered + counts.fallbackFrames + counts.decoding.offered,
+            delivered: captured.delivered + carried,
+            dropped: captured.dropped + drops + counts.decoding.dropped)
         counts.frameRate = track.passed.rate(at: now)
         counts.size = track.passed.lastSize
-        counts.bitRate = pushes[id]?.bitRate(at: now)
+        counts.bitRate = track.bitRate.rate(at: now)
         return counts
     }
 
-    private func lostUnits(of track: LocalTrack, _ id: TrackID) -> Int {
-        track.lostUnits.load(ordering: .relaxed) + (pushes[id]?.lostUnits ?? 0)
-    }
 }
 
 /// Counts that tell how many frames receivers hold.

@@ -108,6 +108,9 @@ extension MediaEngine {
             } else {
                 ControlTask.start { await self.tookOver(port) }
             }
+        case .keyFrameNeeded:
+            guard let host = slots[id]?.host else { return }
+            ControlTask.start { await host.requestKeyFrame() }
         }
     }
 

@@ -105,10 +105,15 @@ public actor MediaEngine {
             backend, isOffline: configuration.pace == .asFastAsPossible,
             latency: MediaTime(configuration.latency))
         self.clock = clock
-        remote = RemoteParticipants(
-            clock: clock, backend: backend, events: hub, jitterBuffer: configuration.jitterBuffer)
-        let relay = TrackEventRelay(executor)
+        let (relay, hub) = (TrackEventRelay(executor), self.hub)
         self.relay = relay
+        remote = RemoteParticipants(
+            clock: clock, backend: backend, events: hub, queueTimeout: configuration.queueTimeout,
+            jitterBuffer: configuration.jitterBuffer
+        ) { track in
+            hub.post(.keyFrameNeeded(track))
+            relay.post(.keyFrameNeeded, of: track)
+        }
         mainTrack = LocalTrack(
             .main, clock: clock, backend: backend, events: hub,
             keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout

@@ -54,9 +54,10 @@ extension VideoMedia: StreamedSink {
     static func attach(_ entry: SinkEntry<VideoMedia>, in engine: isolated MediaEngine) {
         let (feed, options) = (entry.host.feed, entry.host.options)
         var request = RenderRequest(
-            pixelFormat: entry.host.request ?? .any, size: options.size,
+            pixelFormat: entry.host.request?.pixelFormat ?? .any, size: options.size,
             fillsSize: options.renderMode == .hidden,
-            isUpright: options.isUpright, mirror: options.mirror)
+            isUpright: options.isUpright, mirror: options.mirror,
+            codecs: entry.host.request?.codecs ?? [])
         switch entry.stream {
         case .local(let track): engine.slots[track]?.track.local.attach(feed, for: request)
         case .remote(let user, let track):

@@ -24,14 +24,21 @@ protocol HostedSink: QueuedMedia {
     static func failed(_ id: ID, _ error: EngineError) -> EngineEvent
 }
 
+/// What a video sink said when it was queried.
+struct VideoSinkRequest: Sendable {
+    let pixelFormat: VideoPixelFormat
+    /// The codecs whose units it takes.
+    let codecs: Set<EncodedVideoFrame.Codec>
+}
+
 extension VideoMedia: HostedSink {
     static var kind: MediaKind { .video }
 
     static func endpoint(of sink: any VideoSink) -> any MediaEndpoint { sink }
 
-    static func query(_ sink: any VideoSink) -> VideoPixelFormat {
+    static func query(_ sink: any VideoSink) -> VideoSinkRequest {
         _ = sink.bufferType()
-        return sink.pixelFormat()
+        return VideoSinkRequest(pixelFormat: sink.pixelFormat(), codecs: sink.codecs())
     }
 
     static func queue(for options: RendererOptions) -> SinkQueueOptions {
@@ -39,9 +46,14 @@ extension VideoMedia: HostedSink {
     }
 
     static func render(
-        _ item: VideoSinkFeed.Item, with sink: any VideoSink, as request: VideoPixelFormat?,
+        _ item: VideoSinkFeed.Item, with sink: any VideoSink, as request: VideoSinkRequest?,
         by converter: Void
-    ) throws { try sink.render(item.conversion?.frame() ?? item.frame) }
+    ) throws {
+        switch item.frame {
+        case .unit(let unit): try sink.render(unit)
+        case .picture(let frame): try sink.render(item.conversion?.frame() ?? frame)
+        }
+    }
 
     static func failed(_ id: RendererID, _ error: EngineError) -> EngineEvent {
         .rendererFailed(id, error)

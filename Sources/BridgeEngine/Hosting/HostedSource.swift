@@ -10,6 +10,12 @@ protocol HostedSource: CountedMedia {
     /// Makes the calls of the query sequence.
     static func query(_ source: Source) -> SourceTraits
     static func connect(_ source: Source, to port: SourcePort<Self>?)
+    /// Asks for a key frame.
+    static func requestKeyFrame(_ source: Source)
+}
+
+extension HostedSource {
+    static func requestKeyFrame(_ source: Source) {}
 }
 
 extension VideoMedia: HostedSource {
@@ -31,6 +37,8 @@ extension VideoMedia: HostedSource {
     static func connect(_ source: any VideoSource, to port: VideoSourcePort?) {
         source.consumer = port
     }
+
+    static func requestKeyFrame(_ source: any VideoSource) { _ = source.requestKeyFrame() }
 }
 
 extension AudioMedia: HostedSource {

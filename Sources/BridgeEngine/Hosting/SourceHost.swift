@@ -88,6 +88,12 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
         port.open()
     }
 
+    /// Asks the source for a key frame, if it runs.
+    func requestKeyFrame() {
+        guard lifecycle.stage == .started else { return }
+        Media.requestKeyFrame(source)
+    }
+
     /// Runs `body` with the source, on the host's executor.
     func perform<R: Sendable>(_ body: @Sendable (Media.Source) throws -> R) rethrows -> R {
         try body(source)

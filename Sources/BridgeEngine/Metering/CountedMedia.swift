@@ -15,7 +15,7 @@ protocol ArrivalMeter: Sendable {
 }
 
 enum VideoMedia: CountedMedia {
-    typealias Frame = VideoFrame
+    typealias Frame = VideoItem
     typealias Arrivals = FrameMeter
 }
 

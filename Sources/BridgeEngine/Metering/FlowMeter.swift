@@ -39,6 +39,14 @@ final class FlowMeter<Media: CountedMedia>: Sendable {
     }
 }
 
+extension FlowMeter where Media == VideoMedia {
+    /// Counts a picture that arrives and is delivered immediately.
+    func pass(_ frame: borrowing VideoFrame) {
+        offered.note(frame)
+        delivered.note()
+    }
+}
+
 /// The reports of a sink with its own queue about the frames it accepted, over all its runs.
 /// Thread: any.
 final class SinkAccount: Sendable {

@@ -41,7 +41,7 @@ final class RateMeter: Sendable {
 
 /// Counts the video frames that pass one point, with their rate and the latest size. Thread: any.
 final class FrameMeter: ArrivalMeter {
-    typealias Frame = VideoFrame
+    typealias Frame = VideoItem
     private let counts: RateMeter
     /// Width and height in one value, so that both belong to the same frame.
     private let latest = Atomic<UInt64>(0)
@@ -51,13 +51,23 @@ final class FrameMeter: ArrivalMeter {
 
     convenience init() { self.init(clock: nil) }
 
+    func note(_ item: borrowing VideoItem) {
+        if let size = item.size { remember(size) }
+        counts.note()
+    }
+
     func note(_ frame: borrowing VideoFrame) { note(frame.size) }
 
     func note(_ size: VideoSize) {
+        remember(size)
+        counts.note()
+    }
+
+    /// Sets the size of the latest picture, which a unit's decoder alone may know.
+    func remember(_ size: VideoSize) {
         let packed =
             UInt64(UInt32(clamping: size.width)) << 32 | UInt64(UInt32(clamping: size.height))
         if latest.load(ordering: .relaxed) != packed { latest.store(packed, ordering: .relaxed) }
-        counts.note()
     }
 
     var frames: Int { counts.frames }

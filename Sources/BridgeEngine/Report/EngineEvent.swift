@@ -18,8 +18,8 @@ public enum EngineEvent: Sendable {
     case sourceResumed(TrackID)
     /// A failed video source is being restarted; the number of the attempt, from 1.
     case sourceRestarting(TrackID, attempt: Int)
-    /// An encoded unit that was pushed to this track was refused, and so are all units that depend
-    /// on it: have the encoder produce a key frame.
+    /// A receiver of this track's encoded units came late, or lost one: have the encoder produce a
+    /// key frame. A source was asked for it (``VideoSource/requestKeyFrame()``).
     case keyFrameNeeded(TrackID)
 
     /// A renderer failed. If it could not be started it gets no more frames; if one frame failed it

@@ -9,23 +9,27 @@ public struct EngineStatistics: Sendable {
     /// One local track, over all sources that it had one after the other, or over what was pushed
     /// to it.
     public struct Track: FrameBalanced {
-        /// Frames that arrived, including fallback frames and encoded units without a picture, and
-        /// their outcomes up to and including the capture processors.
+        /// Frames and encoded units that arrived, fallback frames, and the units in ``decoding``, and
+        /// their outcomes: units that were passed on, and pictures that passed the capture
+        /// processors.
         public var balance = FrameBalance()
+        /// Encoded units that were decoded because somebody wanted their pictures. Delivered are
+        /// pictures.
+        public var decoding = FrameBalance()
         /// The frames at each processing point, and their outcomes there.
         public var processing: [ProcessingPoint: FrameBalance] = [:]
-        /// Frames that sources delivered.
+        /// Frames and encoded units that sources delivered.
         public var delivered = 0
         /// Frames in ``delivered`` that were accepted.
         public var accepted = 0
-        /// Frames of sources that were refused, and frames that the processors of all points
-        /// dropped.
+        /// Frames of sources that were refused, frames that the processors of all points dropped,
+        /// and units that produced no picture although somebody wanted it.
         public var dropped = DropCounts()
         /// Frames per second since the previous statistics.
         public var frameRate = 0.0
         /// The size of the latest frame; `nil` before the first one.
         public var size: VideoSize?
-        /// Bits per second of the pushed encoded units; `nil` if the track takes no encoded units.
+        /// Bits per second of the encoded units; `nil` before the first one.
         public var bitRate: Int?
         /// Fallback frames, which were sent because the source delivered none.
         public var fallbackFrames = 0
@@ -59,8 +63,11 @@ public struct EngineStatistics: Sendable {
     }
     /// One track of a user in the channel.
     public struct Remote: FrameBalanced {
-        /// Frames received; each is offered to every renderer.
+        /// Frames and encoded units received; each is offered to every renderer.
         public var received = 0
+        /// Encoded units that were decoded because a renderer wanted their pictures. Delivered are
+        /// pictures.
+        public var decoding = FrameBalance()
         /// The received frames as a balance: all count as delivered.
         public var balance: FrameBalance { FrameBalance(offered: received, delivered: received) }
         /// Received frames per second since the previous statistics.

@@ -90,7 +90,9 @@ final class SourcePort<Media: CountedMedia>: Sendable {
         case .passes: return pass(frame)
         // Counted when it passes.
         case .held: return .accepted
-        case .refused(let cause): return count(.dropped(cause))
+        case .refused(let cause):
+            receiver?.missed(from: self)
+            return count(.dropped(cause))
         }
     }
 
@@ -110,6 +112,14 @@ typealias VideoSourcePort = SourcePort<VideoMedia>
 typealias AudioSourcePort = SourcePort<AudioMedia>
 
 extension SourcePort: VideoFrameConsumer where Media == VideoMedia {
+    @discardableResult
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+        consume(.picture(consume frame))
+    }
+
+    @discardableResult
+    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { consume(.unit(unit)) }
+
     /// Counts a picture that is dropped before it is a frame.
     func refuse(_ cause: DropCause, _ size: VideoSize) -> FrameDisposition {
         own.offered.note(size)
@@ -128,8 +138,14 @@ protocol SourceReceiver<Media>: AnyObject, Sendable {
     var sources: FlowMeter<Media> { get }
     /// Returns the event that reports a failure of one of its sources.
     var failure: @Sendable (EngineError) -> EngineEvent { get }
+    /// A frame of the source did not come through the port's gate.
+    func missed(from port: SourcePort<Media>)
     /// The source has ended; ``SourcePort/takeEndings()`` returns how.
     func ended(_ port: SourcePort<Media>)
+}
+
+extension SourceReceiver {
+    func missed(from port: SourcePort<Media>) {}
 }
 
 /// How a source ended.

@@ -52,16 +52,29 @@ struct SourceClock {
 
     init(isOffline: Bool) { self.isOffline = isOffline }
 
+    /// The timestamps of one frame or unit.
+    struct Stamp {
+        let time: MediaTime?
+        let liveTiming: LiveTiming?
+        /// How much later than `time` the picture is shown.
+        var lead = MediaTime.zero
+        /// Whether the time may be negative: decoding begins before the first picture is shown.
+        var mayPrecedeZero = false
+        /// Whether a clock that is far off may be set again here. Not between units that are shown in
+        /// another order: their pictures would be shown out of order.
+        var mayJump = true
+    }
+
     /// Converts the timestamp of one frame.
     ///
     /// - Parameter base: The time base that the source's audio uses too; `nil` if it has none.
     mutating func judge(
-        _ frame: borrowing VideoFrame, _ pacing: MediaPacing, _ base: MediaTimeBase?,
+        _ stamp: Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
         at moment: Moment
     ) -> Verdict {
-        guard let time = frame.runningTime else { return .refused(.noTime) }
-        guard time >= .zero else { return .refused(.badTime) }
-        if let live = frame.liveTiming, !isOffline {
+        guard let time = stamp.time else { return .refused(.noTime) }
+        guard time >= .zero || stamp.mayPrecedeZero else { return .refused(.badTime) }
+        if let live = stamp.liveTiming, !isOffline {
             let captured = time + live.clockOrigin - moment.origin
             let ahead = captured + (kind == .live ? shift?.present ?? .zero : .zero) - moment.now
             // A capture time in the future comes from a clock other than the engine's.
@@ -71,7 +84,7 @@ struct SourceClock {
             }
         }
         become(.own)
-        return judgeOwn(time, pacing, base, moment)
+        return judgeOwn(time, pacing, base, moment, mayJump: stamp.mayJump)
     }
 
     /// The timestamps of one kind of clock are not comparable with those of the other kind.
@@ -113,7 +126,8 @@ struct SourceClock {
 
     /// The timestamps of a file or of the program's own clock, which may start at any value.
     private mutating func judgeOwn(
-        _ time: MediaTime, _ pacing: MediaPacing, _ base: MediaTimeBase?, _ moment: Moment
+        _ time: MediaTime, _ pacing: MediaPacing, _ base: MediaTimeBase?, _ moment: Moment,
+        mayJump: Bool
     ) -> Verdict {
         if let previous = lastOfSource, time < previous {
             // Without the engine's clock, only the source's timestamps count.
@@ -134,19 +148,20 @@ struct SourceClock {
         if pacing == .engine {
             let start = max(moment.now, moment.next)
             var due = time + settle(at: start, for: time, base)
-            if moment.now - due > Self.tolerance {
+            if mayJump, moment.now - due > Self.tolerance {
                 shift = SteeredShift(start - time)
                 base?.set(start - time)
                 due = start
             }
             return .due(max(due, last ?? due), latency: .zero, waits: true)
         }
-        return .due(follow(time, after: previous, moment), latency: .zero, waits: false)
+        let due = follow(time, after: previous, moment, mayJump: mayJump)
+        return .due(due, latency: .zero, waits: false)
     }
 
     /// Follows a clock of the program's own, so that the result stays close to the engine's time.
     private mutating func follow(
-        _ time: MediaTime, after previous: MediaTime?, _ moment: Moment
+        _ time: MediaTime, after previous: MediaTime?, _ moment: Moment, mayJump: Bool
     ) -> MediaTime {
         let (now, last) = (moment.now, moment.last)
         // A source that repeats the same timestamp provides no timing.
@@ -154,7 +169,7 @@ struct SourceClock {
         // A clock that is the engine's, or close to it, is used as it is. For any other clock, the
         // most punctual frame is assumed to arrive without delay.
         var shift = self.shift ?? SteeredShift(.zero)
-        if !Self.isNear(time + shift.present, now) {
+        if mayJump, !Self.isNear(time + shift.present, now) {
             shift = SteeredShift(now - time, reference: .zero)
         }
         let slack = SteeredShift.Slack(

@@ -19,6 +19,8 @@ final class LocalTrack: Sendable {
     enum SourceEvent: Sendable {
         case tookOver(VideoSourcePort)
         case ended(VideoSourcePort)
+        /// A receiver of the units needs a key frame.
+        case keyFrameNeeded
     }
     struct State {
         var active: VideoSourcePort?
@@ -29,8 +31,24 @@ final class LocalTrack: Sendable {
         /// The clock of the source that is about to become active.
         var warmingClock: SourceClock
         var isFirst = true
+        /// Whether the source delivers encoded units, and the time of the latest.
+        var carriesUnits = false
+        var lastUnit: MediaTime?
+        /// The time of the latest decoded picture.
+        var lastPicture: MediaTime?
+        /// What the receivers of the units have of the source's.
+        var chain = ReferenceChain()
+        /// Whether a key frame was asked for since the last one.
+        var hasAskedForKeyFrame = false
+        /// Whether the next decoded picture is the first of a source.
+        var announcesPicture = false
         /// Whether a source came to its end and no frame has arrived since.
         var isOver = false
+
+        mutating func forgetUnits() {
+            (carriesUnits, lastUnit, lastPicture, announcesPicture) = (false, nil, nil, false)
+            (chain, hasAskedForKeyFrame) = (ReferenceChain(), false)
+        }
     }
     let state: Mutex<State>
     /// Delivers frames one at a time, so that the frames of two sources keep the order of their
@@ -45,8 +63,14 @@ final class LocalTrack: Sendable {
     let passed: FrameMeter
     /// Counts fallback frames, which were sent because the source delivered none.
     let fallbacks = FrameMeter()
-    /// Encoded units that produced no picture, counted over the decoders that no longer exist.
-    let lostUnits = Atomic<Int>(0)
+    /// Decodes encoded units as long as anybody wants pictures.
+    let decoder: TrackDecoder
+    private let decoded = DecodedPictures()
+    /// Counts the pictures that ``decoder`` made.
+    let decodedPictures = RateMeter()
+    /// Counts the encoded units that were passed on.
+    let carriedUnits = RateMeter()
+    let bitRate: BitRateMeter
     let lastArrival = Atomic<Int64>(0)
     /// The number of frames of sources that were not refused because of their time.
     let arrivals = Atomic<Int>(0)
@@ -65,6 +89,10 @@ final class LocalTrack: Sendable {
         self.onSource = onSource
         keepsLast = keepsLastFrame
         passed = FrameMeter(clock: clock.clockTime)
+        bitRate = BitRateMeter(clock.clockTime)
+        decoder = TrackDecoder(
+            backend, to: decoded, isOffline: clock.isOffline, queueTimeout: queueTimeout
+        ) { [decoded] in decoded.track?.requestKeyFrame() }
         local = VideoStream(backend)
         outgoing = VideoStream(backend)
         processing = ProcessingStages(
@@ -74,6 +102,7 @@ final class LocalTrack: Sendable {
         turn = DeliveryTurn(timeout: queueTimeout * (clock.isOffline ? 10 : 1))
         let fresh = SourceClock(isOffline: clock.isOffline)
         state = Mutex(State(sourceClock: fresh, warmingClock: fresh))
+        decoded.track = self
     }
 
     // MARK: Sources
@@ -86,8 +115,10 @@ final class LocalTrack: Sendable {
             state.warming = nil
             state.sourceClock = SourceClock(isOffline: clock.isOffline)
             state.isFirst = true
+            state.forgetUnits()
             return before
         }
+        endUnits()
         lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
         if before !== port { letGo() }
         setMayBlock(port != nil)
@@ -142,6 +173,7 @@ final class LocalTrack: Sendable {
     func close() {
         stopBlocking()
         processing.close()
+        decoder.end()
         keep(nil)
     }
 
@@ -174,6 +206,7 @@ final class LocalTrack: Sendable {
         guard let storage = still?.storage ?? last?.storage else { return }
         let rotation = still == nil ? last?.rotation ?? .none : .none
         let frame = VideoFrame(storage, runningTime: nil, rotation: rotation)
-        _ = pass(frame, due: clock.now, latency: .zero, from: port, insteadAfter: arrivals)
+        _ = pass(
+            .picture(frame), due: clock.now, latency: .zero, from: port, insteadAfter: arrivals)
     }
 }

@@ -90,6 +90,9 @@ final class ProcessingStage: VideoFrameConsumer {
         }
     }
 
+    /// Whether the stage has no processors.
+    var isEmpty: Bool { state.withLock { $0.chain.processors.isEmpty } }
+
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         meter.offered.note(frame)

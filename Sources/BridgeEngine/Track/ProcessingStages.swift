@@ -39,6 +39,15 @@ final class ProcessingStages: VideoFrameConsumer {
             uniqueKeysWithValues: ProcessingPoint.allCases.map { ($0, meters[$0].balance) })
     }
 
+    /// Whether any point has processors.
+    var hasProcessors: Bool { all.contains { !$0.isEmpty } }
+
+    /// Returns whether no processor changes pictures on the way to the receivers behind this point.
+    func passesUnits(to point: ProcessingPoint) -> Bool {
+        let stages = self.stages.withLock { $0 }
+        return stages[.capture]?.isEmpty != false && stages[point]?.isEmpty != false
+    }
+
     /// Replaces the processors of one point. A stage that exists is kept even without processors,
     /// so that frames keep their order and none is lost.
     func set(_ processors: sending [any VideoProcessor], at point: ProcessingPoint) {

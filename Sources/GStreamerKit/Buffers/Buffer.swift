@@ -80,10 +80,15 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
 
     /// Returns a buffer with a copy of `bytes`; `nil` if there is not enough memory.
     package static func copying(_ bytes: [UInt8]) -> Buffer? {
+        var copy: Buffer?
+        bytes.withUnsafeBytes { copy = copying($0) }
+        return copy
+    }
+
+    /// Returns a buffer with a copy of `bytes`; `nil` if there is not enough memory.
+    package static func copying(_ bytes: UnsafeRawBufferPointer) -> Buffer? {
         guard let buffer = allocate(byteCount: bytes.count) else { return nil }
-        let filled = bytes.withUnsafeBytes {
-            gst_buffer_fill(buffer.pointer, 0, $0.baseAddress, gsize($0.count))
-        }
+        let filled = gst_buffer_fill(buffer.pointer, 0, bytes.baseAddress, gsize(bytes.count))
         guard filled == gsize(bytes.count) else { return nil }
         return buffer
     }

@@ -41,12 +41,7 @@ extension Caps {
                     g_value_get_boxed($0)
                 })
             else { return nil }
-            let buffer = boxed.assumingMemoryBound(to: GstBuffer.self)
-            var bytes = [UInt8](repeating: 0, count: Int(gst_buffer_get_size(buffer)))
-            let count = bytes.withUnsafeMutableBytes {
-                gst_buffer_extract(buffer, 0, $0.baseAddress, gsize($0.count))
-            }
-            return Int(count) == bytes.count ? bytes : nil
+            return Self.bytes(of: boxed.assumingMemoryBound(to: GstBuffer.self))
         }
         guard let first = headers.first, first.count >= 19 else { return nil }
         return headers

@@ -36,7 +36,7 @@ extension Caps {
         }
     }
 
-    private func text(of field: String) -> String? {
+    func text(of field: String) -> String? {
         structure.flatMap { mb_structure_string($0, field) }.map { String(cString: $0) }
     }
 
@@ -102,7 +102,7 @@ extension Caps {
             .contains(String(cString: name))
     }
 
-    private var structure: UnsafeMutablePointer<GstStructure>? {
+    var structure: UnsafeMutablePointer<GstStructure>? {
         gst_caps_get_size(pointer) > 0 ? gst_caps_get_structure(pointer, 0) : nil
     }
 }

@@ -109,6 +109,11 @@ package final class Caps: Sendable, CustomStringConvertible {
         return Self.encodedPictures.contains(mediaType)
     }
 
+    /// Whether the first describes encoded pictures of which each is one buffer.
+    package var isAlignedToPictures: Bool {
+        ["au", "tu"].contains(text(of: "alignment")) && isEncodedPictures
+    }
+
     private static let encodedPictures: Set<String> = [
         "image/jpeg", "image/jp2", "image/x-j2c", "image/png", "video/x-av1", "video/x-cavs",
         "video/x-dirac", "video/x-divx", "video/x-ffv", "video/x-h263", "video/x-h264",

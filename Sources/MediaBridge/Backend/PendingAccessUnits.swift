@@ -38,7 +38,7 @@ final class PendingAccessUnits: Sendable {
     func enter(
         _ unit: EncodedVideoFrame, givesPicture: Bool, in buffer: inout Buffer
     ) {
-        let time = unit.time ?? MediaTime(SharedClock.now)
+        let time = unit.runningTime ?? MediaTime(SharedClock.now)
         let number = state.withLock { state in
             let number = state.next
             state.next += 1

@@ -5,8 +5,9 @@ internal import Synchronization
 /// Decodes access units to pictures in a small pipeline: appsrc, decoder, appsink.
 ///
 /// Pictures are delivered on the pipeline's streaming thread. After an error the pipeline is
-/// restarted, and the next unit must be one that references no other. After too many errors in a
-/// row without a picture in between, the decoder gives up.
+/// restarted, and the next unit must be one that references no other. A decoder that fails too often
+/// before its first picture gives up; one that has shown a picture never does, because then the
+/// stream is at fault.
 final class PipelineDecoder: VideoDecoder {
     private let codec: EncodedVideoFrame.Codec
     private let capture: Capture
@@ -28,9 +29,11 @@ final class PipelineDecoder: VideoDecoder {
     }
     private struct State {
         var phase = Phase.closed
-        /// Errors since the last picture.
+        var chain = ReferenceChain()
+        /// Errors before the first picture.
         var errors = 0
-        var pictures = 0
+        /// Of the last unit. Retained, so that no other caps can get the same identity.
+        var caps: Caps?
     }
     private let state = Mutex(State())
     /// Restarts run on this queue.
@@ -38,7 +41,7 @@ final class PipelineDecoder: VideoDecoder {
     /// Maximum number of queued units: half a second of most streams.
     static let depth = 16
     private static let stateDeadline = Duration.seconds(3).asDefaultDeadline
-    private static let errorsInARow = 8
+    private static let errorsBeforeAPicture = 8
 
     /// Blocks until the pipeline runs.
     ///
@@ -72,7 +75,10 @@ final class PipelineDecoder: VideoDecoder {
         capture.prepare()
         branch.push(to: pictures)
         try capture.pipeline.setStateAndWait(.playing, deadline: Self.stateDeadline)
-        state.withLock { if $0.phase == .closed { $0.phase = .open } }
+        state.withLock { state in
+            state.chain = ReferenceChain()
+            if state.phase == .closed { state.phase = .open }
+        }
     }
 
     // MARK: VideoDecoder
@@ -83,12 +89,19 @@ final class PipelineDecoder: VideoDecoder {
         let content = unit.content
         guard content != .garbage else { return .dropped(.undecodable) }
         guard source.queuedBuffers < Self.depth else { return .queueFull }
-        var copy = Buffer.copying(unit.bytes)
+        guard let sample = try? unit.sample(saysSize: false) else { return .dropped(.failed) }
+        let references = unit.references
+        var own: Buffer? = sample.buffer.retained().withOwnHeader()
         // One step for a restart and a stop, which count all pending units as lost. The push does
         // not wait: appsrc queues whatever it gets.
         return state.withLock { state in
             if let refusal = state.phase.refusal { return .dropped(refusal) }
-            guard var buffer = copy.take() else { return .dropped(.failed) }
+            guard state.chain.admits(references) else { return .dropped(.needsKeyFrame) }
+            guard var buffer = own.take() else { return .dropped(.failed) }
+            if state.caps?.identity != sample.caps.identity {
+                state.caps = sample.caps
+                source.setCaps(sample.caps)
+            }
             ledger.enter(unit, givesPicture: content == .picture, in: &buffer)
             guard source.push(buffer) == .ok else {
                 ledger.withdraw()
@@ -141,10 +154,8 @@ final class PipelineDecoder: VideoDecoder {
         guard close() else { return }
         control.async { [self] in
             let isHopeless = state.withLock { state in
-                let count = pictures.count
-                state.errors = count == state.pictures ? state.errors + 1 : 1
-                state.pictures = count
-                return state.errors > Self.errorsInARow
+                state.errors += 1
+                return pictures.count == 0 && state.errors > Self.errorsBeforeAPicture
             }
             if isHopeless { giveUp(error) } else { restart() }
         }

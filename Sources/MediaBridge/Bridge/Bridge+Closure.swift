@@ -72,6 +72,7 @@ extension Bridge {
     /// signals. A second signal ends the process.
     public func run(stopOn signals: StopSignals) async -> BridgeReport {
         let trap = SignalTrap(signals) { [run] in run.stop() }
+        await trap.untilSet()
         let report = await run()
         trap.release()
         return report

@@ -88,7 +88,7 @@ extension Bridge {
                 group.addTask { [run] in
                     let problem = await capture.finish(hasEnded: hasEnded) { run.isStopAsked }
                     do throws(PipelineError) {
-                        try await capture.pipeline.setState(.null)
+                        try await capture.leave()
                         if let problem = problem ?? capture.missingFile { throw problem }
                     } catch { run.note(error) }
                 }

@@ -53,7 +53,8 @@ public final class Bridge: Sendable {
                 try CaptureRestarts(capture, name: named.name, policy: policy, run: run)
             }
             restarts.append(restart)
-            capture.pipeline.onFirstError { [run, weak restart] error in
+            capture.pipeline.onFirstError { [run, weak restart, weak capture] error in
+                if capture?.isLeaving == true { return run.warn(error) }
                 if restart?.takeOver(error) != true { run.fail(error) }
             }
             for branch in capture.branches {

@@ -74,6 +74,11 @@ final class BridgeRun: Sendable {
         if isNews { tell(.failed(error)) }
     }
 
+    /// Reports an error that loses nothing, unless it is a failure that was reported already.
+    func warn(_ error: PipelineError) {
+        if !state.withLock({ $0.failures.contains(error) }) { tell(.warned(error)) }
+    }
+
     func streamEnded() {
         let isLast = state.withLock { state in
             state.streams -= 1

@@ -159,8 +159,10 @@ final class BridgeStream: CaptureReceiver {
         let isNew =
             !hasBegun.exchange(true, ordering: .relaxed)
             || sample.runningTime.map { $0 != last } ?? false
-        // Parts of an encoded picture have one time.
-        let isPicture = limits.isLimited && isNew && sample.caps.isEncodedPictures
+        // Parts of an encoded picture have one time; so have, in a burst, several whole ones.
+        let isPicture =
+            limits.isLimited
+            && (isNew ? sample.caps.isEncodedPictures : sample.caps.isAlignedToPictures)
         let verdict =
             isPicture
             ? limits.admitFrame(of: name, at: time, for: sample.duration)

@@ -62,16 +62,16 @@ final class CaptureRestarts: Sendable {
 
     /// Takes over an error or an end of the capture.
     ///
-    /// - Returns: False if the capture is not started again: it is not live, has never delivered a
-    ///   sample, or the run has ended.
+    /// - Returns: False if the error is the run's: the capture is not live, or has never delivered a
+    ///   sample. After the end of the run an attempt that fails loses nothing.
     func takeOver(_ reason: PipelineError) -> Bool {
-        guard capture.isLive == true, run.ending == nil else { return false }
+        guard capture.isLive == true else { return false }
         return state.withLock { state in
-            guard !state.isOver else { return false }
             guard !state.isDown else {
                 state.pending = state.pending ?? reason
                 return true
             }
+            guard !state.isOver, run.ending == nil else { return true }
             state.isDown = true
             state.work = ControlTask.start { [self] in await restart(because: reason) }
             return true
@@ -126,14 +126,7 @@ final class CaptureRestarts: Sendable {
     /// Delivers what waits, and stops the capture.
     private func takeDown() async {
         for branch in capture.branches { await branch.suspend() }
-        capture.isUp = false
-        do throws(PipelineError) {
-            try await capture.pipeline.setState(.null)
-        } catch {
-            // A camera that is gone cannot be told goodbye (rtspsrc: "Could not send message"), which
-            // is no failure of the run; a pipeline that hangs is.
-            if error.code == .deadlineExceeded { run.note(error) }
-        }
+        do throws(PipelineError) { try await capture.leave() } catch { run.note(error) }
     }
 
     private func nextAttempt() -> (number: Int, delay: Duration)? {

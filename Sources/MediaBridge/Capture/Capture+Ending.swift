@@ -13,8 +13,11 @@ extension Capture {
         return pipeline.sinks.filter { !branches.contains($0.path) }
     }
 
+    /// Whether it records, shows or sends something by itself.
+    var hasOwnSinks: Bool { !ownSinks.isEmpty }
+
     /// Whether end-of-stream must reach the capture's own sinks before the pipeline is stopped.
-    var needsEnding: Bool { isUp && !ownSinks.isEmpty }
+    var needsEnding: Bool { isUp && hasOwnSinks }
 
     /// Ends the streams at their sources and waits until the capture's own sinks have processed the
     /// end of stream. Must be called before the pipeline leaves PLAYING. Does nothing if the

@@ -22,6 +22,7 @@ final class Capture: Sendable {
     private struct Course {
         var isUp = false
         var hasToShow = false
+        var isLeaving = false
     }
     private let course = Mutex(Course())
 
@@ -45,6 +46,42 @@ final class Capture: Sendable {
     var hasToShow: Bool {
         get { course.withLock { $0.hasToShow } }
         set { course.withLock { $0.hasToShow = newValue } }
+    }
+
+    /// Whether the pipeline is being stopped and has nothing of its own to complete: an error that
+    /// an element posts then loses nothing.
+    var isLeaving: Bool { course.withLock { $0.isLeaving } }
+
+    /// Stops the pipeline. An error that an element posts meanwhile is ignored if nothing can be
+    /// lost by it: a camera that is gone cannot be told goodbye (rtspsrc: "Could not send message").
+    ///
+    /// - Throws: ``PipelineError``: the pipeline hangs; or any error, if the capture has sinks of
+    ///   its own.
+    func leave() async throws(PipelineError) {
+        let isHarmless = beginLeaving()
+        do throws(PipelineError) {
+            try await pipeline.setState(.null)
+        } catch {
+            if !isHarmless || error.code == .deadlineExceeded { throw error }
+        }
+    }
+
+    /// Does the same as ``leave()`` for control threads: blocks the caller.
+    ///
+    /// - Parameter state: READY or NULL.
+    func leaveAndWait(to state: PipelineState) throws(PipelineError) {
+        let isHarmless = beginLeaving()
+        do throws(PipelineError) {
+            try pipeline.setStateAndWait(state)
+        } catch {
+            if !isHarmless || error.code == .deadlineExceeded { throw error }
+        }
+    }
+
+    private func beginLeaving() -> Bool {
+        let isHarmless = !hasOwnSinks
+        course.withLock { ($0.isUp, $0.isLeaving) = (false, isHarmless) }
+        return isHarmless
     }
 
     /// - Parameters:
@@ -109,6 +146,7 @@ final class Capture: Sendable {
     func prepareToGoOn() {
         pipeline.forgetOutcome()
         ending.reset()
+        course.withLock { $0 = Course() }
         branches.forEach { $0.goOn() }
         pipeline.useSharedClock(baseTime: timing.withLock { $0.baseTime })
         endUnfed()

@@ -110,12 +110,16 @@ final class SampleTranslation: Sendable {
         _ buffer: consuming Buffer, _ layout: FrameLayout, _ running: MediaTime?
     ) -> VideoFrame {
         let duration = buffer.duration.map { MediaTime($0) }
-        // A live capture may have evicted samples, so its frames cannot be numbered: the latest
-        // orientation is used.
-        let index = isLive ? Int.max : takenSamples - 1
         return VideoFrame(
             BufferFrameStorage(loan.lend(buffer), layout), runningTime: running,
-            duration: duration, rotation: orientation.rotation(of: index), liveTiming: live)
+            duration: duration, rotation: rotation, liveTiming: live)
+    }
+
+    /// The rotation of the sample that was pulled last.
+    var rotation: VideoRotation {
+        // A live capture may have evicted samples, so its frames cannot be numbered: the latest
+        // orientation is used.
+        orientation.rotation(of: isLive ? Int.max : takenSamples - 1)
     }
 
     /// Layout of raw audio that is delivered as frames. Valid after ``layout(of:)``, which updates

@@ -26,6 +26,7 @@ public struct StopSignals: OptionSet, Hashable, Sendable {
     public func wait() async {
         let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
         let trap = SignalTrap(self) { continuation.finish() }
+        await trap.untilSet()
         for await _ in arrivals {}
         trap.release()
     }
@@ -35,7 +36,8 @@ public struct StopSignals: OptionSet, Hashable, Sendable {
     }
 }
 
-/// Catches the first of a set of signals and replaces its default action until then. Thread: any.
+/// Catches the first of a set of signals and replaces its default action until then, from
+/// ``untilSet()`` on. Thread: any.
 final class SignalTrap: Sendable {
     private static let queue = DispatchQueue(label: "mediabridge.signals")
     /// Number of traps per signal. The default action is restored when the last trap is released.
@@ -47,21 +49,24 @@ final class SignalTrap: Sendable {
         let signal: any DispatchSourceSignal
     }
     private let sources = Mutex<[Source]>([])
+    private let missing: Atomic<Int>
+    private let set = Latch()
 
     /// - Parameter body: Called at the first signal, on a queue that all traps share.
     init(_ signals: StopSignals, body: @escaping @Sendable () -> Void) {
         numbers = signals.numbers
+        missing = Atomic(numbers.count)
+        if numbers.isEmpty { set.open() }
         let sources = numbers.map { number in
-            Self.traps.withLock { traps in
-                traps[number, default: 0] += 1
-                // Dispatch reports a signal only if its default action is disabled.
-                if traps[number] == 1 { signal(number, SIG_IGN) }
-            }
+            Self.traps.withLock { $0[number, default: 0] += 1 }
             return Source(
                 signal: DispatchSource.makeSignalSource(signal: number, queue: Self.queue))
         }
         self.sources.withLock { $0 = sources }
         for source in sources {
+            // Dispatch replaces the default action on a thread of its own, some time after the
+            // source was resumed.
+            source.signal.setRegistrationHandler { [weak self] in self?.wasRegistered() }
             source.signal.setEventHandler { [weak self] in
                 // From here on the next signal ends the process.
                 self?.release()
@@ -72,6 +77,14 @@ final class SignalTrap: Sendable {
     }
 
     deinit { release() }
+
+    private func wasRegistered() {
+        let left = missing.subtract(1, ordering: .acquiringAndReleasing).newValue
+        if left == 0 { set.open() }
+    }
+
+    /// Suspends until the trap is set: a signal before that has its default action.
+    func untilSet() async { _ = await set.wait(for: .seconds(5).asDefaultDeadline) }
 
     /// Restores the default action of the signals. A second call does nothing.
     func release() {

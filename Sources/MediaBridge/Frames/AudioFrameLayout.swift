@@ -20,10 +20,10 @@ final class AudioFrameLayout: Sendable {
     ///
     /// - Throws: ``PipelineError`` for a format that GStreamer does not accept.
     static func of(_ format: AudioFormat) throws(PipelineError) -> AudioFrameLayout {
-        try recent.layout(of: format)
+        try recent.value(for: format)
     }
 
-    private static let recent = RecentLayouts<AudioFormat, AudioFrameLayout> {
+    private static let recent = RecentlyMade<AudioFormat, AudioFrameLayout> {
         format throws(PipelineError) in try AudioFrameLayout(format)
     }
 

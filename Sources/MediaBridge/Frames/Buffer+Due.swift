@@ -1,4 +1,10 @@
 extension Buffer {
+    /// How much earlier than it is presented it is decoded; zero if it does not say.
+    var reordering: MediaTime {
+        guard let presented = presentationTime, let decoded = decodingTime else { return .zero }
+        return MediaTime(presented) - MediaTime(decoded)
+    }
+
     /// Returns the same bytes with the presentation time `time`, and with `duration` if the buffer
     /// has none; a decoding time is shifted by the same amount. One that has a decoding time alone
     /// is presented when it is decoded: appsrc does the same, but only once its pipeline has a

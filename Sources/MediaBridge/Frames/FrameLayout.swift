@@ -33,10 +33,10 @@ final class FrameLayout: Sendable {
     ///
     /// - Throws: ``PipelineError`` for a format that GStreamer does not accept.
     static func of(_ format: VideoFormat) throws(PipelineError) -> FrameLayout {
-        try recent.layout(of: format)
+        try recent.value(for: format)
     }
 
-    private static let recent = RecentLayouts<VideoFormat, FrameLayout> {
+    private static let recent = RecentlyMade<VideoFormat, FrameLayout> {
         format throws(PipelineError) in FrameLayout(try VideoInfo(format))
     }
 }

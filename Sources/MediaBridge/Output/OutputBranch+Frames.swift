@@ -24,9 +24,7 @@ extension OutputBranch: VideoFrameConsumer {
     /// - Throws: ``FrameError`` for memory that outputs do not support, ``PipelineError`` for a
     ///   format, `CancellationError` in a task that is cancelled while it waits.
     func write(_ frame: some OutputFrame) async throws -> FrameDisposition {
-        guard try await gate.wait(level: { [source] in source.queuedBuffers }) else {
-            return refuse(.closed)
-        }
+        guard try await untilRoom() else { return refuse(.closed) }
         let wrapped: ElementChain.BufferWithCaps
         do { wrapped = try frame.wrapped() } catch {
             _ = refuse(.badFormat)
@@ -39,7 +37,7 @@ extension OutputBranch: VideoFrameConsumer {
     }
 }
 
-/// A frame of video or audio that an output writes.
+/// A frame or unit of video or audio that an output writes.
 protocol OutputFrame: MediaFrame {
     /// How long the frame lasts, if it says so.
     var length: MediaTime? { get }
@@ -47,6 +45,14 @@ protocol OutputFrame: MediaFrame {
 }
 
 extension VideoFrame: OutputFrame {
+    var length: MediaTime? { duration }
+}
+
+extension EncodedVideoFrame: OutputFrame {
+    var length: MediaTime? { duration }
+}
+
+extension EncodedAudioFrame: OutputFrame {
     var length: MediaTime? { duration }
 }
 

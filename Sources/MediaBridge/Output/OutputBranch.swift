@@ -28,7 +28,18 @@ final class OutputBranch: Sendable {
         /// Tags of the stream that wait until the appsrc has caps.
         var tags: [Tags] = []
         var offset: MediaTime?
+        /// What is added to timestamps, and subtracted again in the segment.
+        var lead = MediaTime.zero
         var last: MediaTime?
+
+        /// Whether units have these caps that say less than those of the units before: only the key
+        /// units of a program say their size.
+        func goesOn(with caps: Caps) -> Bool {
+            guard let given, caps.isEncodedPictures, caps.mediaType == given.mediaType else {
+                return false
+            }
+            return caps.pictureSize == nil && given.pictureSize != nil
+        }
         var dropsOldest: Bool?
         /// Whether any buffer may have been evicted in this run.
         var hasEvicted = false
@@ -93,7 +104,10 @@ final class OutputBranch: Sendable {
         written.tally.reset()
         finalEvictions.store(-1, ordering: .releasing)
         headers.store(0, ordering: .relaxed)
-        stream.withLock { $0 = Stream(isOpen: true) }
+        stream.withLock { stream in
+            lead(&stream, by: .zero)
+            stream = Stream(isOpen: true)
+        }
         refusedFormats.reset()
         gate.reopen()
     }
@@ -176,6 +190,13 @@ final class OutputBranch: Sendable {
 
     func acceptedCaps(of caps: Caps?) -> Caps? { source.acceptedCaps(of: caps) }
 
+    /// The codecs of pictures that the output takes; none if it takes anything.
+    var acceptedCodecs: Set<EncodedVideoFrame.Codec> {
+        guard let accepted = acceptedCaps else { return [] }
+        return Set(accepted.mediaTypes.map { EncodedVideoFrame.Codec(mediaType: $0) })
+            .intersection(EncodedVideoFrame.Codec.named)
+    }
+
     func lendMemory(to sink: AppSink) { sink.forwardAllocationQueries(to: source) }
 
     // MARK: Writing
@@ -189,6 +210,14 @@ final class OutputBranch: Sendable {
 
     /// Whether a buffer fits into the queue without a wait or an eviction.
     var hasRoom: Bool { gate.hasRoom { source.queuedBuffers } }
+
+    /// Suspends until a buffer fits into the queue, or until the branch is closed.
+    ///
+    /// - Returns: False if it was closed.
+    @discardableResult
+    func untilRoom() async throws -> Bool {
+        try await gate.wait(level: { [source] in source.queuedBuffers })
+    }
 
     /// Writes a buffer. From a live capture it never blocks: the oldest buffer in the queue is
     /// evicted. Otherwise it blocks the calling thread while the queue is full.
@@ -235,6 +264,7 @@ final class OutputBranch: Sendable {
         live: LiveTiming?, evicts: Bool
     ) -> FrameDisposition {
         guard let time else { return refuse(.noTime) }
+        let reordering = buffer.reordering
         var pending: Buffer? = buffer
         return stream.withLock { stream in
             func refuse(_ cause: DropCause) -> FrameDisposition {
@@ -242,7 +272,11 @@ final class OutputBranch: Sendable {
                 return .dropped(cause)
             }
             guard stream.isOpen else { return refuse(.closed) }
-            if stream.offset == nil { stream.offset = timeline.offset(first: time, live) }
+            if stream.offset == nil {
+                let offset = timeline.offset(first: time, live)
+                stream.offset = offset
+                lead(&stream, by: time + offset < reordering ? Self.lead : .zero)
+            }
             guard let offset = stream.offset, let due = ClockTime(time + offset) else {
                 return refuse(.early)
             }
@@ -250,7 +284,7 @@ final class OutputBranch: Sendable {
             if let last = stream.last, MediaTime(due) < last, caps.isRaw {
                 return refuse(.backwards)
             }
-            if stream.inputIdentity != caps.identity {
+            if stream.inputIdentity != caps.identity, !stream.goesOn(with: caps) {
                 guard choose(&stream, for: caps) else { return refuse(.badFormat) }
             }
             var fitted: Buffer?
@@ -268,7 +302,9 @@ final class OutputBranch: Sendable {
             // Parts of one encoded unit have the same time.
             let interval = stream.last.map { MediaTime(due) - $0 }.flatMap { $0 > .zero ? $0 : nil }
             let stays = (duration ?? interval).flatMap { ClockTime($0) }
-            guard source.push(fitted.due(at: due, for: stays)) == .ok else {
+            guard let stamp = ClockTime(MediaTime(due) + stream.lead),
+                source.push(fitted.due(at: stamp, for: stays)) == .ok
+            else {
                 return refuse(.closed)
             }
             stream.last = MediaTime(due)
@@ -276,6 +312,16 @@ final class OutputBranch: Sendable {
             gate.entered()
             return .accepted
         }
+    }
+
+    /// How much later than its running time a buffer's timestamp is, where the first picture is
+    /// decoded before time zero: no timestamp may be negative. One hour.
+    private static let lead = MediaTime(nanoseconds: 3_600_000_000_000)
+
+    private func lead(_ stream: inout Stream, by lead: MediaTime) {
+        guard stream.lead != lead else { return }
+        stream.lead = lead
+        source.element.pad("src")?.delay(by: -lead.nanoseconds)
     }
 
     /// Writes a buffer without a time unchanged.

@@ -67,6 +67,20 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
         writer.branch.consume(frame)
     }
 
+    /// Writes a unit of encoded audio to a string that takes its codec, such as
+    /// `opusparse ! oggmux ! filesink location=out.ogg`. Suspends while the queue is full.
+    ///
+    /// - Throws: What ``write(_:)-(AudioFrame)`` throws.
+    public func write(_ unit: EncodedAudioFrame) async throws {
+        try await writer.write("\(unit.codec) unit") { try await writer.branch.write(unit) }
+    }
+
+    /// Writes a unit of encoded audio as ``consume(_:)-(AudioFrame)`` writes a frame.
+    @discardableResult
+    public func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
+        writer.branch.consume(unit)
+    }
+
     /// Ends the output. On return every frame that it took and did not evict is written, the file is
     /// complete, and the pipeline is at NULL. If the output takes video, too, the sink that finishes
     /// last does this.

@@ -134,6 +134,20 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         writer.branch.consume(frame)
     }
 
+    /// Writes a unit of encoded video to a string that takes its codec, such as
+    /// `h264parse ! mp4mux ! filesink location=out.mp4`. Suspends while the queue is full.
+    ///
+    /// - Throws: What ``write(_:)-(VideoFrame)`` throws.
+    public func write(_ unit: EncodedVideoFrame) async throws {
+        try await writer.write("\(unit.codec) unit") { try await writer.branch.write(unit) }
+    }
+
+    /// Writes a unit of encoded video as ``consume(_:)-(VideoFrame)`` writes a frame.
+    @discardableResult
+    public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        writer.branch.consume(unit)
+    }
+
     /// Ends the output. On return every frame that it took and did not evict is written, the file is
     /// complete, and the pipeline is at NULL. If the program uses ``audio``, too, the sink that
     /// finishes last does this.
@@ -154,6 +168,17 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
 
     /// Returns ``VideoBufferType/pixelBuffer``.
     public func bufferType() -> VideoBufferType { .pixelBuffer }
+
+    /// Returns the codecs that the string takes: `h264parse ! …` takes H.264. None if it takes
+    /// anything.
+    public func codecs() -> Set<EncodedVideoFrame.Codec> { writer.branch.acceptedCodecs }
+
+    /// Writes a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
+    public func render(_ unit: EncodedVideoFrame) throws {
+        if case .dropped(let cause) = consume(unit) {
+            throw writer.refusal(of: "\(unit.codec) unit", cause)
+        }
+    }
 
     /// Starts the output, and blocks until it is started or has failed. Must not be called in a
     /// task, or on the main actor.

@@ -49,7 +49,7 @@ extension Recorder {
     /// The consumer for an audio source; behaves as ``videoInput``.
     public var audioInput: any AudioFrameConsumer { RecordingAudioInput(self) }
 
-    private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
+    func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
         guard case .dropped(let cause) = disposition else { return }
         switch cause {
         case _ where cause.recording == .ignored:
@@ -71,6 +71,18 @@ extension Recorder {
 extension Recorder: VideoSink, AudioSink {
     /// Returns the kind of buffer that the recorder takes: pixel buffers.
     public func bufferType() -> VideoBufferType { .pixelBuffer }
+
+    /// Returns the codecs that the container takes as they are; none if
+    /// ``Configuration/video`` names a codec, so that pictures are encoded with it.
+    public func codecs() -> Set<EncodedVideoFrame.Codec> {
+        guard let encoding = configuration.video, encoding.codec == nil else { return [] }
+        return CopyRecipe.pictureCodecs(in: writer.container)
+    }
+
+    /// Records a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
+    public func render(_ unit: EncodedVideoFrame) throws {
+        try check(consume(unit), "\(unit.codec) unit")
+    }
 
     /// Records a frame as ``consume(_:)-(VideoFrame)`` does, and throws if it is not
     /// taken. Before ``start()`` and after ``stop()`` frames are ignored.

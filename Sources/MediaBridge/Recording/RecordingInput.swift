@@ -5,6 +5,7 @@ final class RecordingVideoInput: VideoFrameConsumer {
     init(_ recorder: Recorder) { self.recorder = recorder }
 
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
+    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { recorder.consume(unit) }
     func sourceDidEnd() { recorder.end(.video) }
     func sourceDidFail(_ error: any Error) { recorder.fail(error) }
 }

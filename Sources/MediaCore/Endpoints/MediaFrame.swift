@@ -6,10 +6,24 @@ package protocol MediaFrame: Sendable {
     var liveTiming: LiveTiming? { get }
     /// Whether the frame contains nothing.
     var isEmpty: Bool { get }
+    /// Which other units an encoded unit refers to; `nil` for a frame that stands by itself.
+    var unitReferences: EncodedVideoFrameReferences? { get }
+}
+
+extension MediaFrame {
+    package var unitReferences: EncodedVideoFrameReferences? { nil }
 }
 
 extension VideoFrame: MediaFrame {
     package var isEmpty: Bool { false }
+}
+
+extension EncodedVideoFrame: MediaFrame {
+    package var isEmpty: Bool { byteCount == 0 }
+}
+
+extension EncodedAudioFrame: MediaFrame {
+    package var isEmpty: Bool { byteCount == 0 }
 }
 
 extension AudioFrame: MediaFrame {

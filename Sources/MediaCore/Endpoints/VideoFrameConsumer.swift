@@ -10,6 +10,14 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition
 
+    /// Accepts an encoded unit, or returns the reason for dropping it. Units come in the order in
+    /// which they are decoded.
+    ///
+    /// - Returns: ``FrameDisposition/wrongBufferType`` from a consumer that takes no units, which is
+    ///   the default.
+    @discardableResult
+    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition
+
     /// Accepts a reference-counted picture without a copy, or returns the reason for dropping it.
     ///
     /// - Parameters:
@@ -52,6 +60,9 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
 }
 
 extension VideoFrameConsumer {
+    @discardableResult
+    public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
     @discardableResult
     public func consumePixelBuffer(
         _ pixelBuffer: PixelBuffer, withTimestamp time: MediaTime, rotation: VideoRotation

@@ -3,7 +3,8 @@
 /// The order of calls is query (``bufferType()``, ``pixelFormat()``), initialise, start, render …,
 /// stop, dispose. Start and stop may repeat, and so may initialise and dispose. All calls come from
 /// one caller, never overlap and are never made on the main thread, so a conforming class need not
-/// be Sendable. A sink implements one of the three render methods; all other methods have default
+/// be Sendable. A sink implements one of the three render methods for pictures, and
+/// ``render(_:)-(EncodedVideoFrame)`` if it takes units; all other methods have default
 /// implementations.
 ///
 /// Source: Agora's `AgoraVideoSinkProtocol`, OpenTok's `OTVideoRender`.
@@ -15,6 +16,19 @@ public protocol VideoSink: MediaEndpoint {
     /// Returns the pixel format this sink asks for. Called once. Default ``VideoPixelFormat/any``:
     /// frames are delivered unconverted.
     func pixelFormat() -> VideoPixelFormat
+
+    /// Returns the codecs whose units this sink takes as they are, without decoding. Called once.
+    /// Default: none.
+    ///
+    /// Such a sink still gets pictures if the stream consists of pictures, if processors change
+    /// them, or if the renderer's options ask for a size, for upright or for mirrored pictures. A
+    /// camera's units are mirrored only on request.
+    func codecs() -> Set<EncodedVideoFrame.Codec>
+
+    /// Takes one encoded unit of a codec in ``codecs()``. Units come in the order in which they are
+    /// decoded, beginning with a key frame; if one is lost, those up to the next key frame are lost,
+    /// too. The unit may be kept; it stays valid.
+    func render(_ unit: EncodedVideoFrame) throws
 
     /// Renders one frame, which has its own format, strides, time and rotation. The frame may be
     /// kept; it stays valid.
@@ -38,6 +52,7 @@ public protocol VideoSink: MediaEndpoint {
 extension VideoSink {
     public func bufferType() -> VideoBufferType { .pixelBuffer }
     public func pixelFormat() -> VideoPixelFormat { .any }
+    public func codecs() -> Set<EncodedVideoFrame.Codec> { [] }
     public func shouldStart() throws {}
     public func shouldStop() throws {}
 
@@ -50,6 +65,10 @@ extension VideoSink {
             // This memory is used for this call only, so the sink may write to it.
             try renderRawData(storage.bytes.baseAddress!, size: size, rotation: frame.rotation)
         }
+    }
+
+    public func render(_ unit: EncodedVideoFrame) throws {
+        throw FrameError(.badFormat, "\(type(of: self)) takes no units of \(unit.codec)")
     }
 
     public func renderPixelBuffer(_ pixelBuffer: PixelBuffer, rotation: VideoRotation) throws {

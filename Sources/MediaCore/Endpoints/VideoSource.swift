@@ -28,6 +28,12 @@ public protocol VideoSource: MediaEndpoint {
     /// Returns the time base that this video shares with an audio source. Called once. Default
     /// `nil`: none.
     func timeBase() -> MediaTimeBase?
+
+    /// Asks for a key frame soon, because a receiver of the encoded units came late or lost one.
+    /// Called between start and stop, once for each interruption.
+    ///
+    /// - Returns: Whether the request was passed on. Default `false`.
+    func requestKeyFrame() -> Bool
 }
 
 extension VideoSource {
@@ -35,6 +41,7 @@ extension VideoSource {
     public func contentHint() -> VideoContentHint { .none }
     public func pacing() -> MediaPacing { .source }
     public func timeBase() -> MediaTimeBase? { nil }
+    public func requestKeyFrame() -> Bool { false }
 }
 
 /// The form in which a source or sink handles pixels.

@@ -1,59 +1,96 @@
-/// Which other units an encoded unit refers to, according to its bytes.
+/// Which other units an encoded unit refers to.
 package enum EncodedVideoFrameReferences: Sendable {
     /// None: decoding may begin with this unit.
     case none
     /// The unit contains no picture, only parameter sets that others need.
     case noPicture
-    /// Earlier units, or the bytes do not say.
+    /// Earlier units, or nothing says.
     case unitsBefore
 }
 
 extension EncodedVideoFrame {
-    /// Whether decoding may begin with this unit, as with a key frame.
+    /// Whether decoding may begin with this unit.
     ///
-    /// For H.264 this is an IDR picture, a picture that comes with its parameter sets, or one
-    /// marked as a recovery point. Every JPEG picture is a key frame.
+    /// A unit of a pipeline says so itself. Otherwise its bytes do: for H.264 an IDR picture, a
+    /// picture that comes with its parameter sets, or one marked as a recovery point; for H.265 a
+    /// random access picture; for VP8 and VP9 a key frame; for AV1 a unit with a sequence header.
+    /// Every JPEG picture is a key frame. Of other codecs no bytes are read, and every unit is taken
+    /// for one.
     public var isKeyFrame: Bool { references == .none }
 
     /// Which units this one refers to. Only its headers are parsed.
     package var references: EncodedVideoFrameReferences {
-        bytes.withUnsafeBytes { bytes in
-            switch codec {
-            case .h264: Self.h264References(bytes)
-            // The frame tag's first bit is clear in a key frame.
-            case .vp8: bytes.first.map { $0 & 1 == 0 } == true ? .none : .unitsBefore
-            case .mjpeg: .none
-            }
+        if storage.isKeyFrame == true { return .none }
+        let parsed = (try? withUnsafeBytes { parsedReferences($0) }) ?? .unitsBefore
+        return storage.isKeyFrame == false && parsed == .none ? .unitsBefore : parsed
+    }
+
+    private func parsedReferences(
+        _ bytes: UnsafeRawBufferPointer
+    ) -> EncodedVideoFrameReferences {
+        switch codec {
+        case .h264:
+            Self.h264References(bytes, NetworkUnits(bytes, of: codec, codecData: codecData))
+        case .h265:
+            Self.h265References(bytes, NetworkUnits(bytes, of: codec, codecData: codecData))
+        // The frame tag's first bit is clear in a key frame.
+        case .vp8: bytes.first.map { $0 & 1 == 0 } == true ? .none : .unitsBefore
+        case .vp9: Self.vp9References(bytes)
+        case .av1: Self.av1References(bytes)
+        default: .none
         }
     }
 
     private static func h264References(
-        _ bytes: UnsafeRawBufferPointer
+        _ bytes: UnsafeRawBufferPointer, _ units: NetworkUnits
     ) -> EncodedVideoFrameReferences {
-        var (hasParameters, hasSlice, isRecoveryPoint) = (false, false, false)
-        var (at, zeros) = (0, 0)
-        while at < bytes.count {
-            defer { at += 1 }
-            if bytes[at] == 0 {
-                zeros += 1
-                continue
-            }
-            let isStart = zeros >= 2 && bytes[at] == 1 && at + 1 < bytes.count
-            zeros = 0
-            guard isStart else { continue }
-            switch bytes[at + 1] & 0x1f {
+        var (hasParameters, isRecoveryPoint) = (false, false)
+        for header in units {
+            switch bytes[header] & 0x1f {
             case 5: return .none
             case 7: hasParameters = true
             // An SEI unit whose first message is a recovery point (type 6).
-            case 6 where at + 2 < bytes.count && bytes[at + 2] == 6: isRecoveryPoint = true
+            case 6 where header + 1 < bytes.count && bytes[header + 1] == 6: isRecoveryPoint = true
             // After the first slice only other slices of the same picture follow.
-            case 1, 2:
-                hasSlice = true
-                at = bytes.count
+            case 1, 2: return hasParameters || isRecoveryPoint ? .none : .unitsBefore
             default: break
             }
         }
-        guard hasSlice else { return hasParameters ? .noPicture : .unitsBefore }
-        return hasParameters || isRecoveryPoint ? .none : .unitsBefore
+        return hasParameters ? .noPicture : .unitsBefore
+    }
+
+    private static func h265References(
+        _ bytes: UnsafeRawBufferPointer, _ units: NetworkUnits
+    ) -> EncodedVideoFrameReferences {
+        var hasParameters = false
+        for header in units {
+            switch bytes[header] >> 1 & 0x3f {
+            // BLA, IDR and CRA pictures.
+            case 16...21: return .none
+            case 0...15: return .unitsBefore
+            case 32...34: hasParameters = true
+            default: break
+            }
+        }
+        return hasParameters ? .noPicture : .unitsBefore
+    }
+
+    /// Reads the uncompressed header of the first frame (VP9 bitstream specification, 6.2).
+    private static func vp9References(
+        _ bytes: UnsafeRawBufferPointer
+    ) -> EncodedVideoFrameReferences {
+        guard let first = bytes.first, first >> 6 == 2 else { return .unitsBefore }
+        // Profile 3 has a reserved bit behind its own two.
+        let isLongest = first >> 4 & 3 == 3
+        let (showsExisting, isInter) =
+            isLongest ? (first >> 2 & 1, first >> 1 & 1) : (first >> 3 & 1, first >> 2 & 1)
+        return showsExisting == 0 && isInter == 0 ? .none : .unitsBefore
+    }
+
+    /// A unit with a sequence header is taken for a key unit.
+    private static func av1References(
+        _ bytes: UnsafeRawBufferPointer
+    ) -> EncodedVideoFrameReferences {
+        OpenBitstreamUnits(bytes).contains(.sequenceHeader) ? .none : .unitsBefore
     }
 }

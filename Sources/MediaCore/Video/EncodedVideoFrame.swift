@@ -1,31 +1,113 @@
-/// One access unit of an encoded stream, which push mode accepts besides raw pictures.
+/// A unit of encoded video: a small, copyable, reference-counted handle on the bytes of one access
+/// unit, with its times.
+///
+/// Passing a unit on, keeping it, and sending it to any number of outputs copies no bytes. It
+/// outlives the pipeline that produced it. Thread: any.
 public struct EncodedVideoFrame: Sendable {
-    /// The codec of the bytes.
-    public enum Codec: String, Sendable, CaseIterable {
-        /// H.264 in byte-stream format (start codes): one access unit. The first one includes the
-        /// parameter sets.
-        case h264
+    /// A codec. Codecs without a name here have the media type of GStreamer as their name:
+    /// `Codec(rawValue: "video/x-theora")`.
+    public struct Codec: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The name: `h264`.
+        public let rawValue: String
+
+        /// Creates a codec from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// H.264: one access unit. In byte-stream format (start codes) key units include the
+        /// parameter sets; with ``EncodedVideoFrame/codecData`` (`avcC`), NAL units follow their
+        /// lengths.
+        public static let h264 = Codec(rawValue: "h264")
+        /// H.265: as ``h264``; the codec data is `hvcC`.
+        public static let h265 = Codec(rawValue: "h265")
         /// VP8: one frame.
-        case vp8
+        public static let vp8 = Codec(rawValue: "vp8")
+        /// VP9: one superframe.
+        public static let vp9 = Codec(rawValue: "vp9")
+        /// AV1: one temporal unit, as a stream of OBUs with sizes.
+        public static let av1 = Codec(rawValue: "av1")
         /// One JPEG picture.
-        case mjpeg
+        public static let mjpeg = Codec(rawValue: "mjpeg")
+
+        /// The codecs that have a name here.
+        package static let named: Set<Codec> = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg]
+
+        /// The name.
+        public var description: String { rawValue }
     }
-    /// The codec of ``bytes``.
+
+    /// The codec of the bytes.
     public var codec: Codec
-    /// The encoded access unit.
-    public var bytes: [UInt8]
-    /// The capture time, by any clock that only advances; `nil` to use the time of the push.
-    public var time: MediaTime?
+
+    /// The memory that holds the bytes.
+    public var storage: any EncodedVideoStorage
+
+    /// When the picture is due, in the running time of the object that produced it; `nil` if
+    /// unknown. Pushed units may have a capture time by any clock that only advances, and `nil`
+    /// means the time of the push.
+    public var runningTime: MediaTime?
+
+    /// When the unit is decoded, in the same time; `nil` if it is not known. Differs from
+    /// ``runningTime`` where pictures are decoded in another order than they are shown.
+    public var decodingTime: MediaTime?
+
+    /// How long the picture is shown; `nil` if unknown.
+    public var duration: MediaTime?
+
     /// How far the picture must be turned clockwise to stand upright.
     public var rotation: VideoRotation
 
-    /// Creates an access unit. Its bytes are not checked here.
+    /// How running time relates to the shared clock; set on units of a live capture, otherwise
+    /// `nil`.
+    public var liveTiming: LiveTiming?
+
+    /// Creates a unit from a storage. Its bytes are not checked here.
     public init(
-        _ codec: Codec, bytes: [UInt8], time: MediaTime?, rotation: VideoRotation = .none
+        _ codec: Codec, _ storage: any EncodedVideoStorage, runningTime: MediaTime?,
+        decodingTime: MediaTime? = nil, duration: MediaTime? = nil, rotation: VideoRotation = .none,
+        liveTiming: LiveTiming? = nil
     ) {
         self.codec = codec
-        self.bytes = bytes
-        self.time = time
+        self.storage = storage
+        self.runningTime = runningTime
+        self.decodingTime = decodingTime
+        self.duration = duration
         self.rotation = rotation
+        self.liveTiming = liveTiming
+    }
+
+    /// Creates a unit from bytes of the program. They are not checked here.
+    ///
+    /// - Parameter codecData: What the decoder needs before the first unit, if it is not in the
+    ///   bytes: `avcC` or `hvcC` for units whose NAL units follow their lengths. Default `nil`.
+    public init(
+        _ codec: Codec, bytes: [UInt8], codecData: [UInt8]? = nil, runningTime: MediaTime?,
+        rotation: VideoRotation = .none
+    ) {
+        self.init(
+            codec, MemoryEncodedStorage(bytes, codecData: codecData), runningTime: runningTime,
+            rotation: rotation)
+    }
+
+    /// The number of bytes.
+    public var byteCount: Int { storage.byteCount }
+
+    /// What the decoder needs before the first unit, if it is not in the bytes; otherwise `nil`.
+    public var codecData: [UInt8]? { storage.codecData }
+
+    /// The size of the picture; `nil` if only the bytes say.
+    public var size: VideoSize? { storage.size }
+
+    /// Calls `body` with the bytes, which are valid only during the call.
+    ///
+    /// - Throws: ``FrameError`` if the memory cannot be mapped, and any error that `body` throws.
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        try storage.withUnsafeBytes(body)
+    }
+
+    /// A copy of the bytes; empty if the memory cannot be mapped. Setting it replaces the storage by
+    /// memory of the program.
+    public var bytes: [UInt8] {
+        get { storage.copiedBytes }
+        set { storage = MemoryEncodedStorage(newValue, codecData: codecData) }
     }
 }

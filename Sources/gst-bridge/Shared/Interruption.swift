@@ -14,7 +14,7 @@ struct Interruption {
     static func during<R>(
         _ onFirst: @escaping @Sendable () -> Void, _ body: () async throws -> R
     ) async rethrows -> R {
-        let interruption = Interruption(onFirst: onFirst)
+        let interruption = await Interruption(onFirst: onFirst)
         do {
             let result = try await body()
             await interruption.end()
@@ -25,10 +25,12 @@ struct Interruption {
         }
     }
 
-    private init(onFirst: @escaping @Sendable () -> Void) {
+    /// Returns once signals are caught.
+    private init(onFirst: @escaping @Sendable () -> Void) async {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         task = Task {
             var first: ContinuousClock.Instant?
-            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+            for await _ in signals {
                 if let first {
                     if ContinuousClock.now - first > Self.echo { _exit(130) }
                     continue

@@ -136,7 +136,7 @@ struct BadFrameTests {
     @Test func pushesThatCannotBe() async throws {
         let engine = makeEngine()
         let early = engine.pushExternalVideoFrame(external())
-        let encoded = EncodedVideoFrame(.h264, bytes: [1], time: nil)
+        let encoded = EncodedVideoFrame(.h264, bytes: [1], runningTime: nil)
         let earlyUnit = engine.pushExternalEncodedVideoFrame(encoded)
         #expect([early, earlyUnit] == [.notEnabled, .notEnabled])
         try await engine.setExternalVideoSource(enabled: true, useTexture: false)

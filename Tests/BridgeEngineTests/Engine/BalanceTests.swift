@@ -215,7 +215,7 @@ struct BalanceTests {
             SinkQueueOptions(), isOffline: true, queueTimeout: .seconds(10), on: queue,
             clock: { clock.withLock { $0 } }
         ) { item in
-            rendered.keep(item.frame)
+            if case .picture(let frame) = item.frame { rendered.keep(frame) }
             return .accepted
         }
         let stream = VideoStream(TestBackend())

@@ -47,14 +47,15 @@ struct EncodedPushTests {
         }
         await sink.rendered(1)
         let empty = engine.pushExternalEncodedVideoFrame(
-            EncodedVideoFrame(.h264, bytes: [], time: nil))
+            EncodedVideoFrame(.h264, bytes: [], runningTime: nil))
         let raw = engine.pushExternalVideoFrame(external())
         #expect(empty == .badSize)
         #expect(raw == .wrongBufferType)
-        #expect(engine.refusedPushes[.undecodable] == 1)
-        #expect(await engine.statistics.local[.main]?.dropped[.undecodable] == 2)
+        #expect(engine.refusedPushes[.badSize] == 1)
         try await engine.stopPreview()
-        #expect(await engine.statistics.local[.main]?.dropped[.undecodable] == 2)
+        let track = try #require(await engine.statistics.local[.main])
+        #expect(track.dropped[.undecodable] == 3)
+        #expect(track.decoding.delivered == 1 && track.decoding.dropped[.undecodable] == 3)
         await engine.shutDown()
     }
 
@@ -68,7 +69,7 @@ struct EncodedPushTests {
             let refused = engine.pushExternalEncodedVideoFrame(unit(.h264))
             #expect(refused == .dropped(.undecodable))
         }
-        #expect(engine.refusedPushes[.undecodable] == 6)
+        #expect(await engine.statistics.local[.main]?.decoding.dropped[.undecodable] == 6)
         // It may be there the next time.
         backend.decoders.areMissing = false
         try await engine.stopPreview()

@@ -54,7 +54,7 @@ final class ScriptedDecoders: Sendable {
             case 0: lost.add(1, ordering: .relaxed)
             default:
                 guard var picture = try? frame(0) else { return .badFormat }
-                picture.runningTime = unit.time
+                picture.runningTime = unit.runningTime
                 picture.metadata["from"] = codec.rawValue
                 picture.metadata["unit"] = unit.bytes.map(String.init).joined(separator: " ")
                 owner.hold()
@@ -77,8 +77,8 @@ extension EncodedVideoFrame.Codec {
             switch self {
             case .h264: [0, 0, 0, 1, isKey ? 0x65 : 0x41]
             case .vp8: [isKey ? 0x10 : 0x11, 1, 0]
-            case .mjpeg: [0xff, 0xd8]
+            default: [0xff, 0xd8]
             }
-        return EncodedVideoFrame(self, bytes: head + [7, mark], time: nil)
+        return EncodedVideoFrame(self, bytes: head + [7, mark], runningTime: nil)
     }
 }

@@ -18,7 +18,7 @@ import Testing
         func render(_ frame: VideoFrame) { shown.yield(frame) }
     }
 
-    @Test(arguments: EncodedVideoFrame.Codec.allCases)
+    @Test(arguments: EncodedUnits.codecs)
     func encodedPushesAreShown(codec: EncodedVideoFrame.Codec) async throws {
         let units = try await EncodedUnits.make(codec, 12)
         let engine = MediaEngine()
@@ -31,7 +31,7 @@ import Testing
         var last = MediaTime(nanoseconds: -1)
         for unit in units {
             var unit = unit
-            unit.time = nil
+            unit.runningTime = nil
             let disposition = engine.pushExternalEncodedVideoFrame(unit)
             #expect(disposition == .accepted)
             let frame = try #require(await shown.next())

@@ -33,10 +33,10 @@ import Testing
     }
 
     /// Pictures that are decoded in another order than they are shown.
-    private static let reordered = Film(
+    static let reordered = Film(
         codec: "h264", encoding: "x264enc bframes=2 b-adapt=false key-int-max=15 ! h264parse",
         muxer: "mp4mux", demuxer: "qtdemux")
-    private static let films: [(Film, [String])] = [
+    static let films: [(Film, [String])] = [
         (reordered, ["mkv", "mp4", "ts"]),
         // Matroska stores no decoding times.
         (
@@ -282,6 +282,41 @@ import Testing
             let track = try #require(recorder.report.video)
             #expect(track.dropped[.evicted] > 0)
             #expect(track.offered == track.written + track.dropped.total)
+        }
+    }
+
+    /// A receiver gives pictures that come too fast one time, and parsers then give all but the
+    /// first none; and from time to time it goes back by a second.
+    @Test(arguments: ["mkv", "mp4", "ts"])
+    func picturesThatComeTooFastAreAllRecordedInTheirOrder(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.udp()
+            let path = directory.file("out.\(ending)")
+            var plan = BridgePlan(
+                capture: "udpsrc address=127.0.0.1 port=\(port) caps=application/x-rtp,media=video,"
+                    + "clock-rate=90000,encoding-name=H264,payload=96 ! rtpjitterbuffer latency=50 "
+                    + "! rtph264depay ! h264parse")
+            plan.recordings = [BridgePlan.Recording(path: path)]
+            plan.frameLimit = 150
+            let bridge = try Bridge(plan)
+            // Ten times as fast as the times of its packets say.
+            let line =
+                "videotestsrc ! video/x-raw,width=64,height=64,framerate=30/1 "
+                + "! x264enc tune=zerolatency threads=1 key-int-max=10 ! identity sleep-time=3000 "
+                + "! rtph264pay config-interval=1 pt=96 aggregate-mode=zero-latency "
+                + "! udpsink host=127.0.0.1 port=\(port) sync=false"
+            let report = try await withChildProcess(
+                "gst-launch-1.0", line.split(separator: " ").map(String.init)
+            ) { _ in await bridge.run() }
+            expectBalanced(report)
+            #expect(report.failures == [])
+            let video = try #require(bridge.recorders[0].report.video)
+            #expect(video.written == 150)
+            #expect(video.balance.dropped[.noTime] == 0)
+            #expect(try await MediaProbe(of: path).video?.frames == video.written)
+            let times = try await MediaProbe.videoTimes(of: path)
+            #expect(times.count == video.written)
+            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
         }
     }
 }

@@ -1,5 +1,6 @@
 import GStreamerKit
 import MediaCore
+import TestSupport
 import Testing
 
 @testable import MediaBridge
@@ -141,5 +142,42 @@ import Testing
         timeline.pause()
         timeline.resume()
         #expect(place(4, .video) == at(2), "a pause that nobody noticed is none")
+    }
+
+    @Test(arguments: 1...20)
+    func unitsThatDoNotAdvanceFollowEachOtherByAMillisecond(seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        var times = LiveUnitTimes()
+        #expect(times.next(nil) == nil)
+        var (given, last) = (MediaTime(seconds: 1), MediaTime.zero)
+        for _ in 0..<500 {
+            func step(_ range: Range<Int64>) -> MediaTime {
+                MediaTime(nanoseconds: .random(in: range, using: &generator))
+            }
+            let choice = Int.random(in: 0..<40, using: &generator)
+            switch choice {
+            case 0..<10: given = given + step(0..<50_000_000)
+            case 10..<20: given = given + step(0..<1000)
+            // The receiver corrects its clock.
+            case 20: given = given - step(500_000_001..<2_000_000_000)
+            default: break
+            }
+            let isTimed = last == .zero || choice == 20 || Bool.random(using: &generator)
+            guard let next = times.next(isTimed ? given : nil) else {
+                Issue.record("a unit without a time, seed \(seed)")
+                return
+            }
+            #expect(last == .zero || next - last >= MediaTime(nanoseconds: 1_000_000))
+            if isTimed { #expect(next >= given) }
+            last = next
+        }
+    }
+
+    @Test func picturesInDecodingOrderAndTimesThatRestartKeepTheirTimes() {
+        var times = LiveUnitTimes()
+        for second in [0, 0.12, 0.04, 0.08, 0.24, 0.16, 0.2, 3600, 0.5, 0.6] {
+            #expect(times.next(MediaTime(seconds: second)) == MediaTime(seconds: second))
+        }
+        #expect(times.next(nil) == MediaTime(seconds: 0.601))
     }
 }

@@ -48,6 +48,12 @@ final class LoopbackChannel: Sendable {
         roster.withLock { ($0.send(frame, track: track, from: slot), $0.takeDeferredActions()) }
     }
 
+    func send(
+        _ unit: EncodedVideoFrame, track: TrackID, from slot: Int
+    ) -> (disposition: FrameDisposition, deferred: DeferredActions) {
+        roster.withLock { ($0.send(unit, track: track, from: slot), $0.takeDeferredActions()) }
+    }
+
     func publishAudio(from slot: Int) -> DeferredActions {
         roster.withLock { roster in
             roster.publishAudio(from: slot)

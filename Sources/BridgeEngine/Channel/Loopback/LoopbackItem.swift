@@ -1,8 +1,10 @@
 internal import MediaCore
 
-/// An item in the queue of a loopback channel's member: a frame or an event.
+/// An item in the queue of a loopback channel's member: a frame, a unit or an event.
 enum LoopbackItem: Sendable {
     case frame(VideoFrame, TrackID, FrameTally, from: UserID)
+    case unit(EncodedVideoFrame, TrackID, FrameTally, from: UserID)
+    case keyFrameNeeded(TrackID)
     case joined(UserID)
     case left(UserID, OfflineReason)
     case published(TrackID, UserID)
@@ -15,7 +17,7 @@ enum LoopbackItem: Sendable {
     /// The tally that counts the frame; `nil` for an event.
     var tally: FrameTally? {
         switch self {
-        case .frame(_, _, let tally, _), .audio(_, let tally, _): tally
+        case .frame(_, _, let tally, _), .unit(_, _, let tally, _), .audio(_, let tally, _): tally
         default: nil
         }
     }
@@ -25,6 +27,10 @@ enum LoopbackItem: Sendable {
         case .frame(let frame, let track, let tally, let user):
             tally.countDelivered()
             receiver.receive(frame, track: track, from: user)
+        case .unit(let unit, let track, let tally, let user):
+            tally.countDelivered()
+            receiver.receive(unit, track: track, from: user)
+        case .keyFrameNeeded(let track): receiver.keyFrameNeeded(track)
         case .joined(let user): receiver.userJoined(user)
         case .left(let user, let reason): receiver.userLeft(user, reason: reason)
         case .published(let track, let user): receiver.trackPublished(track, by: user)

@@ -35,6 +35,15 @@ final class LoopbackMembership: ChannelMembership {
         return disposition
     }
 
+    /// All codecs that have a name.
+    var codecs: Set<EncodedVideoFrame.Codec> { EncodedVideoFrame.Codec.named }
+
+    func send(_ unit: EncodedVideoFrame, track: TrackID) -> FrameDisposition {
+        let (disposition, deferred) = channel.send(unit, track: track, from: slot)
+        deferred.finish()
+        return disposition
+    }
+
     func publishAudio() { channel.publishAudio(from: slot).finish() }
 
     func unpublishAudio() { channel.unpublishAudio(from: slot).finish() }

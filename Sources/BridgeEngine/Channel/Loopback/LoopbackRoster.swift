@@ -8,6 +8,8 @@ struct LoopbackRoster {
         let member: LoopbackMember
         let tally: FrameTally
         let audio: FrameTally
+        /// What the receiver has of each track that consists of units.
+        var chains: [TrackID: ReferenceChain] = [:]
     }
     private struct Place {
         let member: LoopbackMember
@@ -23,6 +25,8 @@ struct LoopbackRoster {
     /// The maximum number of audio frames of one sender that wait for one receiver: a second or
     /// more.
     private static let soundDepth = 100
+    /// The maximum number of units of one sender that wait for one receiver: two seconds or more.
+    private static let unitDepth = 64
 
     private var places: [Int: Place] = [:]
     private var lastHost = 0
@@ -74,6 +78,7 @@ struct LoopbackRoster {
     mutating func unpublish(_ track: TrackID, from slot: Int) {
         guard let place = places[slot], place.tracks.contains(track) else { return }
         places[slot]?.tracks.removeAll { $0 == track }
+        for index in place.routes.indices { places[slot]?.routes[index].chains[track] = nil }
         tell(place.routes, .unpublished(track, place.member.user))
     }
 
@@ -90,6 +95,34 @@ struct LoopbackRoster {
             if placement.verdict == .closed { route.tally.countClosed() }
             deferred.note(placement, for: route.member)
         }
+        return .accepted
+    }
+
+    /// Sends an encoded unit. A receiver for whom too many wait gets none up to the next key frame,
+    /// because those that wait are needed for the ones that follow.
+    mutating func send(
+        _ unit: EncodedVideoFrame, track: TrackID, from slot: Int
+    ) -> FrameDisposition {
+        guard let place = places[slot] else { return .dropped(.closed) }
+        guard place.tracks.contains(track) else { return .notStarted }
+        place.member.countSent()
+        let references = unit.references
+        var isKeyFrameNeeded = false
+        for (index, route) in place.routes.enumerated() {
+            route.tally.countSent()
+            var chain = route.chains[track] ?? ReferenceChain()
+            defer { places[slot]?.routes[index].chains[track] = chain }
+            guard chain.admits(references), route.tally.frames.waiting <= Self.unitDepth else {
+                route.tally.countEvicted()
+                if chain.lose() { isKeyFrameNeeded = true }
+                continue
+            }
+            let item = LoopbackItem.unit(unit, track, route.tally, from: place.member.user)
+            let placement = route.member.mailbox.place(item, whenFull: .keep)
+            if placement.verdict == .closed { route.tally.countClosed() }
+            deferred.note(placement, for: route.member)
+        }
+        if isKeyFrameNeeded { put(.keyFrameNeeded(track), before: place.member) }
         return .accepted
     }
 

@@ -22,7 +22,7 @@ extension MediaEngine {
         }
         let kind: PushVideoSource.Kind =
             encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
-        let source = makePushSource(kind, for: mainTrack)
+        let source = makePushSource(kind)
         let host = makeHost(source, for: mainTrack)
         if !holds.isEmpty { try await prepareSwap(to: host) }
         await disablePush(for: host)
@@ -45,11 +45,13 @@ extension MediaEngine {
         pushes[track]?.push(frame) ?? refuse()
     }
 
-    /// Pushes one encoded access unit. Its picture follows as soon as it is decoded.
+    /// Pushes one encoded access unit, in the order of decoding. Those who take units, such as a
+    /// recorder, get it as it is; it is decoded only while anybody wants pictures.
     ///
-    /// If a unit is refused, the units that depend on it are refused too, as
+    /// If a unit cannot be decoded, the units that depend on it are dropped too, as
     /// ``DropCause/needsKeyFrame``, until the next key frame, which
-    /// ``EngineEvent/keyFrameNeeded(_:)`` requests. The first unit must be a key frame.
+    /// ``EngineEvent/keyFrameNeeded(_:)`` requests. The first unit must be a key frame. What is lost
+    /// after the push has returned is counted in ``EngineStatistics/Track/decoding``.
     @discardableResult
     nonisolated public func pushExternalEncodedVideoFrame(
         _ unit: EncodedVideoFrame, track: TrackID = .main
@@ -86,7 +88,7 @@ extension MediaEngine {
         let kind: PushVideoSource.Kind =
             encodedFrame ? .encoded : useTexture ? .pixelBuffers : .bytes
         let track = makeTrack(id)
-        let source = makePushSource(kind, for: track)
+        let source = makePushSource(kind)
         let host = makeHost(source, for: track)
         slots[id] = TrackSlot(track: track)
         slots[id]?.pushHost = host
@@ -118,13 +120,8 @@ extension MediaEngine {
 
     // MARK: Internal
 
-    private func makePushSource(
-        _ kind: PushVideoSource.Kind, for track: LocalTrack
-    ) -> PushVideoSource {
-        PushVideoSource(
-            kind, backend: backend, clock: clock, refused: pushes.refused,
-            onLostUnits: { track.lostUnits.add($0, ordering: .relaxed) },
-            onKeyFrameNeeded: { [hub, id = track.id] in hub.post(.keyFrameNeeded(id)) })
+    private func makePushSource(_ kind: PushVideoSource.Kind) -> PushVideoSource {
+        PushVideoSource(kind, clock: clock, refused: pushes.refused)
     }
 
     /// Turns push mode off. If no push has come yet, the push source is not the running one; it is

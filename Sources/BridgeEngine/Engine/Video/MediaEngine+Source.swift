@@ -147,9 +147,12 @@ extension MediaEngine {
         slots[id]?.restarts.cancel()
         slots[id]?.host = nil
         await takeDown(host)
-        // The frames that the source has delivered are still processed.
-        await slot.track.processing.drained(within: configuration.callDeadline)
-        slot.track.listen(to: nil)
+        // The frames that the source has delivered are still decoded and processed.
+        let (track, limit) = (slot.track, configuration.callDeadline)
+        await track.decoder.settled(within: limit)
+        await track.processing.drained(within: limit)
+        track.listen(to: nil)
+        await track.decoder.settled(within: limit)
     }
 }
 

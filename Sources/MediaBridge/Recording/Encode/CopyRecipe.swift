@@ -19,7 +19,7 @@ struct CopyRecipe: Sendable {
     init?(_ first: MediaSample, in container: RecordingContainer) {
         let stream = Stream(
             mediaType: first.caps.mediaType,
-            isMPEG1: Self.matches(first.caps, "audio/mpeg,mpegversion=1"),
+            isMPEG1: first.caps.isMPEG1Sound,
             lacksDecodingTimes: first.buffer.decodingTime == nil,
             isLive: first.liveTiming != nil)
         guard
@@ -30,9 +30,14 @@ struct CopyRecipe: Sendable {
         self.elements = elements
     }
 
-    private static func matches(_ caps: Caps, _ text: String) -> Bool {
-        guard let other = try? Caps(text) else { return false }
-        return !caps.intersection(other).isEmpty
+    /// Returns the codecs of pictures that the container takes.
+    static func pictureCodecs(in container: RecordingContainer) -> Set<EncodedVideoFrame.Codec> {
+        EncodedVideoFrame.Codec.named.filter { codec in
+            let stream = Stream(
+                mediaType: codec.mediaType, isMPEG1: false, lacksDecodingTimes: false,
+                isLive: false)
+            return pictures(stream, container) != nil
+        }
     }
 
     func pipeline(of kind: RecordingKind) -> UnitPipeline {
@@ -91,9 +96,15 @@ struct CopyRecipe: Sendable {
         case ("audio/mpeg", .ts) where stream.isMPEG1: nil
         case ("audio/mpeg", _) where stream.isMPEG1:
             ("mp3", "mpegaudioparse ! audio/mpeg,mpegversion=1 ! ")
-        case ("audio/mpeg", .ts):
-            ("aac", "aacparse ! audio/mpeg,mpegversion=4,stream-format=adts ! ")
-        case ("audio/mpeg", _): ("aac", "aacparse ! audio/mpeg,mpegversion=4,stream-format=raw ! ")
+        // ADTS may say that it is AAC of MPEG-2, whose units are those of MPEG-4.
+        case ("audio/mpeg", .ts): ("aac", "aacparse ! audio/mpeg,stream-format=adts ! ")
+        case ("audio/mpeg", .mp4):
+            (
+                "aac",
+                "aacparse ! audio/mpeg,stream-format=raw "
+                    + "! capssetter caps=audio/mpeg,mpegversion=4 ! "
+            )
+        case ("audio/mpeg", _): ("aac", "aacparse ! audio/mpeg,stream-format=raw ! ")
         case ("audio/x-ac3", .mkv), ("audio/x-ac3", .ts):
             ("ac3", "ac3parse ! audio/x-ac3 ! ")
         default: nil

@@ -4,18 +4,31 @@ extension RecordingTrack {
     /// never came.
     func expectKeyUnit() { state.withLock { $0.missesKey = $0.missesKey ?? .early } }
 
+    /// Suspends until a unit that is not live is taken without a wait.
+    func untilRoom() async throws {
+        try await state.withLock { $0.encoder }?.untilRoom()
+    }
+
+    /// Counts a unit whose bytes cannot be read.
+    func refuseUnreadable() -> FrameDisposition {
+        if let cause = state.withLock({ $0.offer() }) { return .dropped(cause) }
+        return refuse(.badFormat)
+    }
+
     /// Takes a unit of encoded media as it is. If pictures were lost before it, those up to the next
     /// key unit are dropped for the same cause, since no decoder could show them.
     ///
     /// - Parameter onPlaced: Called with the unit's time in the recorder's time.
     func record(_ unit: MediaSample, onPlaced: (MediaTime) -> Void) -> FrameDisposition {
         let isKey = kind == .audio || !unit.buffer.isDelta
-        if !isKey, let cause = skip() { return .dropped(cause) }
-        switch place(unit.runningTime, unit.liveTiming) {
+        let isLive = unit.liveTiming != nil
+        let time =
+            isLive ? state.withLock { $0.unitTimes.next(unit.runningTime) } : unit.runningTime
+        if !isKey, let cause = skip(unit) { return .dropped(cause) }
+        switch place(time, unit.liveTiming) {
         case .drop(let cause): return miss(cause)
         case .at(let placed):
             onPlaced(placed)
-            let isLive = unit.liveTiming != nil
             switch admit(.unit(unit), placed: placed, isLive: isLive) {
             case .refused(let cause): return miss(cause)
             case .admitted(let encoder):
@@ -32,8 +45,11 @@ extension RecordingTrack {
     }
 
     /// Counts a unit that cannot be decoded, and returns why; `nil` if it can.
-    private func skip() -> DropCause? {
+    private func skip(_ unit: MediaSample) -> DropCause? {
         state.withLock { state in
+            if let caps = state.caps, caps.mediaType != unit.caps.mediaType {
+                state.missesKey = state.missesKey ?? .early
+            }
             guard let cause = state.missesKey, state.offer() == nil else { return nil }
             state.drops[cause] += 1
             return cause

@@ -24,6 +24,7 @@ final class RecordingTrack: Sendable {
         /// Why the units of encoded pictures are dropped until a key unit comes; `nil`: they are
         /// not. ``DropCause/early`` before the first.
         var missesKey: DropCause? = .early
+        var unitTimes = LiveUnitTimes()
         /// All encoders whose pipelines have not been shut down yet.
         var encoders: [TrackEncoder] = []
         var caps: Caps?

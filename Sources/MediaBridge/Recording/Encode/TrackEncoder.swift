@@ -96,6 +96,9 @@ final class TrackEncoder: Sendable {
     /// Whether a buffer is accepted without blocking and without an eviction.
     var hasRoom: Bool { branch.hasRoom && branch.waitingBytes < Self.mostBytes }
 
+    /// Suspends until a buffer is accepted without blocking, or until the encoder is closed.
+    func untilRoom() async throws { try await branch.untilRoom() }
+
     /// The size of what may wait, in bytes: pictures of 4K in JPEG are megabytes each.
     private static let mostBytes = 64_000_000
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// `@unchecked Sendable`: all mutable state is used only on the queue passed to the initializer.
 final class RecordingWriter: @unchecked Sendable {
     let limits: WritingLimits
-    private let container: RecordingContainer
+    let container: RecordingContainer
     let kinds: [RecordingKind]
     private let names: SegmentNames
     let queue: SerialQueue

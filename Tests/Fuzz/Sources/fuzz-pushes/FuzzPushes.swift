@@ -40,11 +40,11 @@ private func pushPixelBuffer(_ input: inout FuzzInput) {
 }
 
 private func pushUnit(_ input: inout FuzzInput) {
-    let codecs = EncodedVideoFrame.Codec.allCases
+    let codecs: [EncodedVideoFrame.Codec] = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg]
     let codec = codecs[Int(input.byte()) % codecs.count]
     let time = input.byte() % 4 == 0 ? nil : MediaTime(nanoseconds: input.wide())
     PushedEngine.shared.engine.pushExternalEncodedVideoFrame(
-        EncodedVideoFrame(codec, bytes: input.rest(), time: time),
+        EncodedVideoFrame(codec, bytes: input.rest(), runningTime: time),
         track: PushedEngine.shared.units)
 }
 

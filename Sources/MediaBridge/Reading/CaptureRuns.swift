@@ -118,7 +118,7 @@ final class CaptureRuns: Sendable {
             letGo(besides: [branch.name])
             let isOpen = rest == .null && !others.1.isEmpty
             let problem = capture.finishAndWait(hasEnded: branch.isEnded)
-            try pipeline.setStateAndWait(isOpen ? .ready : rest)
+            try capture.leaveAndWait(to: isOpen ? .ready : rest)
             if let problem = problem ?? capture.missingFile { throw problem }
         }
     }

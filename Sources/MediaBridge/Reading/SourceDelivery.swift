@@ -39,10 +39,15 @@ final class SourceDelivery: CaptureReceiver {
         var onFirstFrame: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
+    /// Returns the rotation of the sample that was pulled last.
+    private let rotation: @Sendable () -> VideoRotation
     /// Frames of this run that came when there was no consumer, or after the end.
     private let unwanted = Atomic<Int>(0)
     /// Queue on which endings are reported: never on a streaming thread.
     private let queue = SerialQueue(label: "mediabridge.ending")
+
+    /// - Parameter rotation: Returns the rotation of the sample that was pulled last.
+    init(rotation: @escaping @Sendable () -> VideoRotation) { self.rotation = rotation }
 
     var consumer: Consumer? {
         get { state.withLock { $0.consumer } }
@@ -119,10 +124,23 @@ final class SourceDelivery: CaptureReceiver {
     }
 
     func receive(_ sample: MediaSample) {
-        let wanted = state.withLock { state in
-            if case .audio = state.consumer { "audio" } else { "video" }
-        }
+        guard let consumer = enter() else { return }
+        let isTaken =
+            if case .video(let consumer) = consumer { give(sample, to: consumer) } else { false }
+        leave()
+        guard !isTaken else { return }
+        let wanted = if case .audio = consumer { "audio" } else { "video" }
         finish(.failed(.notRaw(wanted, "\(sample.caps)")))
+    }
+
+    /// Passes an encoded unit on.
+    ///
+    /// - Returns: False if the sample is no unit of pictures, or the consumer takes no units.
+    private func give(_ sample: MediaSample, to consumer: any VideoFrameConsumer) -> Bool {
+        guard sample.caps.isEncodedPictures else { return false }
+        guard !sample.isHeader else { return true }
+        let unit = EncodedVideoFrame(sample, rotation: rotation())
+        return consumer.consume(unit) != .wrongBufferType
     }
 
     /// Returns the consumer of the next frame, `nil` if it is not wanted. The caller calls
@@ -175,6 +193,7 @@ extension PipelineError {
     static func notRaw(_ kind: String, _ what: String) -> PipelineError {
         PipelineError(
             .streamFailed, message: "the capture gives \(what), not raw \(kind)",
-            advice: "put decodebin, or \(kind)convert, at the end of the string")
+            advice: "put decodebin, or \(kind)convert, at the end of the string"
+                + "; units() of a source reads what comes encoded")
     }
 }

@@ -47,6 +47,9 @@ final class SequenceRun: Sendable {
         }
     }
 
+    /// The rotation of the last item.
+    var rotation: VideoRotation { reader.branch.translation.rotation }
+
     /// Returns the next item; `nil` at the end of the stream and in a cancelled task.
     func next() async throws(PipelineError) -> SampleTranslation.Item? {
         let phase = state.withLock { state in

@@ -5,7 +5,7 @@ internal import Synchronization
 final class CaptureReader: Sendable {
     let runs: CaptureRuns
     let branch: CaptureBranch
-    let delivery = SourceDelivery()
+    let delivery: SourceDelivery
     private enum Claimant {
         case sequence(ObjectIdentifier, Reading)
         case engine
@@ -19,6 +19,7 @@ final class CaptureReader: Sendable {
     init(_ runs: CaptureRuns, _ branch: CaptureBranch) {
         self.runs = runs
         self.branch = branch
+        delivery = SourceDelivery { [translation = branch.translation] in translation.rotation }
         runs.add(branch)
         runs.capture.pipeline.onFirstError { [weak branch, delivery] error in
             branch?.afterDelivery { delivery.finish(.failed(error)) }

@@ -15,6 +15,9 @@ internal import Synchronization
 /// throws an error if it fails. If no call ends it, because a loop was left, the error becomes the
 /// pipeline's ``Pipeline/failure``.
 ///
+/// What comes encoded (`rtspsrc … ! rtph264depay ! h264parse`) arrives as units, in a loop of
+/// ``units()`` and in an engine, which decodes it while anybody wants pictures.
+///
 /// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and
 /// calls the `should…` methods on its control thread. Thread: any but a streaming thread.
 public final class PipelineVideoSource: VideoSource, Sendable {
@@ -136,6 +139,13 @@ public final class PipelineVideoSource: VideoSource, Sendable {
 
     /// Returns the time base of the whole capture.
     public func timeBase() -> MediaTimeBase? { reader.capture.timeBase }
+
+    /// Asks for a key frame: of the encoder in the string, or of the sender behind a network source.
+    /// Does not block. Thread: any.
+    ///
+    /// - Returns: Whether an element of the string took the request. A file has none that does.
+    @discardableResult
+    public func requestKeyFrame() -> Bool { reader.branch.sink.requestKeyFrame() }
 
     /// Opens devices; files are opened by ``shouldStart()``. Blocks.
     ///

@@ -1,0 +1,133 @@
+internal import MediaCore
+internal import Synchronization
+
+/// One video track of another user: frames go to its receivers as they come, and units to those who
+/// take units, and decoded to the others.
+///
+/// Thread: any, one frame or unit at a time.
+final class RemoteVideo: Sendable {
+    let video: VideoStream
+    private let meter: FrameMeter
+    private let decoder: TrackDecoder
+    private let pictures: Pictures
+    /// What the events of the track need.
+    struct Listener: Sendable {
+        /// Called after the first frame with the size of the picture; zero if only the bytes say.
+        let onFirst: @Sendable (VideoSize) -> Void
+        /// Called if the units cannot be decoded.
+        let onFailure: @Sendable (any Error) -> Void
+    }
+    private struct State {
+        /// Nothing came since the beginning, or since the track was published again.
+        var isFresh = true
+        var carriesUnits = false
+    }
+    private let state = Mutex(State())
+    private let listener: Listener
+
+    /// Receives the decoded pictures.
+    private final class Pictures: VideoFrameConsumer {
+        let decoded = RateMeter()
+        private let video: VideoStream
+        private let meter: FrameMeter
+        private let onPicture: Mutex<(@Sendable (VideoSize) -> Void)?> = Mutex(nil)
+        private let onFailure: @Sendable (any Error) -> Void
+
+        init(
+            _ video: VideoStream, _ meter: FrameMeter,
+            onFailure: @escaping @Sendable (any Error) -> Void
+        ) {
+            self.video = video
+            self.meter = meter
+            self.onFailure = onFailure
+        }
+
+        /// Calls `body` with the size of the next picture.
+        func announce(_ body: @escaping @Sendable (VideoSize) -> Void) {
+            onPicture.withLock { $0 = body }
+        }
+
+        func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+            let size = frame.size
+            decoded.note()
+            meter.remember(size)
+            video.consume(frame)
+            onPicture.withLock { $0.take() }?(size)
+            return .accepted
+        }
+
+        func sourceDidFail(_ error: any Error) { onFailure(error) }
+    }
+
+    init(
+        _ backend: any MediaBackend, _ clock: EngineClock, queueTimeout: Duration,
+        _ listener: Listener
+    ) {
+        video = VideoStream(backend)
+        meter = FrameMeter(clock: clock.clockTime)
+        pictures = Pictures(video, meter, onFailure: listener.onFailure)
+        decoder = TrackDecoder(
+            backend, to: pictures, isOffline: clock.isOffline, queueTimeout: queueTimeout,
+            onKeyFrameNeeded: {})
+        self.listener = listener
+    }
+
+    deinit { decoder.end() }
+
+    /// The number of frames and units that came.
+    var received: Int { meter.frames }
+
+    /// Returns the counts of this track.
+    ///
+    /// - Parameter now: The time for the frame rate; `nil` to leave the rate at zero.
+    func counts(now: MediaTime?) -> EngineStatistics.Remote {
+        let decoding = decoder.balance(of: pictures.decoded.frames)
+        return EngineStatistics.Remote(
+            received: meter.frames, decoding: decoding,
+            frameRate: now.map { meter.rate(at: $0) } ?? 0, size: meter.lastSize)
+    }
+
+    /// The track was published again, or is gone: what comes next is a beginning.
+    func beginAnew() {
+        state.withLock { $0 = State() }
+        endUnits()
+    }
+
+    private func endUnits() {
+        decoder.end()
+        video.endUnits()
+    }
+
+    func receive(_ frame: consuming VideoFrame) {
+        meter.note(frame)
+        let (isFirst, endsUnits) = state.withLock { state in
+            defer { (state.isFresh, state.carriesUnits) = (false, false) }
+            return (state.isFresh, state.carriesUnits)
+        }
+        if endsUnits { endUnits() }
+        if isFirst { video.beginAnew() }
+        let size = frame.size
+        video.consume(frame)
+        if isFirst { listener.onFirst(size) }
+    }
+
+    func receive(_ unit: EncodedVideoFrame) {
+        meter.note(.unit(unit))
+        let isFirst = state.withLock { state in
+            defer { (state.isFresh, state.carriesUnits) = (false, true) }
+            return state.isFresh
+        }
+        if isFirst { video.beginAnew() }
+        let reach = video.offer(unit, asUnit: true)
+        if isFirst {
+            if let size = unit.size {
+                listener.onFirst(size)
+            } else if reach.needsPicture {
+                pictures.announce(listener.onFirst)
+            } else {
+                listener.onFirst(VideoSize(width: 0, height: 0))
+            }
+        }
+        if reach.needsPicture { _ = decoder.decode(unit) } else { decoder.end() }
+    }
+}

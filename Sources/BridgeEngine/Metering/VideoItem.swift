@@ -1,0 +1,46 @@
+internal import MediaCore
+
+/// What a video track carries: a picture, or an encoded unit that nobody decoded yet.
+enum VideoItem: MediaFrame {
+    case picture(VideoFrame)
+    case unit(EncodedVideoFrame)
+
+    var runningTime: MediaTime? {
+        switch self {
+        case .picture(let frame): frame.runningTime
+        case .unit(let unit): unit.runningTime
+        }
+    }
+
+    var liveTiming: LiveTiming? {
+        switch self {
+        case .picture(let frame): frame.liveTiming
+        case .unit(let unit): unit.liveTiming
+        }
+    }
+
+    /// Whether it is an encoded unit.
+    var isUnit: Bool { if case .unit = self { true } else { false } }
+
+    var isEmpty: Bool {
+        switch self {
+        case .picture(let frame): frame.isEmpty
+        case .unit(let unit): unit.isEmpty
+        }
+    }
+
+    var unitReferences: EncodedVideoFrameReferences? {
+        switch self {
+        case .picture: nil
+        case .unit(let unit): unit.references
+        }
+    }
+
+    /// The size of the picture; `nil` for a unit of which only the bytes say.
+    var size: VideoSize? {
+        switch self {
+        case .picture(let frame): frame.size
+        case .unit(let unit): unit.size
+        }
+    }
+}

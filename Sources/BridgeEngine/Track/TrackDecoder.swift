@@ -1,0 +1,193 @@
+internal import Dispatch
+internal import MediaBasics
+internal import MediaCore
+internal import Synchronization
+
+/// Decodes the units of one stream while anybody wants pictures: one decoder for all receivers,
+/// created with the first unit that is wanted as a picture, and released with the first that is not.
+///
+/// The decoder is called on a queue of its own, so a unit costs its source no decoding. Thread: any,
+/// one unit at a time.
+final class TrackDecoder: Sendable {
+    private struct State {
+        var isWanted = false
+        var decoder: (any VideoDecoder)?
+        var codec: EncodedVideoFrame.Codec?
+        /// No decoder could be created: reported once, and not tried again before the next
+        /// ``end()``.
+        var isHopeless = false
+        /// The reference chain where units come in, and where they are decoded.
+        var entered = ReferenceChain()
+        var decoded = ReferenceChain()
+    }
+    private let state = Mutex(State())
+    private let backend: any MediaBackend
+    /// Weak, because it owns this object.
+    private weak let output: (any VideoFrameConsumer)?
+    private let onKeyFrameNeeded: @Sendable () -> Void
+    private let queue = SerialQueue(label: "mediabridge.decode")
+    /// Units that wait until the decoder is created, or accepts them.
+    private let units: Mailbox<EncodedVideoFrame>
+    private let isOffline: Bool
+    private let queueTimeout: Duration
+    /// Units that no decoder took, by cause.
+    private let drops = DropMeter()
+    /// Units that decoders took without producing a picture, of decoders that no longer exist.
+    private let lostBefore = Atomic<Int>(0)
+    private static let depth = 32
+
+    /// - Parameters:
+    ///   - output: Receives the pictures, and the error of a decoder that fails.
+    ///   - queueTimeout: How long a unit waits for room if none may be lost.
+    ///   - onKeyFrameNeeded: Called when units are dropped until the next key frame, once for each
+    ///     interruption.
+    init(
+        _ backend: any MediaBackend, to output: any VideoFrameConsumer, isOffline: Bool,
+        queueTimeout: Duration, onKeyFrameNeeded: @escaping @Sendable () -> Void
+    ) {
+        self.backend = backend
+        self.output = output
+        self.isOffline = isOffline
+        self.queueTimeout = queueTimeout
+        self.onKeyFrameNeeded = onKeyFrameNeeded
+        let reach = Reach()
+        units = Mailbox(depth: Self.depth, on: queue) { reach.decoder?.work($0) }
+        reach.decoder = self
+    }
+
+    private final class Reach: @unchecked Sendable {  // set once, before the first unit is posted
+        weak var decoder: TrackDecoder?
+    }
+
+    /// Decodes a unit.
+    ///
+    /// - Returns: Whether it is queued; what becomes of it later is counted here.
+    func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        let references = unit.references
+        let (isNew, refusal, tells) = state.withLock { state -> (Bool, DropCause?, Bool) in
+            defer { state.isWanted = true }
+            if state.isHopeless { return (false, .undecodable, false) }
+            guard state.entered.admits(references) else {
+                return (!state.isWanted, .needsKeyFrame, state.entered.lose())
+            }
+            return (!state.isWanted, nil, false)
+        }
+        if isNew { units.open() }
+        if tells { onKeyFrameNeeded() }
+        if let refusal { return drop(refusal) }
+        switch units.post(unit, whenFull: .wait(atMost: isOffline ? queueTimeout : .zero)) {
+        case .taken, .takenForOldest: return .accepted
+        case .full:
+            if state.withLock({ $0.entered.lose() }) { onKeyFrameNeeded() }
+            return drop(.queueFull)
+        case .closed: return drop(.notStarted)
+        }
+    }
+
+    /// Releases the decoder, because nobody wants pictures, or because other units follow. Units that
+    /// wait are dropped. The next unit has to be a key frame. Returns at once.
+    func end() {
+        let wasThere = state.withLock { state in
+            let wasThere = state.isWanted || state.decoder != nil
+            (state.isWanted, state.isHopeless, state.entered) = (false, false, ReferenceChain())
+            return wasThere
+        }
+        guard wasThere else { return }
+        let lost = units.abandon()
+        if lost > 0 { drops.note(.notStarted, lost) }
+        queue.async { [self] in release() }
+    }
+
+    /// Delivers the pictures of all units so far, then calls `body`. Returns at once.
+    func finish(then body: @escaping @Sendable () -> Void) {
+        guard state.withLock({ $0.isWanted }) else { return body() }
+        queue.async { [self] in
+            units.drain()
+            state.withLock { $0.decoder }?.drain()
+            state.withLock { ($0.entered, $0.decoded) = (ReferenceChain(), ReferenceChain()) }
+            body()
+        }
+    }
+
+    /// Returns when the units so far are decoded and an ``end()`` is done, or after `limit`.
+    func settled(within limit: Duration) async { await queue.outcome(within: limit) {} }
+
+    /// The units that decoders took without producing a picture.
+    private var lostUnits: Int {
+        lostBefore.load(ordering: .relaxed) + (state.withLock { $0.decoder }?.lostUnits ?? 0)
+    }
+
+    /// Returns the counts of the units that were to be decoded.
+    ///
+    /// - Parameter pictures: The number of pictures that came of them.
+    func balance(of pictures: Int) -> FrameBalance {
+        var dropped = drops.all
+        dropped[.undecodable] += lostUnits
+        return FrameBalance(
+            offered: pictures + dropped.total, delivered: pictures, dropped: dropped)
+    }
+
+    // MARK: On the queue
+
+    private func work(_ unit: EncodedVideoFrame) {
+        let references = unit.references
+        let (present, isFit, isAdmitted) = state.withLock { state in
+            let isFit = state.decoder != nil && state.codec == unit.codec
+            // A new decoder does not have the units before this one.
+            if !isFit { state.decoded = ReferenceChain() }
+            return (state.decoder, isFit, state.decoded.admits(references))
+        }
+        guard isAdmitted else { return lose(.needsKeyFrame) }
+        guard !state.withLock({ $0.isHopeless }), let output else {
+            drops.note(.undecodable)
+            return
+        }
+        if let present, isFit { return give(unit, to: present) }
+        // The pictures of the previous codec are delivered before those of the next one.
+        present?.drain()
+        release()
+        do {
+            let decoder = try backend.makeDecoder(unit.codec, to: output)
+            state.withLock { ($0.decoder, $0.codec) = (decoder, unit.codec) }
+            give(unit, to: decoder)
+        } catch {
+            state.withLock { $0.isHopeless = true }
+            drops.note(.undecodable)
+            output.sourceDidFail(error)
+        }
+    }
+
+    private func give(_ unit: EncodedVideoFrame, to decoder: any VideoDecoder) {
+        var disposition = decoder.decode(unit)
+        if isOffline {
+            // Without a clock the source waits for the decoder; a decoder does not tell when it has
+            // room again.
+            let deadline = ContinuousClock.now + queueTimeout
+            while disposition == .queueFull, ContinuousClock.now < deadline {
+                _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1))
+                disposition = decoder.decode(unit)
+            }
+        }
+        if case .dropped(let cause) = disposition { lose(cause) }
+    }
+
+    private func lose(_ cause: DropCause) {
+        drops.note(cause)
+        if state.withLock({ $0.decoded.lose() }) { onKeyFrameNeeded() }
+    }
+
+    private func drop(_ cause: DropCause) -> FrameDisposition {
+        drops.note(cause)
+        return .dropped(cause)
+    }
+
+    private func release() {
+        let decoder = state.withLock { state in
+            defer { (state.decoder, state.codec) = (nil, nil) }
+            return state.decoder
+        }
+        guard let decoder else { return }
+        decoder.stop()
+        lostBefore.add(decoder.lostUnits, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,27 @@
+extension EncodedAudioFrame {
+    /// Creates a unit of a capture.
+    init(_ sample: MediaSample) {
+        let (format, times) = (sample.caps.soundFormat, sample.times)
+        self.init(
+            Codec(sample.caps), sample, runningTime: times.running, duration: times.duration,
+            sampleRate: format.rate, channelCount: format.channels, liveTiming: times.live)
+    }
+
+    /// Returns the unit as a sample: see ``MediaSample/of(_:_:isDelta:caps:)``.
+    func sample() throws -> MediaSample {
+        // Sound is decoded in the order in which it is heard: the time says nothing new.
+        let own = (storage as? MediaSample)?.times
+        let decoding = own?.running == runningTime ? own?.decoding : nil
+        let times = MediaSample.Times(
+            running: runningTime, decoding: decoding, duration: duration, live: liveTiming)
+        return try MediaSample.of(storage, times) {
+            try codec.caps(
+                codecData: codecData, sampleRate: sampleRate, channelCount: channelCount)
+        }
+    }
+
+    borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+        let sample = try sample()
+        return ElementChain.BufferWithCaps(buffer: sample.buffer.retained(), caps: sample.caps)
+    }
+}

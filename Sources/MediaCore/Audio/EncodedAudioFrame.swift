@@ -1,0 +1,112 @@
+/// A unit of encoded audio: a small, copyable, reference-counted handle on the bytes of one packet,
+/// with its times.
+///
+/// Passing a unit on, keeping it, and sending it to any number of outputs copies no bytes. It
+/// outlives the pipeline that produced it. Thread: any.
+public struct EncodedAudioFrame: Sendable {
+    /// A codec. Codecs without a name here have the media type of GStreamer as their name:
+    /// `Codec(rawValue: "audio/x-speex")`.
+    public struct Codec: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The name: `opus`.
+        public let rawValue: String
+
+        /// Creates a codec from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Opus: one packet of one stream, of one or two channels.
+        public static let opus = Codec(rawValue: "opus")
+        /// AAC: one frame with its ADTS header; or without, with
+        /// ``EncodedAudioFrame/codecData`` (AudioSpecificConfig).
+        public static let aac = Codec(rawValue: "aac")
+        /// MP3: one frame.
+        public static let mp3 = Codec(rawValue: "mp3")
+        /// FLAC: one frame.
+        public static let flac = Codec(rawValue: "flac")
+        /// Vorbis: one packet.
+        public static let vorbis = Codec(rawValue: "vorbis")
+        /// AC-3: one frame.
+        public static let ac3 = Codec(rawValue: "ac3")
+        /// G.711, A-law: any number of samples.
+        public static let alaw = Codec(rawValue: "alaw")
+        /// G.711, µ-law: any number of samples.
+        public static let mulaw = Codec(rawValue: "mulaw")
+
+        /// The name.
+        public var description: String { rawValue }
+    }
+
+    /// The codec of the bytes.
+    public var codec: Codec
+
+    /// The memory that holds the bytes.
+    public var storage: any EncodedStorage
+
+    /// When the first sample is due, in the running time of the object that produced it; `nil` if
+    /// unknown. Outputs and recordings reject a unit without it.
+    public var runningTime: MediaTime?
+
+    /// How long the unit lasts; `nil` if unknown.
+    public var duration: MediaTime?
+
+    /// Samples per second and channel, in Hz; `nil` if only the bytes say.
+    public var sampleRate: Int?
+
+    /// The number of channels; `nil` if only the bytes say.
+    public var channelCount: Int?
+
+    /// How running time relates to the shared clock; set on units of a live capture, otherwise
+    /// `nil`.
+    public var liveTiming: LiveTiming?
+
+    /// Creates a unit from a storage. Its bytes are not checked here.
+    public init(
+        _ codec: Codec, _ storage: any EncodedStorage, runningTime: MediaTime?,
+        duration: MediaTime? = nil, sampleRate: Int? = nil, channelCount: Int? = nil,
+        liveTiming: LiveTiming? = nil
+    ) {
+        self.codec = codec
+        self.storage = storage
+        self.runningTime = runningTime
+        self.duration = duration
+        self.sampleRate = sampleRate
+        self.channelCount = channelCount
+        self.liveTiming = liveTiming
+    }
+
+    /// Creates a unit from bytes of the program: Opus, AAC, MP3, AC-3 and G.711. They are not checked
+    /// here.
+    ///
+    /// - Parameters:
+    ///   - codecData: What the decoder needs before the first unit, if it is not in the bytes.
+    ///     Default `nil`.
+    ///   - sampleRate: Must be given for G.711.
+    ///   - channelCount: Must be given for Opus and G.711.
+    public init(
+        _ codec: Codec, bytes: [UInt8], codecData: [UInt8]? = nil, runningTime: MediaTime?,
+        duration: MediaTime? = nil, sampleRate: Int? = nil, channelCount: Int? = nil
+    ) {
+        self.init(
+            codec, MemoryEncodedStorage(bytes, codecData: codecData), runningTime: runningTime,
+            duration: duration, sampleRate: sampleRate, channelCount: channelCount)
+    }
+
+    /// The number of bytes.
+    public var byteCount: Int { storage.byteCount }
+
+    /// What the decoder needs before the first unit, if it is not in the bytes; otherwise `nil`.
+    public var codecData: [UInt8]? { storage.codecData }
+
+    /// Calls `body` with the bytes, which are valid only during the call.
+    ///
+    /// - Throws: ``FrameError`` if the memory cannot be mapped, and any error that `body` throws.
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        try storage.withUnsafeBytes(body)
+    }
+
+    /// A copy of the bytes; empty if the memory cannot be mapped. Setting it replaces the storage by
+    /// memory of the program.
+    public var bytes: [UInt8] {
+        get { storage.copiedBytes }
+        set { storage = MemoryEncodedStorage(newValue, codecData: codecData) }
+    }
+}

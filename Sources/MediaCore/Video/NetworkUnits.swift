@@ -1,0 +1,60 @@
+/// The NAL units of an access unit of H.264 or H.265, by the offsets of their headers.
+///
+/// Source: ITU-T H.264 annex B (start codes), ISO/IEC 14496-15 (lengths, `avcC`, `hvcC`).
+package struct NetworkUnits: Sequence {
+    private let bytes: UnsafeRawBufferPointer
+    /// The number of bytes of each length; `nil` for start codes.
+    private let lengthSize: Int?
+
+    /// - Parameters:
+    ///   - bytes: Must stay valid as long as this is used.
+    ///   - codecData: The codec data of the stream, which says how long the lengths are; `nil` for a
+    ///     byte stream.
+    package init(
+        _ bytes: UnsafeRawBufferPointer, of codec: EncodedVideoFrame.Codec, codecData: [UInt8]?
+    ) {
+        self.bytes = bytes
+        let place = codec == .h265 ? 21 : 4
+        lengthSize = codecData.map { $0.count > place ? Int($0[place] & 3) + 1 : 4 }
+    }
+
+    /// Whether the bytes begin as a unit does: with a start code, or with the length of a NAL unit.
+    package var beginsProperly: Bool {
+        guard lengthSize == nil else { return contains { _ in true } }
+        guard let first = bytes.firstIndex(where: { $0 != 0 }) else { return false }
+        return first >= 2 && bytes[first] == 1 && first + 1 < bytes.count
+    }
+
+    package func makeIterator() -> Iterator { Iterator(bytes: bytes, lengthSize: lengthSize) }
+
+    package struct Iterator: IteratorProtocol {
+        fileprivate let bytes: UnsafeRawBufferPointer
+        fileprivate let lengthSize: Int?
+        fileprivate var at = 0
+
+        /// Returns the offset of the next header.
+        package mutating func next() -> Int? {
+            guard let lengthSize else { return nextAfterStartCode() }
+            guard at + lengthSize < bytes.count else { return nil }
+            let length = bytes[at..<at + lengthSize].reduce(0) { $0 << 8 | Int($1) }
+            let header = at + lengthSize
+            guard length > 0, length <= bytes.count - header else {
+                at = bytes.count
+                return nil
+            }
+            at = header + length
+            return header
+        }
+
+        private mutating func nextAfterStartCode() -> Int? {
+            var zeros = 0
+            while at < bytes.count {
+                let byte = bytes[at]
+                at += 1
+                if byte == 1, zeros >= 2, at < bytes.count { return at }
+                zeros = byte == 0 ? zeros + 1 : 0
+            }
+            return nil
+        }
+    }
+}
