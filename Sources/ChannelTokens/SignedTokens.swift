@@ -60,4 +60,13 @@ public struct SignedTokens: TokenVerifier {
                 advice: "sign a new one; if it is new, compare the clocks of both machines")
         }
     }
+    /// Returns how long the token of a request is valid from now on; `nil` if it is not valid at all.
+    public func lifetime(of request: ChannelRequest) -> Duration? {
+        guard let token = request.token,
+            let claims = ChannelToken.claims(of: token, signedWith: secrets)
+        else { return nil }
+        let now = now().timeIntervalSince1970 * 1000
+        // A token without an end is as good as one that ends in a hundred years.
+        return .milliseconds(min(max(0, Double(claims.expiry) - now), 3_155_760_000_000))
+    }
 }

@@ -82,6 +82,13 @@ package final class Heartbeat: Sendable {
     deinit { cancel() }
 }
 
+extension SerialQueue {
+    /// Enqueues `body` after `delay`. It cannot be cancelled: what it holds lives until then.
+    package func async(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
+        _ = TimerThread.shared.schedule(in: delay.wholeNanoseconds) { [self] in async(body) }
+    }
+}
+
 extension Duration {
     /// The duration in nanoseconds; zero if it is negative, limited to half of the maximum of
     /// UInt64.

@@ -13,11 +13,19 @@ final class Ears: ChannelReceiver {
         case unpublished(TrackID, UserID)
         /// Told apart by its running time in milliseconds.
         case frame(Int, TrackID, UserID)
+        /// Told apart by its last byte.
+        case unit(Int, TrackID, UserID)
+        case muted(Bool, TrackID, UserID)
+        case message(String, UserID)
+        case reconnecting(Int)
+        case connected
         case disconnected(EngineError.Code)
     }
     private let heard = Observed<[Word]>([])
     private let pictures = Mutex<[VideoFrame]>([])
     private let onWord: @Sendable (Word) -> Void
+    /// The token for each time that it is asked for one.
+    let tokens = Mutex<[String]>([])
 
     /// - Parameter onWord: Called in the receiver's turn.
     init(onWord: @escaping @Sendable (Word) -> Void = { _ in }) { self.onWord = onWord }
@@ -51,10 +59,35 @@ final class Ears: ChannelReceiver {
         let frame = copy frame
         note(.frame(Int(frame.milliseconds), track, user), frame)
     }
+    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {
+        note(.unit(Int(unit.bytes.last ?? 0), track, user))
+    }
+    func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID) {
+        note(.muted(isMuted, track, user))
+    }
+    func receive(_ message: ChannelMessage, from user: UserID) {
+        note(.message(message.text, user))
+    }
+    func connectionChanged(_ connection: ChannelConnection) {
+        switch connection {
+        case .connected: note(.connected)
+        case .reconnecting(let attempt, _): note(.reconnecting(attempt))
+        }
+    }
+    func token(for reason: TokenReason) async throws(EngineError) -> String? {
+        tokens.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    }
     func disconnected(_ error: EngineError) { note(.disconnected(error.code)) }
 }
 
 extension [Ears.Word] {
+    /// The numbers of a user's units, in the order of their coming.
+    func units(_ user: UserID, _ track: TrackID = .main) -> [Int] {
+        compactMap { word in
+            if case .unit(let number, track, user) = word { number } else { nil }
+        }
+    }
+
     func times(_ user: UserID, _ track: TrackID = .main) -> [Int] {
         compactMap { word in
             if case .frame(let time, track, user) = word { time } else { nil }
@@ -74,13 +107,58 @@ extension [Ears.Word] {
                 guard tracks[user]?.insert(track).inserted == true else { return false }
             case .unpublished(let track, let user):
                 guard tracks[user]?.remove(track) != nil else { return false }
-            case .frame(_, let track, let user):
+            case .muted(_, let track, let user), .unit(_, let track, let user),
+                .frame(_, let track, let user):
                 guard tracks[user]?.contains(track) == true else { return false }
+            case .message, .reconnecting, .connected: continue
             case .disconnected:
                 guard index == count - 1 else { return false }
             }
         }
         return true
+    }
+}
+
+/// A member of a channel, with its publications by track.
+final class Member: Sendable {
+    let membership: any ChannelMembership
+    private let publications = Mutex<[TrackID: any VideoPublication]>([:])
+
+    init(_ membership: any ChannelMembership) { self.membership = membership }
+
+    func publish(_ track: TrackID, feedback: any PublicationFeedback = NoFeedback()) {
+        let publication = membership.publish(track, feedback: feedback)
+        publications.withLock { $0[track] = publication }
+    }
+
+    func unpublish(_ track: TrackID) { publications.withLock { $0[track] }?.end() }
+
+    func mute(_ isMuted: Bool, _ track: TrackID) {
+        publications.withLock { $0[track] }?.setMuted(isMuted)
+    }
+
+    @discardableResult
+    func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition {
+        publications.withLock { $0[track] }?.send(frame) ?? .notStarted
+    }
+
+    @discardableResult
+    func send(_ unit: EncodedVideoFrame, track: TrackID) -> FrameDisposition {
+        publications.withLock { $0[track] }?.send(unit) ?? .notStarted
+    }
+
+    func leave() async { await membership.leave() }
+
+    var statistics: ChannelStatistics { membership.statistics }
+}
+
+final class NoFeedback: PublicationFeedback {}
+
+extension LoopbackNetwork {
+    func enter(
+        _ request: ChannelRequest, receiver: any ChannelReceiver
+    ) async throws(EngineError) -> Member {
+        Member(try await join(request, receiver: receiver))
     }
 }
 

@@ -10,8 +10,8 @@ import Testing
 
     func join(
         _ user: UserID, _ ears: any ChannelReceiver
-    ) async throws -> any ChannelMembership {
-        try await network.join(ChannelRequest(channel: "room", userID: user), receiver: ears)
+    ) async throws -> Member {
+        try await network.enter(ChannelRequest(channel: "room", userID: user), receiver: ears)
     }
 
     @Test func leavingTwiceIsLeavingOnce() async throws {
@@ -89,7 +89,7 @@ import Testing
 
     /// Leaves from inside of a call, and waits there until it has left.
     private final class Fleeing: ChannelReceiver {
-        let membership = Mutex<(any ChannelMembership)?>(nil)
+        let membership = Mutex<(Member)?>(nil)
         let fled = AsyncStream<Void>.makeStream()
         private let late = Atomic<Int>(0)
         var framesAfterwards: Int { late.load(ordering: .relaxed) }
@@ -134,7 +134,7 @@ import Testing
         let ears = Ears()
         let ben = try await join("ben", ears)
         let lost = Ears()
-        var anna: (any ChannelMembership)? = try await join("anna", lost)
+        var anna: (Member)? = try await join("anna", lost)
         anna?.publish(.main)
         anna = nil
         await ears.hears(.left("anna", .dropped))
@@ -148,7 +148,7 @@ import Testing
 
     @Test func nothingIsHeldAfterLeaving() async throws {
         weak var receiver: Ears?
-        weak var membership: (any ChannelMembership)?
+        weak var membership: (Member)?
         weak var picture: (any VideoFrameStorage)?
         let gate = Gate()
         let slow = Ears { _ in gate.pass() }
@@ -199,7 +199,7 @@ import Testing
 
     @Test func aReceiverIsLetGoOfWhenItsChannelIsClosed() async throws {
         weak var receiver: Ears?
-        let anna: any ChannelMembership
+        let anna: Member
         do {
             let ears = Ears()
             anna = try await join("anna", ears)

@@ -6,8 +6,8 @@ import Testing
 @Suite(.deadline(minutes: 3)) struct LoopbackRaceTests {
     let network = LoopbackNetwork(depth: 4)
 
-    func join(_ user: UserID, _ ears: Ears) async throws -> any ChannelMembership {
-        try await network.join(ChannelRequest(channel: "room", userID: user), receiver: ears)
+    func join(_ user: UserID, _ ears: Ears) async throws -> Member {
+        try await network.enter(ChannelRequest(channel: "room", userID: user), receiver: ears)
     }
 
     @Test func aHundredJoinsAndLeavesLeaveNothing() async throws {
@@ -75,9 +75,9 @@ import Testing
         let ears = Ears()
         let request = ChannelRequest(
             channel: "room \(generator.next() % 3)", userID: UserID(UInt(generator.next() % 4)))
-        let member: any ChannelMembership
+        let member: Member
         do throws(EngineError) {
-            member = try await network.join(request, receiver: ears)
+            member = try await network.enter(request, receiver: ears)
         } catch {
             #expect(error.code == .userIDTaken)
             return
@@ -102,12 +102,12 @@ import Testing
     @Test func manySendersAndOneReceiver() async throws {
         let network = LoopbackNetwork(depth: 10_000)
         let ears = Ears()
-        let host = try await network.join(
+        let host = try await network.enter(
             ChannelRequest(channel: "room", userID: "host"), receiver: ears)
         try await withThrowingTaskGroup { group in
             for user in 0..<4 {
                 group.addTask {
-                    let member = try await network.join(
+                    let member = try await network.enter(
                         ChannelRequest(channel: "room", userID: UserID(UInt(user))),
                         receiver: Ears())
                     member.publish(.main)

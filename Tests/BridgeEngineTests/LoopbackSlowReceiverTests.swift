@@ -6,17 +6,17 @@ import Testing
 @Suite(.deadline(minutes: 3), .balanced) struct LoopbackSlowReceiverTests {
     func join(
         _ user: UserID, _ ears: Ears, _ network: LoopbackNetwork
-    ) async throws -> any ChannelMembership {
-        let member = try await network.join(
+    ) async throws -> Member {
+        let member = try await network.enter(
             ChannelRequest(channel: "room", userID: user), receiver: ears)
-        BalanceBook.current?.add(member)
+        BalanceBook.current?.add(member.membership)
         return member
     }
 
     @Test func blockedReceiversHarmNobody() async throws {
         let network = LoopbackNetwork()
         let gate = Gate()
-        var blocked: [any ChannelMembership] = []
+        var blocked: [Member] = []
         for index in 0..<40 {
             blocked.append(
                 try await join(UserID("slow \(index)"), Ears { _ in gate.pass() }, network))

@@ -8,10 +8,10 @@ import Testing
 
     func join(
         _ user: UserID, _ channel: String = "room", _ ears: Ears
-    ) async throws -> any ChannelMembership {
-        let member = try await network.join(
+    ) async throws -> Member {
+        let member = try await network.enter(
             ChannelRequest(channel: channel, userID: user), receiver: ears)
-        BalanceBook.current?.add(member)
+        BalanceBook.current?.add(member.membership)
         return member
     }
 
@@ -91,7 +91,7 @@ import Testing
         let other = LoopbackNetwork()
         let anna = try await join("anna", "room", room)
         let ben = try await join("ben", "attic", attic)
-        let cleo = try await other.join(
+        let cleo = try await other.enter(
             ChannelRequest(channel: "room", userID: "cleo"), receiver: elsewhere)
         #expect(Set(network.channelNames) == ["room", "attic"])
         for member in [anna, ben, cleo] {
@@ -136,9 +136,9 @@ import Testing
     @Test func everythingIsHeardInTheOrderOfItsSending() async throws {
         let network = LoopbackNetwork(depth: 1000)
         let ears = Ears()
-        let anna = try await network.join(
+        let anna = try await network.enter(
             ChannelRequest(channel: "room", userID: "anna"), receiver: Ears())
-        let ben = try await network.join(
+        let ben = try await network.enter(
             ChannelRequest(channel: "room", userID: "ben"), receiver: ears)
         var expected: [Ears.Word] = [.joined("anna")]
         for index in 0..<300 {

@@ -44,7 +44,7 @@ import Testing
     @Test func whoIsRefusedIsHeardOfByNobody() async throws {
         let network = LoopbackNetwork(verifier: Password(password: "sesame"))
         let ears = Ears()
-        let ben = try await network.join(
+        let ben = try await network.enter(
             ChannelRequest(channel: "cave", token: "sesame", userID: "ben"), receiver: ears)
         _ = await joinError(network, request("cave", "barley"))
         await ben.leave()

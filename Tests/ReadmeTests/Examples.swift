@@ -89,6 +89,33 @@ enum Example {
     }
 
     /// - Returns: What became of the renderer's frames.
+    static func channel() async throws {
+        // Channels
+        let network = LoopbackNetwork()
+        var impairment = LoopbackImpairment()
+        impairment.loss = 0.05
+        impairment.delay = .milliseconds(20)
+        impairment.jitter = .milliseconds(80)
+        network.impair(impairment)
+
+        let (anna, ben) = (MediaEngine(transport: network), MediaEngine(transport: network))
+        let camera =
+            "videotestsrc is-live=true num-buffers=60 ! x264enc tune=zerolatency ! h264parse"
+        try await anna.setVideoSource(PipelineVideoSource(camera))
+        try await ben.setRemoteVideoRenderer(PipelineVideoSink("fakevideosink"), forUserID: "anna")
+        try await ben.joinChannel("room", userID: "ben", role: .audience)
+        let events = anna.events
+        try await anna.joinChannel("room", userID: "anna")
+        for await event in events { if case .sourceEnded = event { break } }
+
+        let frames = await ben.statistics.channel!.incoming
+        print("\(frames.sent) sent, \(frames.lost) lost, \(frames.delivered) delivered")
+        await anna.shutDown()
+        await ben.shutDown()
+        // end
+        #expect(frames.sent > 0 && frames.sent <= 60)
+    }
+
     static func ownClasses() async throws -> FrameBalance {
         // README
         /// Ninety grey pictures, from dark to bright.

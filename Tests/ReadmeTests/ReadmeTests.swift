@@ -20,6 +20,7 @@ struct ReadmeTests {
         ("Frames", "Sources/MediaBridge/MediaBridge.docc/Frames.md", 2),
         ("Units", "Sources/MediaBridge/MediaBridge.docc/Units.md", 1),
         ("Engine", "Sources/MediaBridge/MediaBridge.docc/Engine.md", 1),
+        ("Channels", "Sources/MediaBridge/MediaBridge.docc/Channels.md", 1),
         ("Recording", "Sources/MediaBridge/MediaBridge.docc/Recording.md", 1),
         ("ComingFromAgora", "Sources/MediaBridge/MediaBridge.docc/ComingFromAgora.md", 1),
         ("Sound", "Sources/MediaBridge/MediaBridge.docc/Sound.md", 2),
@@ -85,6 +86,10 @@ struct ReadmeTests {
             let luma = try await MediaProbe.luma(of: path, columns: 1, rows: 360)
             #expect(luma.allSatisfy { $0[180] > 200 })
         }
+    }
+
+    @Test func theExampleOfAChannelSendsThroughABadNetwork() async throws {
+        try await Example.channel()
     }
 
     @Test func theUnitsOfTheArticleAreTheStartOfTheFilm() async throws {

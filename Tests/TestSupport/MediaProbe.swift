@@ -79,6 +79,24 @@ public struct MediaProbe: Sendable {
         try await hashes(of: path, ["-map", "0:v", "-vsync", "passthrough"])
     }
 
+    /// The hash of each picture of a file of nothing but pixels.
+    ///
+    /// - Parameters:
+    ///   - format: The name that ffmpeg has for it.
+    ///   - size: Such as `160x120`.
+    public static func rawPictures(
+        of path: String, format: String, size: String
+    ) async throws -> [String] {
+        let lines = try await Tool.check(
+            "ffmpeg",
+            [
+                "-v", "error", "-f", "rawvideo", "-pix_fmt", format, "-s", size, "-i", path, "-f",
+                "framemd5", "-",
+            ])
+        return lines.split(separator: "\n").filter { !$0.hasPrefix("#") }
+            .compactMap { $0.split(separator: ",").last.map { String($0) } }
+    }
+
     private static func hashes(of path: String, _ options: [String]) async throws -> [String] {
         let lines = try await Tool.check(
             "ffmpeg", ["-v", "error", "-i", path] + options + ["-f", "framemd5", "-"])

@@ -46,10 +46,14 @@ func runChannel(users: Int, frames: Int) async throws {
 private final class Room: ChannelTransport {
     private final class Membership: ChannelMembership {
         var statistics: ChannelStatistics { ChannelStatistics() }
-        func publish(_ track: TrackID) {}
-        func unpublish(_ track: TrackID) {}
-        func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition { .accepted }
+        func publish(
+            _ track: TrackID, feedback: any PublicationFeedback
+        ) -> any VideoPublication { Publication() }
         func leave() async {}
+    }
+    private final class Publication: VideoPublication {
+        func send(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
+        func end() {}
     }
     private let listener = Mutex<(any ChannelReceiver)?>(nil)
 

@@ -43,6 +43,12 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         public static let tokenExpired = Code(rawValue: "tokenExpired")
         /// The token is for another channel or another user.
         public static let tokenNotForThis = Code(rawValue: "tokenNotForThis")
+        /// The channel has as many users as it admits.
+        public static let channelFull = Code(rawValue: "channelFull")
+        /// The network, or the server of the channel, cannot be reached.
+        public static let unreachable = Code(rawValue: "unreachable")
+        /// Somebody has removed the user from the channel.
+        public static let kicked = Code(rawValue: "kicked")
         /// The channel is gone.
         public static let disconnected = Code(rawValue: "disconnected")
         /// No frame arrived before the deadline.

@@ -41,4 +41,6 @@ public enum OfflineReason: String, Sendable {
     case quit
     /// The user timed out, or its program ended without leaving.
     case dropped
+    /// The user was removed.
+    case kicked
 }

@@ -6,14 +6,11 @@ internal import Synchronization
 final class Publisher: Sendable {
     /// Sends frames unchanged, on the track's thread.
     private final class Sender: VideoFrameConsumer {
-        let membership: any ChannelMembership
-        let track: TrackID
+        let publication: any VideoPublication
         let meter: FlowMeter<VideoMedia>
 
-        init(_ membership: any ChannelMembership, _ track: TrackID, _ meter: FlowMeter<VideoMedia>)
-        {
-            self.membership = membership
-            self.track = track
+        init(_ publication: any VideoPublication, _ meter: FlowMeter<VideoMedia>) {
+            self.publication = publication
             self.meter = meter
         }
 
@@ -28,13 +25,13 @@ final class Publisher: Sendable {
         @discardableResult
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
             meter.offered.note(.unit(unit))
-            let disposition = membership.send(unit, track: track)
+            let disposition = publication.send(unit)
             meter.note(disposition)
             return disposition
         }
 
         func send(_ frame: consuming VideoFrame) -> FrameDisposition {
-            membership.send(frame, track: track)
+            publication.send(frame)
         }
     }
     private enum Way {
@@ -51,25 +48,27 @@ final class Publisher: Sendable {
     /// Starts to send the frames of `stream`.
     ///
     /// - Parameters:
+    ///   - publication: Sends them.
     ///   - request: The conversion to apply to each frame first.
     ///   - queueTimeout: How long the track waits for a slow conversion if no frame may be lost.
     init(
-        _ stream: VideoStream, as track: TrackID, to membership: any ChannelMembership,
+        _ stream: VideoStream, to publication: any VideoPublication,
         _ request: RenderRequest, clock: EngineClock, queueTimeout: Duration,
         counting meter: FlowMeter<VideoMedia>
     ) {
-        sender = Sender(membership, track, meter)
+        sender = Sender(publication, meter)
         self.stream = stream
         self.clock = clock
         self.queueTimeout = queueTimeout
-        membership.publish(track)
         if request.isIdentity {
-            let tap = stream.tap(sender, taking: membership.codecs)
+            let tap = stream.tap(sender, taking: publication.codecs)
             way.withLock { $0 = .tap(tap) }
         } else {
             send(request)
         }
     }
+
+    func setMuted(_ isMuted: Bool) { sender.publication.setMuted(isMuted) }
 
     /// Changes the conversion of the frames that follow; no frame is lost or sent twice at the
     /// change.
@@ -118,6 +117,6 @@ final class Publisher: Sendable {
             await feed.drained(within: limit)
         case nil: return
         }
-        sender.membership.unpublish(sender.track)
+        sender.publication.end()
     }
 }

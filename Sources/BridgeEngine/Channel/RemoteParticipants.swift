@@ -12,6 +12,10 @@ final class RemoteParticipants: Sendable {
         var streams: [Key: RemoteVideo] = [:]
         var users: Set<UserID> = []
         var gone = Departed<EngineStatistics.RemoteTrack, EngineStatistics.Remote>()
+        /// The membership in the present channel; `nil` before joining and after leaving.
+        var membership: (any ChannelMembership)?
+        /// What the channel was told that is wanted.
+        var demands: [Key: VideoDemand] = [:]
 
         /// Removes streams without receivers. Streams are created for every user who joins; one
         /// that still has renderers is kept for the user's return.
@@ -34,14 +38,11 @@ final class RemoteParticipants: Sendable {
     private let backend: any MediaBackend
     private let events: EventHub
     private let queueTimeout: Duration
-    private let onKeyFrameNeeded: @Sendable (TrackID) -> Void
 
     init(
         clock: EngineClock, backend: any MediaBackend, events: EventHub,
-        queueTimeout: Duration, jitterBuffer: JitterBuffer.Configuration,
-        onKeyFrameNeeded: @escaping @Sendable (TrackID) -> Void
+        queueTimeout: Duration, jitterBuffer: JitterBuffer.Configuration
     ) {
-        self.onKeyFrameNeeded = onKeyFrameNeeded
         self.queueTimeout = queueTimeout
         self.clock = clock
         self.backend = backend
@@ -88,6 +89,7 @@ final class RemoteParticipants: Sendable {
         undo: (VideoStream, R) -> Void
     ) -> R {
         let key = Key(user: user, track: track)
+        defer { tellDemand(for: key) }
         while true {
             let stream = stream(of: user, track)
             let result = body(stream.video)
@@ -105,6 +107,7 @@ final class RemoteParticipants: Sendable {
         let key = Key(user: user, track: track)
         guard let stream = state.withLock({ $0.streams[key] }) else { return }
         body(stream.video)
+        tellDemand(for: key)
         end { state in state.users.contains(user) ? [] : state.prune { $0 == key } }
     }
 
@@ -113,10 +116,45 @@ final class RemoteParticipants: Sendable {
         state.withLock { prune(&$0) }.forEach { $0.beginAnew() }
     }
 
+    // MARK: Demand
+
+    /// Tells a channel what is wanted of the others' tracks.
+    func begin(_ membership: any ChannelMembership) {
+        let keys = state.withLock { state in
+            state.membership = membership
+            return Array(state.streams.keys)
+        }
+        for key in keys { tellDemand(for: key) }
+    }
+
+    /// Tells the channel what is wanted of a track, if that has changed.
+    private func tellDemand(for key: Key) {
+        let (membership, demand) = state.withLock {
+            state -> ((any ChannelMembership)?, VideoDemand?) in
+            let demand = state.streams[key]?.video.demand
+            guard let membership = state.membership, state.demands[key] != demand else {
+                return (nil, nil)
+            }
+            state.demands[key] = demand
+            return (membership, demand)
+        }
+        membership?.want(demand, key.track, of: key.user)
+    }
+
+    private func requestKeyFrame(_ key: Key) {
+        state.withLock { $0.membership }?.requestKeyFrame(key.track, of: key.user)
+    }
+
     // MARK: Events of the channel
 
     /// Forgets all users.
     func clear() {
+        let membership = state.withLock { state in
+            state.demands = [:]
+            return state.membership.take()
+        }
+        // Not released under the lock.
+        _ = consume membership
         end { state in
             state.users = []
             return state.prune { _ in true }
@@ -170,7 +208,11 @@ final class RemoteParticipants: Sendable {
         stream(of: user, track).receive(unit)
     }
 
-    func keyFrameNeeded(_ track: TrackID) { onKeyFrameNeeded(track) }
+    func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID) {
+        // The time without frames is no freeze.
+        state.withLock { $0.streams[Key(user: user, track: track)] }?.video.beginAnew()
+        events.post(.videoMuted(isMuted, track, by: user))
+    }
 
     private func stream(of user: UserID, _ track: TrackID) -> RemoteVideo {
         let key = Key(user: user, track: track)
@@ -183,7 +225,8 @@ final class RemoteParticipants: Sendable {
                 onFailure: { error in
                     events.post(
                         .warning("\(user)'s \(track) cannot be decoded: \(error)"))
-                }))
+                },
+                onKeyFrameNeeded: { [weak self] in self?.requestKeyFrame(key) }))
         return state.withLock { state in
             let stream = state.streams[key] ?? fresh
             state.streams[key] = stream

@@ -8,18 +8,21 @@ final class RemoteSession: ChannelReceiver {
     let user: UserID
     private let side: RemoteParticipants
     private let events: EventHub
+    private let renewToken: (@Sendable (TokenReason) async throws -> String?)?
     private let onDisconnect: @Sendable (RemoteSession, EngineError) -> Void
     private let isOver = Atomic<Bool>(false)
     private let isTold = Atomic<Bool>(false)
 
     init(
         _ request: ChannelRequest, to side: RemoteParticipants, events: EventHub,
+        renewingToken renewToken: (@Sendable (TokenReason) async throws -> String?)?,
         onDisconnect: @escaping @Sendable (RemoteSession, EngineError) -> Void
     ) {
         channel = request.channel
         user = request.userID
         self.side = side
         self.events = events
+        self.renewToken = renewToken
         self.onDisconnect = onDisconnect
     }
 
@@ -70,7 +73,29 @@ final class RemoteSession: ChannelReceiver {
         side.receive(unit, track: track, from: user)
     }
 
-    func keyFrameNeeded(_ track: TrackID) { hear { $0.keyFrameNeeded(track) } }
+    func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID) {
+        hear { $0.trackMuted(isMuted, track, by: user) }
+    }
+
+    func receive(_ message: ChannelMessage, from user: UserID) {
+        hear { _ in events.post(.messageReceived(message, from: user)) }
+    }
+
+    func connectionChanged(_ connection: ChannelConnection) {
+        hear { _ in events.post(.connectionChanged(connection)) }
+    }
+
+    func token(for reason: TokenReason) async throws(EngineError) -> String? {
+        guard let renewToken else { return nil }
+        do {
+            return try await renewToken(reason)
+        } catch {
+            throw error as? EngineError
+                ?? EngineError(
+                    .tokenMissing, message: "there is no new token for channel \(channel)",
+                    underlying: error)
+        }
+    }
 
     func audioPublished(by user: UserID) { hear { $0.audio.published(by: user) } }
 

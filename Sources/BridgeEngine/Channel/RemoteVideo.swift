@@ -16,6 +16,8 @@ final class RemoteVideo: Sendable {
         let onFirst: @Sendable (VideoSize) -> Void
         /// Called if the units cannot be decoded.
         let onFailure: @Sendable (any Error) -> Void
+        /// Called for each unit that is of no use without a key frame.
+        let onKeyFrameNeeded: @Sendable () -> Void
     }
     private struct State {
         /// Nothing came since the beginning, or since the track was published again.
@@ -68,7 +70,7 @@ final class RemoteVideo: Sendable {
         pictures = Pictures(video, meter, onFailure: listener.onFailure)
         decoder = TrackDecoder(
             backend, to: pictures, isOffline: clock.isOffline, queueTimeout: queueTimeout,
-            onKeyFrameNeeded: {})
+            onKeyFrameNeeded: listener.onKeyFrameNeeded)
         self.listener = listener
     }
 
@@ -128,6 +130,10 @@ final class RemoteVideo: Sendable {
                 listener.onFirst(VideoSize(width: 0, height: 0))
             }
         }
-        if reach.needsPicture { _ = decoder.decode(unit) } else { decoder.end() }
+        let isKey = unit.references == .none
+        if !isKey, reach.needsKeyFrame { listener.onKeyFrameNeeded() }
+        guard reach.needsPicture else { return decoder.end() }
+        let disposition = decoder.decode(unit)
+        if !isKey, disposition == .dropped(.needsKeyFrame) { listener.onKeyFrameNeeded() }
     }
 }

@@ -97,6 +97,20 @@ final class VideoStream: VideoFrameConsumer {
     /// Whether the stream has no receivers.
     var isIdle: Bool { state.withLock { $0.groups.isEmpty && $0.taps.isEmpty } }
 
+    /// What the receivers want of the stream; `nil` if there are none.
+    var demand: VideoDemand? {
+        state.withLock { state in
+            guard !state.groups.isEmpty || !state.taps.isEmpty else { return nil }
+            var demand = VideoDemand()
+            let sizes = state.groups.compactMap(\.request.size)
+            // Who wants any size wants the largest there is.
+            if state.taps.isEmpty, sizes.count == state.groups.count {
+                demand.size = sizes.max { $0.width * $0.height < $1.width * $1.height }
+            }
+            return demand
+        }
+    }
+
     /// Sets whether a source may be blocked by slow renderers.
     func setMayBlock(_ mayBlock: Bool) {
         let feeds = state.withLock { state in

@@ -21,13 +21,15 @@ extension MediaEngine {
     ///   - token: The token that admits the user; `nil` if the channel requires none.
     ///   - userID: The id of the user, unique in the channel.
     ///   - role: Whether to send and receive, which is the default, or only to receive.
+    ///   - renewToken: Returns another token when the channel asks for one: after an interruption, and
+    ///     before a token expires. By default the first one is used again.
     /// - Throws: ``EngineError``: ``EngineError/Code/alreadyInChannel``, one of the codes for
     ///   tokens and user ids, ``EngineError/Code/stuck`` if the channel does not answer,
     ///   ``EngineError/Code/cancelled``, or the reason why the source does not start. The engine is
     ///   not in the channel then.
     public func joinChannel(
         _ channel: String, token: String? = nil, userID: UserID,
-        role: ChannelRole = .broadcaster
+        role: ChannelRole = .broadcaster, renewingToken renewToken: TokenRenewal? = nil
     ) async throws(EngineError) {
         let what = "joining channel \(channel)"
         try await enter(channelTurnstile, cancelling: what)
@@ -39,13 +41,21 @@ extension MediaEngine {
         }
         try await enter(cancelling: what)
         defer { leave() }
-        try await join(ChannelRequest(channel: channel, token: token, userID: userID), role)
+        let request = ChannelRequest(
+            channel: channel, token: token, userID: userID, wantsAllTracks: false)
+        try await join(request, role, renewToken)
     }
 
+    /// Returns a token that is valid now; `nil` for the one before.
+    public typealias TokenRenewal = @Sendable (TokenReason) async throws -> String?
+
     /// Called inside both turnstiles.
-    private func join(_ request: ChannelRequest, _ role: ChannelRole) async throws(EngineError) {
-        let session = RemoteSession(request, to: remote, events: hub) {
-            [weak self] session, error in
+    private func join(
+        _ request: ChannelRequest, _ role: ChannelRole, _ renewToken: TokenRenewal?
+    ) async throws(EngineError) {
+        let session = RemoteSession(
+            request, to: remote, events: hub, renewingToken: renewToken
+        ) { [weak self] session, error in
             ControlTask.start { [weak self] in await self?.lost(session, error) }
         }
         // From here on, renderers of other users are started when they are added.
@@ -57,7 +67,9 @@ extension MediaEngine {
         let answer = await reach(request, session, joining)
         self.joining = nil
         do throws(EngineError) {
-            membership = try answer.get()
+            let membership = try answer.get()
+            self.membership = membership
+            remote.begin(membership)
             (self.session, self.channel, self.role) = (session, request, role)
             session.noteJoined()
             updatePlayback()
@@ -76,7 +88,7 @@ extension MediaEngine {
         _ request: ChannelRequest, _ session: RemoteSession, _ joining: JoinAttempt
     ) async -> Result<any ChannelMembership, EngineError> {
         let transport = self.transport
-        let limit = configuration.callDeadline * 2
+        let limit = configuration.joinDeadline
         leave()
         let result = await outcome(
             within: limit, abandonedBy: joining
@@ -101,7 +113,7 @@ extension MediaEngine {
 
     /// Changes the role in the current channel: a broadcaster starts the source and sends, an
     /// audience member stops both. Outside a channel, pass the role to
-    /// ``joinChannel(_:token:userID:role:)``.
+    /// ``joinChannel(_:token:userID:role:renewingToken:)``.
     ///
     /// - Throws: ``EngineError/Code/notInChannel``, or the reason why the source does not start;
     ///   the role is unchanged then.
@@ -121,6 +133,33 @@ extension MediaEngine {
             await stopPublishing()
         }
         self.role = role
+    }
+
+    /// Sends a message to one user of the channel or to all others. They get
+    /// ``EngineEvent/messageReceived(_:from:)``; messages arrive whole, once and in order.
+    ///
+    /// - Parameters:
+    ///   - message: At most ``ChannelMessage/maximumSize`` bytes.
+    ///   - user: The user to whom it is sent; `nil`, the default, for all others.
+    /// - Throws: ``EngineError/Code/notInChannel``; ``EngineError/Code/invalidArgument`` for a message
+    ///   that is too long or a user who is not in the channel; ``EngineError/Code/stuck`` if the channel
+    ///   does not take it in time.
+    public func sendMessage(
+        _ message: ChannelMessage, to user: UserID? = nil
+    ) async throws(EngineError) {
+        guard !isShutDown else { throw Self.afterShutDown }
+        guard let membership else {
+            throw EngineError(.notInChannel, message: "not in a channel")
+        }
+        let result = await outcome(within: configuration.callDeadline) {
+            () async throws(EngineError) in
+            try await membership.send(message, to: user)
+        }
+        guard let result else {
+            throw EngineError(
+                .stuck, call: "send", message: "the channel has not taken the message in time")
+        }
+        try result.get()
     }
 
     /// Leaves the channel and releases its hold on the source; a preview continues.

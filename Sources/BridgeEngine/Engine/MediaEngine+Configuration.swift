@@ -29,6 +29,8 @@ extension MediaEngine {
         public var latency = Duration.milliseconds(50)
         /// The deadline for one call of the program's own code. Default 5 s.
         public var callDeadline = Duration.seconds(5).asDefaultDeadline
+        /// The deadline for the channel's answer to joining. Default 10 s.
+        public var joinDeadline = Duration.seconds(10).asDefaultDeadline
         /// The deadline for the first frame of a source that replaces another, or of a snapshot.
         /// Default 5 s.
         public var firstFrameDeadline = Duration.seconds(5).asDefaultDeadline

@@ -39,7 +39,7 @@ extension MediaEngine {
         guard membership != nil, role == .broadcaster else {
             throw EngineError(
                 .notInChannel, message: "not a broadcaster in a channel",
-                advice: "joinChannel(_:token:userID:role:) first")
+                advice: "joinChannel(_:token:userID:role:renewingToken:) first")
         }
         publish(track)
     }
@@ -49,6 +49,20 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         await stopPublishing(track)
+    }
+
+    /// Stops sending a video track to the channel, or sends it again. The track stays published, and the
+    /// others learn it; preview and recordings continue. A setting for later if the track is not
+    /// published.
+    ///
+    /// - Parameters:
+    ///   - isMuted: Whether nothing is sent.
+    ///   - track: The track. Default: the main one.
+    public func muteLocalVideo(_ isMuted: Bool, track: TrackID = .main) async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        if isMuted { mutedTracks.insert(track) } else { mutedTracks.remove(track) }
+        publishers[track]?.setMuted(isMuted)
     }
 
     /// Starts to send, beginning with the source's first frame, and starts the source.
@@ -69,9 +83,13 @@ extension MediaEngine {
 
     private func publish(_ track: TrackID) {
         guard publishers[track] == nil, let membership, let slot = slots[track] else { return }
-        publishers[track] = Publisher(
-            slot.track.outgoing, as: track, to: membership, encoderRequest, clock: clock,
+        let publication = membership.publish(
+            track, feedback: PublisherFeedback(track, events: hub, relay: relay))
+        let publisher = Publisher(
+            slot.track.outgoing, to: publication, encoderRequest, clock: clock,
             queueTimeout: configuration.queueTimeout, counting: outgoing)
+        if mutedTracks.contains(track) { publisher.setMuted(true) }
+        publishers[track] = publisher
     }
 
     func publishAudio() {
@@ -88,5 +106,31 @@ extension MediaEngine {
 
     func stopPublishing(_ track: TrackID) async {
         await publishers.removeValue(forKey: track)?.stop(within: configuration.callDeadline)
+    }
+}
+
+/// Passes on what the channel asks of the engine's tracks. Thread: any.
+private final class PublisherFeedback: PublicationFeedback {
+    private let track: TrackID
+    private let events: EventHub
+    private let relay: TrackEventRelay
+
+    init(_ track: TrackID, events: EventHub, relay: TrackEventRelay) {
+        self.track = track
+        self.events = events
+        self.relay = relay
+    }
+
+    func keyFrameNeeded() {
+        events.post(.keyFrameNeeded(track))
+        relay.post(.keyFrameNeeded, of: track)
+    }
+
+    func limitChanged(_ limit: VideoLimit) {
+        events.post(.publicationLimited(track, limit))
+    }
+
+    func stateChanged(_ state: PublicationState) {
+        events.post(.publicationChanged(track, state))
     }
 }

@@ -17,6 +17,7 @@ extension MediaEngine {
                 of: entry.host.feed, now: now)
         }
         statistics.outgoing = outgoing.balance
+        statistics.channel = membership?.statistics
         addAudio(to: &statistics, now)
         return statistics
     }

@@ -76,6 +76,8 @@ public actor MediaEngine {
     var channel: ChannelRequest?
     var role = ChannelRole.broadcaster
     var publishers: [TrackID: Publisher] = [:]
+    /// The tracks that are not sent to the channel for now.
+    var mutedTracks: Set<TrackID> = []
     var encoder = VideoEncoderConfiguration()
     var audio = AudioState()
     var heartbeat: Heartbeat?
@@ -105,15 +107,12 @@ public actor MediaEngine {
             backend, isOffline: configuration.pace == .asFastAsPossible,
             latency: MediaTime(configuration.latency))
         self.clock = clock
-        let (relay, hub) = (TrackEventRelay(executor), self.hub)
+        let relay = TrackEventRelay(executor)
         self.relay = relay
         remote = RemoteParticipants(
-            clock: clock, backend: backend, events: hub, queueTimeout: configuration.queueTimeout,
-            jitterBuffer: configuration.jitterBuffer
-        ) { track in
-            hub.post(.keyFrameNeeded(track))
-            relay.post(.keyFrameNeeded, of: track)
-        }
+            clock: clock, backend: backend, events: hub,
+            queueTimeout: configuration.queueTimeout,
+            jitterBuffer: configuration.jitterBuffer)
         mainTrack = LocalTrack(
             .main, clock: clock, backend: backend, events: hub,
             keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout

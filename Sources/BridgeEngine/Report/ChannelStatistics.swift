@@ -10,20 +10,28 @@ public struct ChannelStatistics: Hashable, Sendable {
         public var delivered = 0
         /// Frames evicted by newer ones because the receiver was slow.
         public var evicted = 0
-        /// Frames not delivered because the receiver left.
+        /// Frames not delivered because the receiver left, or because the track ended while they were
+        /// on their way.
         public var closed = 0
+        /// Frames that were lost on their way.
+        public var lost = 0
+        /// Encoded units that came, and refer to one that did not.
+        public var needingKeyFrame = 0
 
-        /// Frames that are still in the receiver's queue.
-        public var waiting: Int { sent - delivered - evicted - closed }
+        /// Frames that are on their way or in the receiver's queue.
+        public var waiting: Int {
+            sent - delivered - evicted - closed - lost - needingKeyFrame
+        }
 
         /// Creates counts of zero.
         public init() {}
 
-        /// The same counts as a balance: sent frames are offered, evicted and closed ones are
+        /// The same counts as a balance: sent frames are offered, and all that were not delivered are
         /// dropped.
         public var balance: FrameBalance {
             var drops = DropCounts()
-            (drops[.evicted], drops[.closed]) = (evicted, closed)
+            (drops[.evicted], drops[.closed], drops[.lost]) = (evicted, closed, lost)
+            drops[.needsKeyFrame] = needingKeyFrame
             return FrameBalance(offered: sent, delivered: delivered, dropped: drops)
         }
     }
@@ -43,6 +51,9 @@ public struct ChannelStatistics: Hashable, Sendable {
     public var to: [UserID: Frames] = [:]
     /// Video frames from each user who is in the channel now to this user.
     public var from: [UserID: Frames] = [:]
+    /// The jitter of the video of each user who is in the channel now, where the channel measures it:
+    /// the mean deviation of the time that frames are on their way (RFC 3550, section 6.4.1).
+    public var jitter: [UserID: Duration] = [:]
 
     /// Creates counts of zero.
     public init() {}

@@ -46,8 +46,20 @@ public enum EngineEvent: Sendable {
     case trackPublished(TrackID, by: UserID)
     /// A user has ended a video track.
     case trackUnpublished(TrackID, by: UserID)
-    /// The first frame of a user's track since the track was published.
+    /// A user has muted a video track (`true`), or sends it again.
+    case videoMuted(Bool, TrackID, by: UserID)
+    /// The first frame of a user's track since the track was published. Tracks that nobody looks at are
+    /// not transported.
     case firstRemoteFrame(UserID, TrackID, VideoSize)
+    /// The connection to the channel is interrupted, or is restored. The engine stays in the channel:
+    /// users, tracks, renderers and the source are as before.
+    case connectionChanged(ChannelConnection)
+    /// How the publication of a track goes: whether anybody gets it, or why not.
+    case publicationChanged(TrackID, PublicationState)
+    /// The most of a track that the receivers and the network can use.
+    case publicationLimited(TrackID, VideoLimit)
+    /// A message from another user.
+    case messageReceived(ChannelMessage, from: UserID)
 
     /// The state of the local audio: capturing, or not.
     case localAudioState(LocalMediaState)

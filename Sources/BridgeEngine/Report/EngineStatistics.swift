@@ -104,6 +104,8 @@ public struct EngineStatistics: Sendable {
     public var sentAudio: Int { outgoingAudio.delivered }
     /// Audio frames that were dropped before the channel, by cause.
     public var unsentAudio: DropCounts { outgoingAudio.dropped }
+    /// What the channel itself counts, by user; `nil` outside a channel.
+    public var channel: ChannelStatistics?
     /// The counts of objects that were removed and of users who left.
     public var gone = Gone()
 

@@ -98,7 +98,8 @@ final class OutputWriter: Sendable {
                 .invalidState,
                 message: "the output takes no frames: it was not started, was finished, or ended")
         case .evicted, .queueFull, .notEnabled, .wrongBufferType, .badStride, .undecodable,
-            .needsKeyFrame, .late, .badFormat, .processor, .failed, .paused, .unwritten:
+            .needsKeyFrame, .late, .badFormat, .processor, .failed, .paused, .unwritten,
+            .lost, .muted:
             return PipelineError(
                 .streamFailed, message: "the output refused the frame \(what): \(cause)")
         }

@@ -10,7 +10,7 @@
 /// and where planes do not fit into one buffer. Times in the output follow from the frames' running
 /// times (``PipelineVideoSink/TimeOrigin``). If an output takes both video and audio, use
 /// ``PipelineVideoSink/audio`` of its video sink. Thread: any but a GStreamer streaming thread,
-/// except for ``consume(_:)``, which any thread may call, and for ``shouldStart()`` and
+/// except for ``consume(_:)-(AudioFrame)``, which any thread may call, and for ``shouldStart()`` and
 /// ``shouldStop()``, which block.
 public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanceReporting {
     /// How the output is fed.
@@ -43,7 +43,7 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     /// The pipeline, for its graph, its elements and its messages.
     public var pipeline: Pipeline { writer.pipeline }
 
-    /// Starts the output. Optional: ``write(_:)`` starts it if needed.
+    /// Starts the output. Optional: ``write(_:)-(AudioFrame)`` starts it if needed.
     ///
     /// - Throws: ``PipelineError`` if, for example, a file cannot be created or a sound card is
     ///   missing.
@@ -103,7 +103,7 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     /// task, or on the main actor.
     public func shouldStart() throws { try writer.startAndWait() }
 
-    /// Writes a frame as ``consume(_:)`` does, and throws if it is not taken.
+    /// Writes a frame as ``consume(_:)-(AudioFrame)`` does, and throws if it is not taken.
     public func render(_ frame: AudioFrame) throws {
         if case .dropped(let cause) = consume(frame) {
             throw writer.refusal(of: "\(frame)", cause)

@@ -13,7 +13,7 @@ internal import Synchronization
 /// Times in the output follow from the frames' running times (``TimeOrigin``); an output of a live
 /// capture is in sync with it, whether it is started early or late.
 ///
-/// Thread: any but a GStreamer streaming thread, except for ``consume(_:)``, which any thread may
+/// Thread: any but a GStreamer streaming thread, except for ``consume(_:)-(VideoFrame)``, which any thread may
 /// call, and for ``shouldStart()`` and ``shouldStop()``, which block.
 public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanceReporting {
     /// Which input time is the output's time zero.
@@ -34,7 +34,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         public var depth: Int?
         /// What happens to a frame that is consumed while the queue is full. Default `automatic`: a
         /// frame of a live capture evicts the oldest frame; any other waits. A frame that is
-        /// written (``PipelineVideoSink/write(_:)``) always waits.
+        /// written (``PipelineVideoSink/write(_:)-(VideoFrame)``) always waits.
         public var whenFull = WhenFull.automatic
         /// Default ``TimeOrigin/automatic``.
         public var timeOrigin = TimeOrigin.automatic
@@ -110,7 +110,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
 
     // MARK: Writing
 
-    /// Starts the output. Optional: ``write(_:)`` starts it if needed.
+    /// Starts the output. Optional: ``write(_:)-(VideoFrame)`` starts it if needed.
     ///
     /// - Throws: ``PipelineError`` if, for example, a file cannot be created or a display is
     ///   missing.
@@ -184,7 +184,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     /// task, or on the main actor.
     public func shouldStart() throws { try writer.startAndWait() }
 
-    /// Writes a frame as ``consume(_:)`` does, and throws if it is not taken.
+    /// Writes a frame as ``consume(_:)-(VideoFrame)`` does, and throws if it is not taken.
     public func render(_ frame: VideoFrame) throws {
         if case .dropped(let cause) = consume(frame) {
             throw writer.refusal(of: "\(frame)", cause)

@@ -28,7 +28,8 @@ extension DropCause {
         case .notStarted, .closed, .paused, .early: .ignored
         case .evicted, .unwritten: .lost
         case .queueFull, .notEnabled, .wrongBufferType, .badStride, .badSize, .undecodable,
-            .needsKeyFrame, .noTime, .badTime, .backwards, .late, .badFormat, .processor, .failed:
+            .needsKeyFrame, .noTime, .badTime, .backwards, .late, .badFormat, .processor, .failed,
+            .lost, .muted:
             .refused
         }
     }

@@ -72,6 +72,10 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case paused
     /// Accepted, then lost inside an output that failed.
     case unwritten
+    /// Sent, then lost on its way through a network.
+    case lost
+    /// Sent to a channel while its track is muted.
+    case muted
 }
 
 /// Counts the frames that were not delivered, by cause.

@@ -77,8 +77,12 @@ public struct EncodedAudioFrame: Sendable {
     /// here.
     ///
     /// - Parameters:
+    ///   - codec: The codec of the bytes.
+    ///   - bytes: One unit.
     ///   - codecData: What the decoder needs before the first unit, if it is not in the bytes.
     ///     Default `nil`.
+    ///   - runningTime: When its first sample is due; `nil` if that is not known.
+    ///   - duration: The duration of its samples; `nil`, the default, if only the bytes say.
     ///   - sampleRate: Must be given for G.711.
     ///   - channelCount: Must be given for Opus and G.711.
     public init(

@@ -77,8 +77,13 @@ public struct EncodedVideoFrame: Sendable {
 
     /// Creates a unit from bytes of the program. They are not checked here.
     ///
-    /// - Parameter codecData: What the decoder needs before the first unit, if it is not in the
-    ///   bytes: `avcC` or `hvcC` for units whose NAL units follow their lengths. Default `nil`.
+    /// - Parameters:
+    ///   - codec: The codec of the bytes.
+    ///   - bytes: One unit.
+    ///   - codecData: What the decoder needs before the first unit, if it is not in the bytes: `avcC` or
+    ///     `hvcC` for units whose NAL units follow their lengths. Default `nil`.
+    ///   - runningTime: When its picture is due; `nil` if that is not known.
+    ///   - rotation: The clockwise rotation for display. Default none.
     public init(
         _ codec: Codec, bytes: [UInt8], codecData: [UInt8]? = nil, runningTime: MediaTime?,
         rotation: VideoRotation = .none

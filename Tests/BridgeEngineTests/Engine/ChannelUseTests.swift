@@ -85,7 +85,7 @@ struct ChannelUseTests {
 
     @Test func aTransportThatAnswersTooLateKeepsNobodyInTheChannel() async throws {
         let transport = SlowTransport()
-        let engine = makeEngine(transport: transport) { $0.callDeadline = .milliseconds(250) }
+        let engine = makeEngine(transport: transport) { $0.joinDeadline = .milliseconds(500) }
         let error = await #expect(throws: EngineError.self) {
             try await engine.joinChannel("room", userID: 1, role: .audience)
         }
@@ -165,14 +165,17 @@ struct ChannelUseTests {
         let events = engine.events
         for number in 0..<20 {
             let guest = makeEngine(transport: network)
-            let source = SourceScript()
+            let (source, sink) = (SourceScript(), SinkScript())
             try source.deliverAtStart(0)
+            let user = UserID("guest \(number)")
+            try await engine.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: user)
             try await guest.setVideoSource(ScriptedSource(source))
-            try await guest.joinChannel("room", userID: UserID("guest \(number)"))
+            try await guest.joinChannel("room", userID: user)
             await events.first(named: "firstRemoteFrame")
             #expect(await engine.statistics.remote.count == 1)
             await guest.shutDown()
             await events.first(named: "userOffline")
+            try await engine.setRemoteVideoRenderer(nil, forUserID: user)
             #expect(await engine.statistics.remote.isEmpty)
         }
         await engine.shutDown()
@@ -186,6 +189,7 @@ struct ChannelUseTests {
         )
         let source = SourceScript()
         let events = host.events
+        try await host.setRemoteVideoRenderer(ScriptedSink(SinkScript()), forUserID: "guest")
         try await host.joinChannel("room", userID: "host", role: .audience)
         try await guest.setVideoSource(ScriptedSource(source))
         try await guest.joinChannel("room", userID: "guest")

@@ -52,15 +52,13 @@ final class SlowTransport: ChannelTransport {
             (self.inner, self.transport) = (inner, transport)
         }
 
-        func publish(_ track: TrackID) { inner.publish(track) }
-        func unpublish(_ track: TrackID) { inner.unpublish(track) }
-        func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition {
-            defer {
-                if transport.sendingTime > .zero {
-                    Thread.sleep(forTimeInterval: transport.sendingTime / .seconds(1))
-                }
-            }
-            return inner.send(frame, track: track)
+        func publish(
+            _ track: TrackID, feedback: any PublicationFeedback
+        ) -> any VideoPublication {
+            Publication(inner.publish(track, feedback: feedback), of: transport)
+        }
+        func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+            inner.want(demand, track, of: user)
         }
         func leave() async {
             if transport.holdsOn { await transport.release.wait() }
@@ -68,5 +66,23 @@ final class SlowTransport: ChannelTransport {
             transport.isLeft.happen()
         }
         var statistics: ChannelStatistics { inner.statistics }
+    }
+    private final class Publication: VideoPublication {
+        let inner: any VideoPublication
+        let transport: SlowTransport
+
+        init(_ inner: any VideoPublication, of transport: SlowTransport) {
+            (self.inner, self.transport) = (inner, transport)
+        }
+
+        func send(_ frame: consuming VideoFrame) -> FrameDisposition {
+            defer {
+                if transport.sendingTime > .zero {
+                    Thread.sleep(forTimeInterval: transport.sendingTime / .seconds(1))
+                }
+            }
+            return inner.send(frame)
+        }
+        func end() { inner.end() }
     }
 }

@@ -6,6 +6,8 @@ final class FrameTally: Sendable {
     private let sent = Atomic<Int>(0)
     private let delivered = Atomic<Int>(0)
     private let evicted = Atomic<Int>(0)
+    private let lost = Atomic<Int>(0)
+    private let needingKeyFrame = Atomic<Int>(0)
     private let closed = Atomic<Int>(0)
     private let sums: [FrameTally]
 
@@ -26,6 +28,16 @@ final class FrameTally: Sendable {
         for sum in sums { sum.countEvicted() }
     }
 
+    func countLost() {
+        lost.add(1, ordering: .releasing)
+        for sum in sums { sum.countLost() }
+    }
+
+    func countNeedingKeyFrame() {
+        needingKeyFrame.add(1, ordering: .releasing)
+        for sum in sums { sum.countNeedingKeyFrame() }
+    }
+
     func countClosed() {
         closed.add(1, ordering: .releasing)
         for sum in sums { sum.countClosed() }
@@ -37,6 +49,8 @@ final class FrameTally: Sendable {
         // never smaller than the sum of the outcomes.
         frames.closed = closed.load(ordering: .acquiring)
         frames.evicted = evicted.load(ordering: .acquiring)
+        frames.needingKeyFrame = needingKeyFrame.load(ordering: .acquiring)
+        frames.lost = lost.load(ordering: .acquiring)
         frames.delivered = delivered.load(ordering: .acquiring)
         frames.sent = sent.load(ordering: .acquiring)
         return frames

@@ -1,80 +1,68 @@
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
 /// One channel of a loopback network. It exists as long as it has members.
 ///
-/// Thread: any. Functions that change the channel return deferred work; the caller finishes it when
-/// it holds no lock.
+/// Thread: any. ``change(_:)`` returns deferred work; the caller finishes it when it holds no lock.
 final class LoopbackChannel: Sendable {
-    private let roster = Mutex(LoopbackRoster())
+    private let roster: Mutex<LoopbackRoster>
+    /// What is on its way arrives here.
+    private let air = SerialQueue(label: "mediabridge.loopback.air")
+
+    private let onEmpty: @Sendable (LoopbackChannel) -> Void
+
+    /// - Parameters:
+    ///   - patience: How long a member whose connection is cut stays one.
+    ///   - onEmpty: Called when the last member was removed because of a time limit.
+    init(patience: Duration, onEmpty: @escaping @Sendable (LoopbackChannel) -> Void) {
+        roster = Mutex(LoopbackRoster(patience: patience))
+        self.onEmpty = onEmpty
+    }
 
     var isEmpty: Bool { roster.withLock { $0.isEmpty } }
 
-    func add(_ member: LoopbackMember) -> (slot: Int?, deferred: DeferredActions) {
-        roster.withLock { ($0.add(member), $0.takeDeferredActions()) }
+    /// Changes the channel.
+    func change<R: Sendable>(
+        _ body: (inout LoopbackRoster) -> R
+    ) -> (result: R, deferred: DeferredActions) {
+        roster.withLock { (body(&$0), $0.takeDeferredActions()) }
     }
 
-    func remove(_ slot: Int, reason: OfflineReason) -> DeferredActions {
-        roster.withLock { roster in
-            roster.remove(slot, reason: reason)
-            return roster.takeDeferredActions()
-        }
-    }
-
-    func end(_ error: EngineError) -> DeferredActions {
-        roster.withLock { roster in
-            roster.end(error)
-            return roster.takeDeferredActions()
-        }
-    }
-
-    func publish(_ track: TrackID, from slot: Int) -> DeferredActions {
-        roster.withLock { roster in
-            roster.publish(track, from: slot)
-            return roster.takeDeferredActions()
-        }
-    }
-
-    func unpublish(_ track: TrackID, from slot: Int) -> DeferredActions {
-        roster.withLock { roster in
-            roster.unpublish(track, from: slot)
-            return roster.takeDeferredActions()
-        }
-    }
-
-    func send(
-        _ frame: VideoFrame, track: TrackID, from slot: Int
-    ) -> (disposition: FrameDisposition, deferred: DeferredActions) {
-        roster.withLock { ($0.send(frame, track: track, from: slot), $0.takeDeferredActions()) }
-    }
-
-    func send(
-        _ unit: EncodedVideoFrame, track: TrackID, from slot: Int
-    ) -> (disposition: FrameDisposition, deferred: DeferredActions) {
-        roster.withLock { ($0.send(unit, track: track, from: slot), $0.takeDeferredActions()) }
-    }
-
-    func publishAudio(from slot: Int) -> DeferredActions {
-        roster.withLock { roster in
-            roster.publishAudio(from: slot)
-            return roster.takeDeferredActions()
-        }
-    }
-
-    func unpublishAudio(from slot: Int) -> DeferredActions {
-        roster.withLock { roster in
-            roster.unpublishAudio(from: slot)
-            return roster.takeDeferredActions()
-        }
-    }
-
-    func send(
-        _ frame: AudioFrame, from slot: Int
-    ) -> (disposition: FrameDisposition, deferred: DeferredActions) {
-        roster.withLock { ($0.send(frame, from: slot), $0.takeDeferredActions()) }
+    /// Changes the channel and does the deferred work.
+    @discardableResult
+    func perform<R: Sendable>(_ body: (inout LoopbackRoster) -> R) -> R {
+        let (result, deferred) = change(body)
+        deferred.finish(in: self)
+        return result
     }
 
     func statistics(of slot: Int, into statistics: inout ChannelStatistics) {
-        roster.withLock { $0.statistics(of: slot, into: &statistics) }
+        var copy = statistics
+        roster.withLock { $0.statistics(of: slot, into: &copy) }
+        statistics = copy
+    }
+
+    /// Calls `body` after a delay, if the channel still exists then.
+    func after(_ delay: Duration, _ body: @escaping @Sendable (LoopbackChannel) -> Void) {
+        air.async(after: delay) { [weak self] in if let self { body(self) } }
+    }
+
+    func perform(_ action: DeferredActions.Later, after delay: Duration) {
+        air.async(after: delay) { [weak self] in
+            guard let self else {
+                if case .arrival(let flight) = action { flight.item.tally?.countClosed() }
+                return
+            }
+            perform { roster in
+                switch action {
+                case .arrival(let flight): roster.arrive(flight)
+                case .givingUp(let flight): roster.giveUp(before: flight)
+                case .keyFrameNeeded(let track, let slot): roster.keyFrameNeeded(track, of: slot)
+                case .attempt(let slot, let outage): roster.attempt(slot, outage: outage)
+                }
+            }
+            if isEmpty { onEmpty(self) }
+        }
     }
 }

@@ -4,15 +4,25 @@ internal import MediaCore
 enum LoopbackItem: Sendable {
     case frame(VideoFrame, TrackID, FrameTally, from: UserID)
     case unit(EncodedVideoFrame, TrackID, FrameTally, from: UserID)
-    case keyFrameNeeded(TrackID)
     case joined(UserID)
     case left(UserID, OfflineReason)
     case published(TrackID, UserID)
     case unpublished(TrackID, UserID)
+    case muted(Bool, TrackID, UserID)
     case audio(AudioFrame, FrameTally, from: UserID)
     case audioPublished(UserID)
     case audioUnpublished(UserID)
+    case message(ChannelMessage, from: UserID)
+    case connection(ChannelConnection)
     case disconnected(EngineError)
+    /// For the publisher of a track.
+    case feedback(any PublicationFeedback, Feedback)
+
+    enum Feedback: Sendable {
+        case keyFrameNeeded
+        case limit(VideoLimit)
+        case state(PublicationState)
+    }
 
     /// The tally that counts the frame; `nil` for an event.
     var tally: FrameTally? {
@@ -30,17 +40,23 @@ enum LoopbackItem: Sendable {
         case .unit(let unit, let track, let tally, let user):
             tally.countDelivered()
             receiver.receive(unit, track: track, from: user)
-        case .keyFrameNeeded(let track): receiver.keyFrameNeeded(track)
         case .joined(let user): receiver.userJoined(user)
         case .left(let user, let reason): receiver.userLeft(user, reason: reason)
         case .published(let track, let user): receiver.trackPublished(track, by: user)
         case .unpublished(let track, let user): receiver.trackUnpublished(track, by: user)
+        case .muted(let isMuted, let track, let user):
+            receiver.trackMuted(isMuted, track, by: user)
         case .audio(let frame, let tally, let user):
             tally.countDelivered()
             receiver.receive(frame, from: user)
         case .audioPublished(let user): receiver.audioPublished(by: user)
         case .audioUnpublished(let user): receiver.audioUnpublished(by: user)
+        case .message(let message, let user): receiver.receive(message, from: user)
+        case .connection(let connection): receiver.connectionChanged(connection)
         case .disconnected(let error): receiver.disconnected(error)
+        case .feedback(let publisher, .keyFrameNeeded): publisher.keyFrameNeeded()
+        case .feedback(let publisher, .limit(let limit)): publisher.limitChanged(limit)
+        case .feedback(let publisher, .state(let state)): publisher.stateChanged(state)
         }
     }
 }

@@ -4,7 +4,9 @@ internal import Synchronization
 /// A member of a loopback channel, as the other members reach it: a mailbox with a receiver behind
 /// it.
 final class LoopbackMember: Sendable {
-    let user: UserID
+    /// The request with which the member came.
+    let request: ChannelRequest
+    var user: UserID { request.userID }
     let mailbox: Mailbox<LoopbackItem>
     private let hearing: ReceiverHandle
     private let queue: SerialQueue
@@ -16,17 +18,21 @@ final class LoopbackMember: Sendable {
     private let sentCount = Atomic<Int>(0)
 
     /// - Parameter depth: The maximum number of frames that wait for the receiver.
-    init(_ user: UserID, depth: Int, receiver: any ChannelReceiver) {
-        self.user = user
+    init(_ request: ChannelRequest, depth: Int, receiver: any ChannelReceiver) {
+        self.request = request
         let hearing = ReceiverHandle(receiver)
         self.hearing = hearing
         // Each member has its own queue: a receiver that blocks does not block the others.
-        queue = SerialQueue(label: "mediabridge.loopback.\(user)")
+        queue = SerialQueue(label: "mediabridge.loopback.\(request.userID)")
         mailbox = Mailbox(depth: depth, on: queue) { hearing.hear($0) }
     }
 
     var sent: Int { sentCount.load(ordering: .relaxed) }
     func countSent() { sentCount.add(1, ordering: .relaxed) }
+
+    func token(for reason: TokenReason) async throws(EngineError) -> String? {
+        try await hearing.token(for: reason)
+    }
 
     /// Discards the queued items and releases the receiver after the callback that is running.
     func turnAway() {

@@ -1,4 +1,5 @@
 internal import MediaCore
+internal import Synchronization
 
 /// A user's membership in a loopback channel. The user is removed when the last reference is
 /// released.
@@ -25,33 +26,43 @@ final class LoopbackMembership: ChannelMembership {
         network.remove(slot, from: channel, named: name, reason: .dropped)
     }
 
-    func publish(_ track: TrackID) { channel.publish(track, from: slot).finish() }
-
-    func unpublish(_ track: TrackID) { channel.unpublish(track, from: slot).finish() }
-
-    func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition {
-        let (disposition, deferred) = channel.send(frame, track: track, from: slot)
-        deferred.finish()
-        return disposition
+    func publish(
+        _ track: TrackID, feedback: any PublicationFeedback
+    ) -> any VideoPublication {
+        channel.perform { [slot] in $0.publish(track, feedback, from: slot) }
+        return LoopbackPublication(track, in: channel, from: slot)
     }
 
-    /// All codecs that have a name.
-    var codecs: Set<EncodedVideoFrame.Codec> { EncodedVideoFrame.Codec.named }
+    func publishAudio() { channel.perform { [slot] in $0.publishAudio(from: slot) } }
 
-    func send(_ unit: EncodedVideoFrame, track: TrackID) -> FrameDisposition {
-        let (disposition, deferred) = channel.send(unit, track: track, from: slot)
-        deferred.finish()
-        return disposition
-    }
-
-    func publishAudio() { channel.publishAudio(from: slot).finish() }
-
-    func unpublishAudio() { channel.unpublishAudio(from: slot).finish() }
+    func unpublishAudio() { channel.perform { [slot] in $0.unpublishAudio(from: slot) } }
 
     func send(_ frame: consuming AudioFrame) -> FrameDisposition {
-        let (disposition, deferred) = channel.send(frame, from: slot)
-        deferred.finish()
-        return disposition
+        let frame = frame
+        return channel.perform { [slot] in $0.send(frame, from: slot) }
+    }
+
+    func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+        channel.perform { [slot] in $0.want(demand, track, of: user, by: slot) }
+    }
+
+    func requestKeyFrame(_ track: TrackID, of user: UserID) {
+        channel.perform { [slot] in $0.requestKeyFrame(track, of: user, by: slot) }
+    }
+
+    func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
+        guard message.bytes.count <= ChannelMessage.maximumSize else {
+            throw EngineError(
+                .invalidArgument,
+                message: "a message of \(message.bytes.count) bytes is too long",
+                advice: "at most \(ChannelMessage.maximumSize) bytes")
+        }
+        let isSent = channel.perform { [slot] in $0.send(message, to: user, from: slot) }
+        guard !isSent else { return }
+        guard let user, channel.perform({ [slot] in $0.places[slot] != nil }) else {
+            throw EngineError(.notInChannel, message: "\(member.user) is not in the channel")
+        }
+        throw EngineError(.invalidArgument, message: "\(user) is not in channel \(name)")
     }
 
     func leave() async {
@@ -71,5 +82,43 @@ final class LoopbackMembership: ChannelMembership {
         statistics.incomingAudio = member.incomingAudio.frames
         channel.statistics(of: slot, into: &statistics)
         return statistics
+    }
+}
+
+/// The publication of a track in a loopback channel.
+final class LoopbackPublication: VideoPublication {
+    private let track: TrackID
+    private let channel: LoopbackChannel
+    private let slot: Int
+    private let isOver = Atomic<Bool>(false)
+
+    init(_ track: TrackID, in channel: LoopbackChannel, from slot: Int) {
+        self.track = track
+        self.channel = channel
+        self.slot = slot
+    }
+
+    /// All codecs that have a name.
+    var codecs: Set<EncodedVideoFrame.Codec> { EncodedVideoFrame.Codec.named }
+
+    func send(_ frame: consuming VideoFrame) -> FrameDisposition {
+        guard !isOver.load(ordering: .relaxed) else { return .notStarted }
+        let frame = frame
+        return channel.perform { [slot, track] in $0.send(frame, track: track, from: slot) }
+    }
+
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        guard !isOver.load(ordering: .relaxed) else { return .notStarted }
+        return channel.perform { [slot, track] in $0.send(unit, track: track, from: slot) }
+    }
+
+    func setMuted(_ isMuted: Bool) {
+        guard !isOver.load(ordering: .relaxed) else { return }
+        channel.perform { [slot, track] in $0.mute(isMuted, track, from: slot) }
+    }
+
+    func end() {
+        guard !isOver.exchange(true, ordering: .relaxed) else { return }
+        channel.perform { [slot, track] in $0.unpublish(track, from: slot) }
     }
 }

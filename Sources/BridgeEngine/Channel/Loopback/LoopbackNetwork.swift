@@ -12,33 +12,46 @@ internal import Synchronization
 /// let network = LoopbackNetwork.shared
 /// let request = ChannelRequest(channel: "room", userID: "anna")
 /// let anna = try await network.join(request, receiver: receiver)
-/// anna.publish(.main)
-/// anna.send(frame, track: .main)
+/// let publication = anna.publish(.main, feedback: feedback)
+/// publication.send(frame)
 /// await anna.leave()
 /// ```
 public final class LoopbackNetwork: ChannelTransport {
     /// The network that engines use by default.
     public static let shared = LoopbackNetwork()
 
-    private struct State {
+    struct State {
         var channels: [String: LoopbackChannel] = [:]
         var verifiers: [String: any TokenVerifier] = [:]
+        var impairment: LoopbackImpairment?
+        var isReachable = true
     }
-    private let state = Mutex(State())
+    let state = Mutex(State())
     private let verifier: (any TokenVerifier)?
     /// The maximum number of video frames that wait for one receiver; if it is exceeded, the oldest
     /// is evicted.
     public let depth: Int
+    /// The most users of one channel; `nil` for any number.
+    public let capacity: Int?
+    /// How long a user whose connection is cut stays in the channel.
+    public let patience: Duration
 
     /// Creates a network that is separate from all others.
     ///
     /// - Parameters:
     ///   - depth: The maximum number of video frames that wait for one receiver; at least one.
     ///     Default 16.
+    ///   - capacity: The most users of one channel; `nil`, the default, for any number.
+    ///   - patience: How long a user whose connection is cut stays in the channel. Default 30 s.
     ///   - verifier: Checks every user who joins; `nil` admits everybody, which is the default.
     ///     ``demand(_:forChannel:)`` replaces it for single channels.
-    public init(depth: Int = 16, verifier: (any TokenVerifier)? = nil) {
+    public init(
+        depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
+        verifier: (any TokenVerifier)? = nil
+    ) {
         self.depth = max(1, depth)
+        self.capacity = capacity
+        self.patience = patience
         self.verifier = verifier
     }
 
@@ -70,25 +83,37 @@ public final class LoopbackNetwork: ChannelTransport {
     /// 4096 events wait for its receiver. The others are notified with ``OfflineReason/dropped``.
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` for a channel or a user without a name,
-    ///   ``EngineError/Code/userIDTaken``, the error that the ``TokenVerifier`` throws, and
+    ///   ``EngineError/Code/userIDTaken``, ``EngineError/Code/channelFull``,
+    ///   ``EngineError/Code/unreachable``, the error that the ``TokenVerifier`` throws, and
     ///   ``EngineError/Code/disconnected`` in a task that is cancelled.
     public func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
         try check(request)
-        let member = LoopbackMember(request.userID, depth: depth, receiver: receiver)
-        let (channel, slot, deferred) = state.withLock { state in
-            let channel = state.channels[request.channel] ?? LoopbackChannel()
-            let (slot, deferred) = channel.add(member)
+        let member = LoopbackMember(request, depth: depth, receiver: receiver)
+        let (channel, slot, isFull, deferred) = state.withLock { state in
+            let channel = state.channels[request.channel] ?? makeChannel(request.channel)
+            let impairment = state.impairment
+            let ((slot, isFull), deferred) = channel.change { [capacity] roster -> (Int?, Bool) in
+                if let capacity, roster.places.count >= capacity { return (nil, true) }
+                if roster.isEmpty { roster.impair(impairment) }
+                return (roster.add(member, wantsAll: request.wantsAllTracks), false)
+            }
             if slot != nil { state.channels[request.channel] = channel }
-            return (channel, slot, deferred)
+            return (channel, slot, isFull, deferred)
         }
-        deferred.finish()
+        deferred.finish(in: channel)
         guard let slot else {
+            if isFull {
+                throw EngineError(
+                    .channelFull,
+                    message: "channel \(request.channel) has \(capacity ?? 0) users already")
+            }
             throw EngineError(
                 .userIDTaken,
                 message: "somebody is in channel \(request.channel) as \(request.userID)")
         }
+        watchToken(of: request, member, in: channel, at: slot)
         return LoopbackMembership(
             member, in: channel, named: request.channel, at: slot, of: self)
     }
@@ -100,24 +125,41 @@ public final class LoopbackNetwork: ChannelTransport {
     /// - Returns: False if the channel had no users.
     @discardableResult
     public func close(channel name: String) -> Bool {
-        let deferred = state.withLock { state in
-            state.channels.removeValue(forKey: name)?
-                .end(EngineError(.disconnected, message: "channel \(name) was closed"))
+        let ended = state.withLock { state in
+            state.channels.removeValue(forKey: name).map { channel in
+                let error = EngineError(.disconnected, message: "channel \(name) was closed")
+                return (channel, channel.change { $0.end(error) }.deferred)
+            }
         }
-        deferred?.finish()
-        return deferred != nil
+        guard let (channel, deferred) = ended else { return false }
+        deferred.finish(in: channel)
+        return true
+    }
+
+    private func makeChannel(_ name: String) -> LoopbackChannel {
+        LoopbackChannel(patience: patience) { [weak self] channel in
+            self?.change(channel, named: name) { _ in }
+        }
     }
 
     func remove(
         _ slot: Int, from channel: LoopbackChannel, named name: String, reason: OfflineReason
     ) {
+        change(channel, named: name) { $0.remove(slot, reason: reason) }
+    }
+
+    /// Changes a channel, and forgets it if nobody is left.
+    func change(
+        _ channel: LoopbackChannel, named name: String,
+        _ body: (inout LoopbackRoster) -> Void
+    ) {
         let deferred = state.withLock { state in
-            let deferred = channel.remove(slot, reason: reason)
+            let deferred = channel.change(body).deferred
             // If this channel was closed, another one may have its name already.
             if channel.isEmpty, state.channels[name] === channel { state.channels[name] = nil }
             return deferred
         }
-        deferred.finish()
+        deferred.finish(in: channel)
     }
 
     private func check(_ request: ChannelRequest) throws(EngineError) {
@@ -133,7 +175,13 @@ public final class LoopbackNetwork: ChannelTransport {
             throw EngineError(
                 .invalidArgument, message: "a user of channel \(request.channel) needs a name")
         }
-        let verifier = state.withLock { $0.verifiers[request.channel] } ?? verifier
-        try verifier?.verify(request)
+        guard state.withLock({ $0.isReachable }) else {
+            throw EngineError(
+                .unreachable, message: "the network of channel \(request.channel) is unreachable")
+        }
+        try verifier(of: request)?.verify(request)
+    }
+    func verifier(of request: ChannelRequest) -> (any TokenVerifier)? {
+        state.withLock { $0.verifiers[request.channel] } ?? verifier
     }
 }

@@ -1,38 +1,29 @@
 internal import MediaCore
 
-/// The members of a loopback channel and the delivery of items to them. Everything happens under
-/// the channel's lock, so that all members receive all events in the same order.
+/// The members of a loopback channel, and what they hear of each other. Everything happens under the
+/// channel's lock, so that all members receive all events in the same order.
 struct LoopbackRoster {
-    private struct Route {
-        let slot: Int
-        let member: LoopbackMember
-        let tally: FrameTally
-        let audio: FrameTally
-        /// What the receiver has of each track that consists of units.
-        var chains: [TrackID: ReferenceChain] = [:]
-    }
-    private struct Place {
-        let member: LoopbackMember
-        var tracks: [TrackID] = []
-        var hasAudio = false
-        /// One route to each of the other members.
-        var routes: [Route] = []
+    struct UserTrack: Hashable {
+        let user: UserID
+        let track: TrackID
     }
 
     /// The maximum number of events that wait for one receiver; waiting audio frames count too.
     /// Events are never evicted, so a member whose receiver lets more of them wait is removed.
     private static let maximumWaitingEvents = 4096
-    /// The maximum number of audio frames of one sender that wait for one receiver: a second or
-    /// more.
-    private static let soundDepth = 100
-    /// The maximum number of units of one sender that wait for one receiver: two seconds or more.
-    private static let unitDepth = 64
 
-    private var places: [Int: Place] = [:]
-    private var lastHost = 0
+    var places: [Int: LoopbackPlace] = [:]
+    private var lastSlot = 0
+    /// The number of the latest stream or outage.
+    private var lastNumber = 0
     /// Members for whom too many events wait.
     private var overrun: Set<Int> = []
-    private var deferred = DeferredActions()
+    var deferred = DeferredActions()
+    private var impairment: LoopbackImpairment?
+    /// How long a member whose connection is cut stays one.
+    let patience: Duration
+
+    init(patience: Duration) { self.patience = patience }
 
     var isEmpty: Bool { places.isEmpty }
 
@@ -41,127 +32,180 @@ struct LoopbackRoster {
         return deferred
     }
 
+    mutating func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    // MARK: Members
+
     /// Adds a member. It receives the members who are there first; then they are notified of it.
     ///
+    /// - Parameter wantsAll: Whether it wants every track without saying so.
     /// - Returns: The new member's slot; `nil` if a member with the same user id exists.
-    mutating func add(_ newcomer: LoopbackMember) -> Int? {
-        guard !places.values.contains(where: { $0.member.user == newcomer.user }) else {
-            return nil
-        }
-        lastHost += 1
-        var place = Place(member: newcomer)
+    mutating func add(_ newcomer: LoopbackMember, wantsAll: Bool) -> Int? {
+        guard slot(of: newcomer.user) == nil else { return nil }
+        lastSlot += 1
+        var place = LoopbackPlace(member: newcomer, wantsAll: wantsAll)
         for (slot, other) in places.sorted(by: { $0.key < $1.key }) {
-            put(.joined(other.member.user), before: newcomer)
+            let user = other.member.user
+            put(.joined(user), before: newcomer)
             for track in other.tracks {
-                put(.published(track, other.member.user), before: newcomer)
+                put(.published(track.id, user), before: newcomer)
+                if track.isMuted { put(.muted(true, track.id, user), before: newcomer) }
             }
-            if other.hasAudio { put(.audioPublished(other.member.user), before: newcomer) }
-            place.routes.append(Self.route(from: newcomer, to: other.member, at: slot))
-            places[slot]?.routes.append(Self.route(from: other.member, to: newcomer, at: lastHost))
+            if other.hasAudio { put(.audioPublished(user), before: newcomer) }
+            place.routes.append(makeRoute(from: newcomer, lastSlot, to: other.member, slot))
+            let back = makeRoute(from: other.member, slot, to: newcomer, lastSlot)
+            places[slot]?.routes.append(back)
         }
-        places[lastHost] = place
+        for route in place.routes where places[route.slot]?.outage != nil {
+            route.isCut = true
+            places[route.slot]?.routes.last?.isCut = true
+        }
+        places[lastSlot] = place
         tell(place.routes, .joined(newcomer.user))
-        return lastHost
+        for (slot, other) in places where slot != lastSlot {
+            for track in other.tracks { applyDemands(for: track.id, of: slot) }
+        }
+        return lastSlot
     }
+
+    func slot(of user: UserID) -> Int? { places.first { $0.value.member.user == user }?.key }
 
     mutating func remove(_ slot: Int, reason: OfflineReason) {
         guard let place = takeOut(slot) else { return }
         tell(place.routes, .left(place.member.user, reason))
     }
 
-    mutating func publish(_ track: TrackID, from slot: Int) {
-        guard let place = places[slot], !place.tracks.contains(track) else { return }
-        places[slot]?.tracks.append(track)
-        tell(place.routes, .published(track, place.member.user))
+    /// Ends the membership of one: it receives the error after its queued items, and nothing after
+    /// it; the others are notified.
+    mutating func expel(_ slot: Int, _ error: EngineError, reason: OfflineReason) {
+        guard let place = end(slot, error) else { return }
+        tell(place.routes, .left(place.member.user, reason))
+    }
+
+    /// Ends the membership of all.
+    mutating func end(_ error: EngineError) {
+        for slot in places.keys { end(slot, error) }
+    }
+
+    // MARK: Tracks
+
+    mutating func publish(
+        _ track: TrackID, _ feedback: any PublicationFeedback, from slot: Int
+    ) {
+        guard let place = places[slot], place.place(of: track) == nil else { return }
+        places[slot]?.tracks.append(.init(id: track, feedback: feedback))
+        say(.published(track, place.member.user), from: slot)
+        applyDemands(for: track, of: slot)
     }
 
     mutating func unpublish(_ track: TrackID, from slot: Int) {
-        guard let place = places[slot], place.tracks.contains(track) else { return }
-        places[slot]?.tracks.removeAll { $0 == track }
-        for index in place.routes.indices { places[slot]?.routes[index].chains[track] = nil }
-        tell(place.routes, .unpublished(track, place.member.user))
+        guard let place = places[slot], let index = place.place(of: track) else { return }
+        places[slot]?.tracks.remove(at: index)
+        deferred.note(ended: place.tracks[index].feedback)
+        for route in place.routes { route.end(.video(track), &deferred) }
+        say(.unpublished(track, place.member.user), from: slot)
     }
 
-    mutating func send(
-        _ frame: VideoFrame, track: TrackID, from slot: Int
-    ) -> FrameDisposition {
-        guard let place = places[slot] else { return .dropped(.closed) }
-        guard place.tracks.contains(track) else { return .notStarted }
-        place.member.countSent()
-        for route in place.routes {
-            route.tally.countSent()
-            let item = LoopbackItem.frame(frame, track, route.tally, from: place.member.user)
-            let placement = route.member.mailbox.place(item)
-            if placement.verdict == .closed { route.tally.countClosed() }
-            deferred.note(placement, for: route.member)
-        }
-        return .accepted
-    }
-
-    /// Sends an encoded unit. A receiver for whom too many wait gets none up to the next key frame,
-    /// because those that wait are needed for the ones that follow.
-    mutating func send(
-        _ unit: EncodedVideoFrame, track: TrackID, from slot: Int
-    ) -> FrameDisposition {
-        guard let place = places[slot] else { return .dropped(.closed) }
-        guard place.tracks.contains(track) else { return .notStarted }
-        place.member.countSent()
-        let references = unit.references
-        var isKeyFrameNeeded = false
-        for (index, route) in place.routes.enumerated() {
-            route.tally.countSent()
-            var chain = route.chains[track] ?? ReferenceChain()
-            defer { places[slot]?.routes[index].chains[track] = chain }
-            guard chain.admits(references), route.tally.frames.waiting <= Self.unitDepth else {
-                route.tally.countEvicted()
-                if chain.lose() { isKeyFrameNeeded = true }
-                continue
-            }
-            let item = LoopbackItem.unit(unit, track, route.tally, from: place.member.user)
-            let placement = route.member.mailbox.place(item, whenFull: .keep)
-            if placement.verdict == .closed { route.tally.countClosed() }
-            deferred.note(placement, for: route.member)
-        }
-        if isKeyFrameNeeded { put(.keyFrameNeeded(track), before: place.member) }
-        return .accepted
+    mutating func mute(_ isMuted: Bool, _ track: TrackID, from slot: Int) {
+        guard let place = places[slot], let index = place.place(of: track),
+            place.tracks[index].isMuted != isMuted
+        else { return }
+        places[slot]?.tracks[index].isMuted = isMuted
+        // Nothing of what is on its way is shown, and what comes after the pause begins with a key frame.
+        for route in place.routes { route.end(.video(track), &deferred) }
+        say(.muted(isMuted, track, place.member.user), from: slot)
+        tellPublisher(of: track, at: slot)
     }
 
     mutating func publishAudio(from slot: Int) {
         guard let place = places[slot], !place.hasAudio else { return }
         places[slot]?.hasAudio = true
-        tell(place.routes, .audioPublished(place.member.user))
+        say(.audioPublished(place.member.user), from: slot)
     }
 
     mutating func unpublishAudio(from slot: Int) {
         guard let place = places[slot], place.hasAudio else { return }
         places[slot]?.hasAudio = false
-        tell(place.routes, .audioUnpublished(place.member.user))
+        for route in place.routes { route.end(.audio, &deferred) }
+        say(.audioUnpublished(place.member.user), from: slot)
     }
 
-    /// Sends an audio frame. Audio frames neither count towards the video depth nor evict video
-    /// frames: at most `soundDepth` of one sender wait for a receiver, and further ones are
-    /// dropped.
-    mutating func send(_ frame: AudioFrame, from slot: Int) -> FrameDisposition {
-        guard let place = places[slot] else { return .dropped(.closed) }
-        guard place.hasAudio else { return .notStarted }
+    // MARK: Demand
+
+    mutating func want(
+        _ demand: VideoDemand?, _ track: TrackID, of user: UserID, by slot: Int
+    ) {
+        places[slot]?.demands[.init(user: user, track: track)] = .some(demand)
+        if let sender = self.slot(of: user) { applyDemands(for: track, of: sender) }
+    }
+
+    /// Applies what all members want of a track to the routes to them.
+    private mutating func applyDemands(for track: TrackID, of sender: Int) {
+        guard let place = places[sender] else { return }
         for route in place.routes {
-            route.audio.countSent()
-            guard route.audio.frames.waiting <= Self.soundDepth else {
-                route.audio.countEvicted()
-                continue
+            let isWanted =
+                places[route.slot]?.demand(track, of: place.member.user) != nil
+            if isWanted {
+                route.unwanted.remove(track)
+            } else if route.unwanted.insert(track).inserted {
+                route.end(.video(track), &deferred)
             }
-            let item = LoopbackItem.audio(frame, route.audio, from: place.member.user)
-            let placement = route.member.mailbox.place(item, whenFull: .keep)
-            if placement.verdict == .closed { route.audio.countClosed() }
-            deferred.note(placement, for: route.member)
         }
-        return .accepted
+        tellPublisher(of: track, at: sender)
     }
 
-    /// Ends the membership of all: each receives the error after its queued items, and nothing
-    /// after it.
-    mutating func end(_ error: EngineError) {
-        for slot in places.keys { end(slot, error) }
+    /// Tells the publisher of a track whether it is sent to anybody, and in what form it is of use.
+    mutating func tellPublisher(of track: TrackID, at slot: Int) {
+        guard let place = places[slot], let index = place.place(of: track) else { return }
+        let entry = place.tracks[index]
+        let demands = place.routes.compactMap {
+            places[$0.slot]?.demand(track, of: place.member.user)
+        }
+        var limit = VideoLimit()
+        if !demands.isEmpty {
+            // What one of them wants without a limit is not limited.
+            let sizes = demands.compactMap(\.size)
+            let rates = demands.compactMap(\.frameRate)
+            if sizes.count == demands.count {
+                limit.size = sizes.max { $0.width * $0.height < $1.width * $1.height }
+            }
+            if rates.count == demands.count { limit.frameRate = rates.max() }
+        }
+        limit.bitRate = impairment?.bitRate.map { $0 / 10 * 9 }
+        let isSending = !demands.isEmpty && !entry.isMuted && place.outage == nil
+        places[slot]?.tracks[index].isSending = isSending
+        places[slot]?.tracks[index].limit = limit
+        if isSending != entry.isSending {
+            let state = isSending ? PublicationState.sending : .paused
+            put(.feedback(entry.feedback, .state(state)), before: place.member)
+        }
+        if limit != entry.limit {
+            put(.feedback(entry.feedback, .limit(limit)), before: place.member)
+        }
+    }
+
+    // MARK: Network
+
+    /// Impairs the network from now on; `nil` for a perfect one.
+    mutating func impair(_ impairment: LoopbackImpairment?) {
+        self.impairment = impairment
+        for (slot, place) in places {
+            for route in place.routes { impair(route, from: slot) }
+            for track in place.tracks { tellPublisher(of: track.id, at: slot) }
+        }
+    }
+
+    private func impair(_ route: LoopbackRoute, from slot: Int) {
+        if route.link == nil, let impairment {
+            route.link = LossyLink(
+                impairment, number: UInt64(slot) << 32 | UInt64(route.slot))
+        } else {
+            // A route that was impaired stays one that keeps order: frames may be on their way.
+            route.link?.change(to: impairment ?? LoopbackImpairment())
+        }
     }
 
     func statistics(of slot: Int, into statistics: inout ChannelStatistics) {
@@ -171,56 +215,83 @@ struct LoopbackRoster {
         for place in places.values {
             guard let route = place.routes.first(where: { $0.slot == slot }) else { continue }
             statistics.from[place.member.user] = route.tally.frames
+            if route.link != nil { statistics.jitter[place.member.user] = route.jitter }
         }
     }
 }
 
+// The delivery of events.
 extension LoopbackRoster {
-    private static func route(
-        from sender: LoopbackMember, to receiver: LoopbackMember, at slot: Int
-    ) -> Route {
-        let tally = FrameTally(addingTo: sender.outgoing, receiver.incoming)
-        let audio = FrameTally(addingTo: sender.outgoingAudio, receiver.incomingAudio)
-        return Route(slot: slot, member: receiver, tally: tally, audio: audio)
+    private func makeRoute(
+        from sender: LoopbackMember, _ from: Int, to receiver: LoopbackMember, _ to: Int
+    ) -> LoopbackRoute {
+        let route = LoopbackRoute(from: sender, to: receiver, at: to)
+        impair(route, from: from)
+        return route
     }
 
     @discardableResult
-    private mutating func takeOut(_ slot: Int) -> Place? {
+    private mutating func takeOut(_ slot: Int) -> LoopbackPlace? {
         guard let place = places.removeValue(forKey: slot) else { return nil }
-        for route in place.routes { places[route.slot]?.routes.removeAll { $0.slot == slot } }
+        for route in place.routes { route.endAll(&deferred) }
+        for track in place.tracks { deferred.note(ended: track.feedback) }
+        for (other, there) in places {
+            for route in there.routes where route.slot == slot { route.endAll(&deferred) }
+            places[other]?.routes.removeAll { $0.slot == slot }
+            for track in there.tracks { tellPublisher(of: track.id, at: other) }
+        }
         deferred.note(gone: place.member)
         return place
     }
 
-    private mutating func end(_ slot: Int, _ error: EngineError) {
-        guard let place = takeOut(slot) else { return }
+    @discardableResult
+    private mutating func end(_ slot: Int, _ error: EngineError) -> LoopbackPlace? {
+        guard let place = takeOut(slot) else { return nil }
         deferred.note(place.member.mailbox.seal(with: .disconnected(error)), for: place.member)
+        return place
     }
 
     @discardableResult
-    private mutating func put(_ word: LoopbackItem, before member: LoopbackMember) -> Int {
+    mutating func put(_ word: LoopbackItem, before member: LoopbackMember) -> Int {
         let placement = member.mailbox.place(word, whenFull: .keep)
         deferred.note(placement, for: member)
         return placement.kept
     }
 
+    /// Sends an event from a member to all others; later if its connection is cut.
+    mutating func say(_ word: LoopbackItem, from slot: Int) {
+        guard let place = places[slot] else { return }
+        guard place.outage == nil else {
+            places[slot]?.outage?.outbox.append((place.routes.map(\.slot), word))
+            return
+        }
+        tell(place.routes, word)
+    }
+
     /// Sends an event to the receivers of these routes, and removes members for whom too many
     /// events wait.
-    private mutating func tell(_ routes: [Route], _ word: LoopbackItem) {
-        for route in routes where put(word, before: route.member) > Self.maximumWaitingEvents {
-            overrun.insert(route.slot)
+    mutating func tell(_ routes: [LoopbackRoute], _ word: LoopbackItem) {
+        for route in routes {
+            guard places[route.slot]?.outage == nil else {
+                places[route.slot]?.outage?.inbox.append(word)
+                if (places[route.slot]?.outage?.inbox.count ?? 0) > Self.maximumWaitingEvents {
+                    overrun.insert(route.slot)
+                }
+                continue
+            }
+            if put(word, before: route.member) > Self.maximumWaitingEvents {
+                overrun.insert(route.slot)
+            }
         }
         while let slot = overrun.popFirst() {
-            guard let place = places[slot] else { continue }
-            let user = place.member.user
-            end(
+            guard let user = places[slot]?.member.user else { continue }
+            expel(
                 slot,
                 EngineError(
                     .disconnected,
                     message:
                         "\(user) was taken out of the channel: \(Self.maximumWaitingEvents) events wait for it",
-                    advice: "return from the receiver's calls at once"))
-            tell(place.routes, .left(user, .dropped))
+                    advice: "return from the receiver's calls at once"), reason: .dropped)
         }
     }
 }

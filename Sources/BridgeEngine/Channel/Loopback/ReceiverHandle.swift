@@ -42,6 +42,12 @@ final class ReceiverHandle: Sendable {
         if case .disconnected = item { letGo() }
     }
 
+    /// Asks the receiver for a token.
+    func token(for reason: TokenReason) async throws(EngineError) -> String? {
+        guard let receiver = state.withLock({ $0.receiver }) else { return nil }
+        return try await receiver.token(for: reason)
+    }
+
     /// Releases the receiver: no callback begins after this. One that is running continues.
     func letGo() {
         // Released outside the lock, because that may run foreign code.

@@ -1,0 +1,64 @@
+/// The way from one member to another through an impaired network.
+struct LossyLink {
+    private static let packetSize = 1200
+    private(set) var impairment: LoopbackImpairment
+    private var generator: Generator
+    /// When the packets so far have been sent, if the rate is limited.
+    private var isFreeAt = ContinuousClock.now
+
+    /// - Parameter number: Tells this link from the others of the network.
+    init(_ impairment: LoopbackImpairment, number: UInt64) {
+        self.impairment = impairment
+        generator = Generator(state: impairment.seed &* 0x9e37_79b9_7f4a_7c15 &+ number)
+    }
+
+    mutating func change(to impairment: LoopbackImpairment) { self.impairment = impairment }
+
+    /// Decides the fate of a number of bytes that are sent now.
+    ///
+    /// - Returns: How long they are on their way; `nil` if they are lost.
+    mutating func send(_ byteCount: Int) -> Duration? {
+        guard let queued = queue(byteCount) else { return nil }
+        var longest = Duration.zero
+        for _ in 0..<max(1, (byteCount + Self.packetSize - 1) / Self.packetSize) {
+            guard let one = packet() else { return nil }
+            longest = max(longest, one)
+        }
+        return queued + longest
+    }
+
+    /// Returns how long bytes wait for their turn; `nil` if that is too long.
+    private mutating func queue(_ byteCount: Int) -> Duration? {
+        guard let bitRate = impairment.bitRate else { return .zero }
+        let now = ContinuousClock.now
+        let begin = max(now, isFreeAt)
+        guard begin - now <= impairment.longestQueue else { return nil }
+        isFreeAt = begin + .seconds(Double(byteCount) * 8 / Double(max(1, bitRate)))
+        return isFreeAt - now
+    }
+
+    private mutating func packet() -> Duration? {
+        var time = Duration.zero
+        for _ in 0...max(0, impairment.resends) {
+            let isLost =
+                impairment.loss > 0 && Double.random(in: 0..<1, using: &generator) < impairment.loss
+            let wait = impairment.jitter * Double.random(in: 0...1, using: &generator)
+            if !isLost { return time + impairment.delay + wait }
+            time += impairment.delay * 2 + wait
+        }
+        return nil
+    }
+
+    /// SplitMix64 (Steele, Lea and Flood, 2014).
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+            return z ^ (z >> 31)
+        }
+    }
+}

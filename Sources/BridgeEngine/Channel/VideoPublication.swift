@@ -1,0 +1,65 @@
+public import MediaCore
+
+/// The publication of one video track in a channel.
+///
+/// Thread: any; one call of ``send(_:)-(VideoFrame)`` or ``send(_:)-(EncodedVideoFrame)`` at a time.
+public protocol VideoPublication: AnyObject, Sendable {
+    /// The codecs whose units the channel carries as they are. Pictures are sent if a stream comes in
+    /// any other form. Default: none.
+    var codecs: Set<EncodedVideoFrame.Codec> { get }
+
+    /// Sends one video frame to all who want the track. Never blocks and copies no pixels. Frames carry
+    /// ``LiveTiming``, so that receivers on the same clock render in sync.
+    ///
+    /// - Returns: Accepted if the frame was sent, regardless of who receives it;
+    ///   ``DropCause/muted``; ``DropCause/notStarted`` after ``end()``; ``DropCause/closed`` after
+    ///   leaving the channel.
+    @discardableResult
+    func send(_ frame: consuming VideoFrame) -> FrameDisposition
+
+    /// Sends one encoded unit of a codec in ``codecs``, in the order of decoding; otherwise like
+    /// ``send(_:)-(VideoFrame)``.
+    @discardableResult
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition
+
+    /// Mutes the track, or sends it again: the others learn it, and nothing is sent meanwhile. After
+    /// that, units begin with a key frame.
+    func setMuted(_ isMuted: Bool)
+
+    /// Announces the end of the track, after its last frame. A second call does nothing.
+    func end()
+}
+
+extension VideoPublication {
+    /// None.
+    public var codecs: Set<EncodedVideoFrame.Codec> { [] }
+    /// Drops the unit.
+    ///
+    /// - Returns: ``FrameDisposition/notEnabled``.
+    @discardableResult
+    public func send(_ unit: EncodedVideoFrame) -> FrameDisposition { .notEnabled }
+    /// Does nothing.
+    public func setMuted(_ isMuted: Bool) {}
+}
+
+/// Receives what a channel asks of the publisher of a track. Called one at a time, in order with the
+/// callbacks of the ``ChannelReceiver``; must return quickly.
+public protocol PublicationFeedback: AnyObject, Sendable {
+    /// Called when a receiver needs a key frame: it has just come, or has lost a unit. Called again if
+    /// none has arrived after a while.
+    func keyFrameNeeded()
+    /// Called when what receivers and network can use changes. Nothing is limited at first.
+    func limitChanged(_ limit: VideoLimit)
+    /// Called with each state of the publication, beginning with the first.
+    func stateChanged(_ state: PublicationState)
+}
+
+extension PublicationFeedback {
+    // Defaults for publishers that cannot change what they send.
+    /// Does nothing.
+    public func keyFrameNeeded() {}
+    /// Does nothing.
+    public func limitChanged(_ limit: VideoLimit) {}
+    /// Does nothing.
+    public func stateChanged(_ state: PublicationState) {}
+}
