@@ -23,6 +23,7 @@ extension EngineStatistics {
         ]
         for (id, track) in local.merging(gone.tracks.latest, uniquingKeysWith: { a, _ in a }) {
             balances.append(("\(id)", track.balance))
+            balances.append(("\(id), encoded", track.encoding))
             balances += track.processing.map { ("\(id), \($0.key) processors", $0.value) }
         }
         balances += renderers.map { ("\($0.key)", $0.value.balance) }

@@ -35,6 +35,8 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         public static let notInChannel = Code(rawValue: "notInChannel")
         /// Another user with this id is in the channel.
         public static let userIDTaken = Code(rawValue: "userIDTaken")
+        /// A track cannot be sent to the channel.
+        public static let sendingFailed = Code(rawValue: "sendingFailed")
         /// The channel requires a token.
         public static let tokenMissing = Code(rawValue: "tokenMissing")
         /// The token is malformed, or not signed with the channel's secret.

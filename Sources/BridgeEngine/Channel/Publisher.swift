@@ -2,9 +2,10 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Sends a track's frames to the channel, or its units if the channel carries their codec.
+/// Sends a track to the channel: its units if the channel carries their codec, its frames as they are,
+/// converted, or encoded.
 final class Publisher: Sendable {
-    /// Sends frames unchanged, on the track's thread.
+    /// Sends frames and units unchanged, on the track's thread or on that of an encoder.
     private final class Sender: VideoFrameConsumer {
         let publication: any VideoPublication
         let meter: FlowMeter<VideoMedia>
@@ -17,7 +18,7 @@ final class Publisher: Sendable {
         @discardableResult
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             meter.offered.note(frame)
-            let disposition = send(frame)
+            let disposition = publication.send(frame)
             meter.note(disposition)
             return disposition
         }
@@ -29,94 +30,163 @@ final class Publisher: Sendable {
             meter.note(disposition)
             return disposition
         }
-
-        func send(_ frame: consuming VideoFrame) -> FrameDisposition {
-            publication.send(frame)
-        }
     }
     private enum Way {
         case tap(Int)
         /// Through a queue with its own thread, on which frames are converted.
-        case feed(VideoSinkFeed)
+        case conversion(VideoSinkFeed)
+        /// Frames through a queue with its own thread, on which they are encoded; units unchanged.
+        case encoding(VideoSinkFeed, units: Int)
+    }
+    /// What a publisher needs of its engine and its track.
+    struct Context: Sendable {
+        let backend: any MediaBackend
+        let clock: EngineClock
+        /// How long the track waits for a slow conversion if no frame may be lost.
+        let queueTimeout: Duration
+        /// Counts what is sent.
+        let sent: FlowMeter<VideoMedia>
+        /// Counts what is encoded.
+        let encoded: EncodingMeter
+        /// Returns what matters in the pictures of the present source.
+        let contentHint: @Sendable () -> VideoContentHint
+        /// Called when frames cannot be encoded.
+        let onFailure: @Sendable (any Error) -> Void
     }
     private let sender: Sender
     private let stream: VideoStream
-    private let clock: EngineClock
-    private let queueTimeout: Duration
+    private let context: Context
+    private let queue = SerialQueue(label: "mediabridge.publisher")
+    private let encoder: PublicationEncoder
     private let way = Mutex<Way?>(nil)
 
     /// Starts to send the frames of `stream`.
-    ///
-    /// - Parameters:
-    ///   - publication: Sends them.
-    ///   - request: The conversion to apply to each frame first.
-    ///   - queueTimeout: How long the track waits for a slow conversion if no frame may be lost.
     init(
         _ stream: VideoStream, to publication: any VideoPublication,
-        _ request: RenderRequest, clock: EngineClock, queueTimeout: Duration,
-        counting meter: FlowMeter<VideoMedia>
+        _ configuration: VideoEncoderConfiguration, _ context: Context
     ) {
-        sender = Sender(publication, meter)
+        let sender = Sender(publication, context.sent)
+        self.sender = sender
         self.stream = stream
-        self.clock = clock
-        self.queueTimeout = queueTimeout
-        if request.isIdentity {
-            let tap = stream.tap(sender, taking: publication.codecs)
-            way.withLock { $0 = .tap(tap) }
-        } else {
-            send(request)
-        }
+        self.context = context
+        encoder = PublicationEncoder(
+            context.backend, configuration, codecs: publication.codecs, counting: context.encoded,
+            hint: context.contentHint, send: { sender.consume($0) }, onFailure: context.onFailure)
+        send(configuration)
     }
 
     func setMuted(_ isMuted: Bool) { sender.publication.setMuted(isMuted) }
 
-    /// Changes the conversion of the frames that follow; no frame is lost or sent twice at the
-    /// change.
+    /// Keeps what is encoded within a limit.
+    func limit(_ limit: VideoLimit) { encoder.limit(limit) }
+
+    /// Encodes nothing while nobody gets the track.
+    func setPaused(_ isPaused: Bool) { encoder.setPaused(isPaused) }
+
+    /// Makes the next encoded frame a key frame.
+    ///
+    /// - Returns: False if nothing is encoded here, so that the source has to be asked.
+    func requestKeyFrame() -> Bool {
+        guard case .encoding = way.withLock({ $0 }) else { return false }
+        encoder.requestKeyFrame()
+        return true
+    }
+
+    /// Changes the form of the frames that follow. No frame is lost or sent twice, except between frames
+    /// that are encoded and others: there one may be left out.
     ///
     /// Called only by the engine, one call at a time.
-    func send(_ request: RenderRequest) {
+    func send(_ configuration: VideoEncoderConfiguration) {
+        encoder.configure(configuration)
+        var request = configuration.request
+        if configuration.codec != nil || !sender.publication.carriesFrames {
+            request.codecs = sender.publication.codecs
+            request.leavesUnits = true
+            return encode(request)
+        }
         switch way.withLock({ $0 }) {
         case .tap where request.isIdentity: return
+        case nil where request.isIdentity:
+            let tap = stream.tap(sender, taking: sender.publication.codecs)
+            way.withLock { $0 = .tap(tap) }
         // Once frames go through a queue they always do, so that no frame overtakes another.
-        case .feed(let feed): stream.attach(feed, for: request)
-        case .tap(let tap): attach(request, insteadOf: tap)
-        case nil: attach(request, insteadOf: nil)
+        case .conversion(let feed): stream.attach(feed, for: request)
+        case .tap(let tap): convert(request, insteadOf: tap)
+        case .encoding, nil:
+            end()
+            convert(request, insteadOf: nil)
         }
     }
 
-    private func attach(_ request: RenderRequest, insteadOf tap: Int?) {
+    private func convert(_ request: RenderRequest, insteadOf tap: Int?) {
         let sender = self.sender
-        let feed = VideoSinkFeed(
-            SinkQueueOptions(), isOffline: clock.isOffline, queueTimeout: queueTimeout,
-            on: SerialQueue(label: "mediabridge.publisher"), clock: clock.clockTime,
-            counting: sender.meter
+        let feed = makeFeed(counting: context.sent) { frame in sender.publication.send(frame) }
+        way.withLock { $0 = .conversion(feed) }
+        stream.attach(feed, for: request, insteadOf: tap)
+    }
+
+    private func encode(_ request: RenderRequest) {
+        if case .encoding(let feed, _) = way.withLock({ $0 }) {
+            return stream.attach(feed, for: request)
+        }
+        end()
+        let encoder = self.encoder
+        let feed = makeFeed(counting: context.encoded.frames) { encoder.encode($0) }
+        let units = stream.tap(sender, taking: sender.publication.codecs, only: true)
+        way.withLock { $0 = .encoding(feed, units: units) }
+        stream.attach(feed, for: request)
+    }
+
+    private func makeFeed(
+        counting meter: FlowMeter<VideoMedia>,
+        _ body: @escaping @Sendable (VideoFrame) -> FrameDisposition
+    ) -> VideoSinkFeed {
+        VideoSinkFeed(
+            SinkQueueOptions(), isOffline: context.clock.isOffline,
+            queueTimeout: context.queueTimeout, on: queue, clock: context.clock.clockTime,
+            counting: meter
         ) { item in
             // No unit comes here, because the request asks for pictures.
             guard case .picture(let frame) = item.frame,
                 let frame = try? item.conversion?.frame() ?? frame
             else { return .dropped(.failed) }
-            return sender.send(frame)
+            return body(frame)
         }
-        way.withLock { $0 = .feed(feed) }
-        stream.attach(feed, for: request, insteadOf: tap)
+    }
+
+    /// Ends the present way; queued frames are still sent.
+    private func end() {
+        let way = self.way.withLock { $0.take() }
+        switch way {
+        case .tap(let tap): stream.untap(tap)
+        case .conversion(let feed):
+            stream.detach(feed)
+            feed.close()
+        case .encoding(let feed, let units):
+            stream.detach(feed)
+            stream.untap(units)
+            feed.close()
+            queue.async { [encoder] in encoder.stop() }
+        case nil: return
+        }
     }
 
     /// Sends the queued frames, then stops.
     ///
     /// - Parameter limit: The maximum time to wait for the queued frames.
     func stop(within limit: Duration) async {
-        let way = self.way.withLock { way in
-            defer { way = nil }
-            return way
-        }
-        switch way {
-        case .tap(let tap): stream.untap(tap)
-        case .feed(let feed):
-            stream.detach(feed)
-            feed.close()
-            await feed.drained(within: limit)
-        case nil: return
-        }
+        guard way.withLock({ $0 != nil }) else { return }
+        end()
+        await queue.outcome(within: limit) {}
         sender.publication.end()
+    }
+}
+
+extension VideoEncoderConfiguration {
+    /// The part that affects the pixels.
+    fileprivate var request: RenderRequest {
+        RenderRequest(
+            size: size, isUpright: isUpright,
+            mirror: mirror == .enabled ? .enabled : .disabled)
     }
 }

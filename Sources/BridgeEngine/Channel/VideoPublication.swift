@@ -8,6 +8,10 @@ public protocol VideoPublication: AnyObject, Sendable {
     /// any other form. Default: none.
     var codecs: Set<EncodedVideoFrame.Codec> { get }
 
+    /// Whether the channel carries pictures as they are, as only one within a process does; otherwise they
+    /// are encoded before they are sent. Default true.
+    var carriesFrames: Bool { get }
+
     /// Sends one video frame to all who want the track. Never blocks and copies no pixels. Frames carry
     /// ``LiveTiming``, so that receivers on the same clock render in sync.
     ///
@@ -31,6 +35,8 @@ public protocol VideoPublication: AnyObject, Sendable {
 }
 
 extension VideoPublication {
+    /// True.
+    public var carriesFrames: Bool { true }
     /// None.
     public var codecs: Set<EncodedVideoFrame.Codec> { [] }
     /// Drops the unit.

@@ -13,8 +13,11 @@ struct RenderRequest: Hashable, Sendable {
     /// The codecs whose units the renderer takes, if it asks for nothing that needs pictures.
     var codecs: Set<EncodedVideoFrame.Codec> = []
 
+    /// Whether somebody else gets the units of ``codecs``: of these streams the renderer gets nothing.
+    var leavesUnits = false
+
     /// Whether frames pass unchanged, whatever their format.
-    var isIdentity: Bool { self == RenderRequest(codecs: codecs) }
+    var isIdentity: Bool { self == RenderRequest(codecs: codecs, leavesUnits: leavesUnits) }
 
     /// Whether units of a codec are passed on, not their pictures. Units are mirrored only on
     /// request.

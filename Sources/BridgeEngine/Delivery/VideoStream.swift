@@ -16,6 +16,7 @@ final class VideoStream: VideoFrameConsumer {
     private struct Tap: Sendable {
         let consumer: any VideoFrameConsumer
         let codecs: Set<EncodedVideoFrame.Codec>
+        let takesOnlyUnits: Bool
     }
     private struct State {
         var groups: [Group] = []
@@ -78,13 +79,17 @@ final class VideoStream: VideoFrameConsumer {
 
     /// Adds a consumer that gets every frame unchanged and must return quickly.
     ///
-    /// - Parameter codecs: The codecs whose units it takes; by default none.
+    /// - Parameters:
+    ///   - codecs: The codecs whose units it takes; by default none.
+    ///   - takesOnlyUnits: Whether it gets nothing but these units.
     func tap(
-        _ consumer: any VideoFrameConsumer, taking codecs: Set<EncodedVideoFrame.Codec> = []
+        _ consumer: any VideoFrameConsumer, taking codecs: Set<EncodedVideoFrame.Codec> = [],
+        only takesOnlyUnits: Bool = false
     ) -> Int {
         state.withLock { state in
             state.next += 1
-            state.taps[state.next] = Tap(consumer: consumer, codecs: codecs)
+            state.taps[state.next] = Tap(
+                consumer: consumer, codecs: codecs, takesOnlyUnits: takesOnlyUnits)
             return state.next
         }
     }
@@ -139,6 +144,7 @@ final class VideoStream: VideoFrameConsumer {
             ($0.groups, $0.taps, $0.isMirror, $0.epoch, $0.carried)
         }
         for tap in taps.values {
+            if tap.takesOnlyUnits { continue }
             if let carried, tap.codecs.contains(carried) { continue }
             tap.consumer.consume(copy frame)
         }
@@ -177,7 +183,7 @@ final class VideoStream: VideoFrameConsumer {
         var reach = UnitReach()
         for tap in taps.values {
             guard asUnit, tap.codecs.contains(unit.codec) else {
-                reach.needsPicture = true
+                if !tap.takesOnlyUnits { reach.needsPicture = true }
                 continue
             }
             tap.consumer.consume(unit)
@@ -188,6 +194,7 @@ final class VideoStream: VideoFrameConsumer {
                 reach.needsPicture = true
                 continue
             }
+            if group.request.leavesUnits { continue }
             let item = VideoSinkFeed.Item(frame: .unit(unit), epoch: epoch)
             for feed in group.feeds where feed.offer(item) == .dropped(.needsKeyFrame) {
                 reach.needsKeyFrame = true

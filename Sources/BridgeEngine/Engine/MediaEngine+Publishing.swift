@@ -1,18 +1,5 @@
-public import MediaCore
-
-/// The form in which local tracks are sent to the channel.
-public struct VideoEncoderConfiguration: Hashable, Sendable {
-    /// The size to send, in pixels, with borders if the aspect ratio differs; `nil`, the default,
-    /// for the source's size.
-    public var size: VideoSize?
-    /// How frames are mirrored. Default ``VideoMirrorMode/automatic``: not mirrored.
-    public var mirror = VideoMirrorMode.automatic
-    /// Whether frames are rotated upright before they are sent. Default false.
-    public var isUpright = false
-
-    /// Creates a configuration with the default values.
-    public init() {}
-}
+internal import MediaCore
+internal import Synchronization
 
 // Sending to the channel.
 extension MediaEngine {
@@ -23,7 +10,7 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         encoder = configuration
-        for publisher in publishers.values { publisher.send(encoderRequest) }
+        for publisher in publishers.values { publisher.send(encoder) }
     }
 
     /// Starts to send a custom track to the channel, from the next frame on.
@@ -75,19 +62,24 @@ extension MediaEngine {
         }
     }
 
-    private var encoderRequest: RenderRequest {
-        RenderRequest(
-            size: encoder.size, isUpright: encoder.isUpright,
-            mirror: encoder.mirror == .enabled ? .enabled : .disabled)
-    }
-
     private func publish(_ track: TrackID) {
         guard publishers[track] == nil, let membership, let slot = slots[track] else { return }
-        let publication = membership.publish(
-            track, feedback: PublisherFeedback(track, events: hub, relay: relay))
-        let publisher = Publisher(
-            slot.track.outgoing, to: publication, encoderRequest, clock: clock,
-            queueTimeout: configuration.queueTimeout, counting: outgoing)
+        let feedback = PublisherFeedback(track, events: hub, relay: relay)
+        let publication = membership.publish(track, feedback: feedback)
+        let (local, hub) = (slot.track, self.hub)
+        let context = Publisher.Context(
+            backend: backend, clock: clock, queueTimeout: configuration.queueTimeout,
+            sent: outgoing, encoded: local.encoded,
+            contentHint: { [weak local] in local?.contentHint ?? .none },
+            onFailure: { error in
+                let error =
+                    error as? EngineError
+                    ?? EngineError(
+                        .sendingFailed, message: "\(track) cannot be encoded", underlying: error)
+                hub.post(.publicationChanged(track, .failed(error)))
+            })
+        let publisher = Publisher(local.outgoing, to: publication, encoder, context)
+        feedback.serve(publisher)
         if mutedTracks.contains(track) { publisher.setMuted(true) }
         publishers[track] = publisher
     }
@@ -111,6 +103,13 @@ extension MediaEngine {
 
 /// Passes on what the channel asks of the engine's tracks. Thread: any.
 private final class PublisherFeedback: PublicationFeedback {
+    private struct State {
+        weak var publisher: Publisher?
+        // What was asked before there was a publisher.
+        var limit: VideoLimit?
+        var isPaused = false
+    }
+    private let state = Mutex(State())
     private let track: TrackID
     private let events: EventHub
     private let relay: TrackEventRelay
@@ -121,16 +120,35 @@ private final class PublisherFeedback: PublicationFeedback {
         self.relay = relay
     }
 
+    func serve(_ publisher: Publisher) {
+        let (limit, isPaused) = state.withLock { state in
+            state.publisher = publisher
+            return (state.limit, state.isPaused)
+        }
+        if let limit { publisher.limit(limit) }
+        if isPaused { publisher.setPaused(true) }
+    }
+
     func keyFrameNeeded() {
+        if state.withLock({ $0.publisher })?.requestKeyFrame() == true { return }
         events.post(.keyFrameNeeded(track))
         relay.post(.keyFrameNeeded, of: track)
     }
 
     func limitChanged(_ limit: VideoLimit) {
+        state.withLock { state in
+            state.limit = limit
+            return state.publisher
+        }?.limit(limit)
         events.post(.publicationLimited(track, limit))
     }
 
-    func stateChanged(_ state: PublicationState) {
-        events.post(.publicationChanged(track, state))
+    func stateChanged(_ publication: PublicationState) {
+        let isPaused = if case .paused = publication { true } else { false }
+        state.withLock { state in
+            state.isPaused = isPaused
+            return state.publisher
+        }?.setPaused(isPaused)
+        events.post(.publicationChanged(track, publication))
     }
 }

@@ -66,6 +66,7 @@ extension MediaEngine {
         // than the one before it.
         counts.processing = track.processing.balances
         let captured = counts.processing[.capture] ?? FrameBalance()
+        counts.encoding = track.encoded.balance
         counts.decoding = track.decoder.balance(of: track.decodedPictures.frames)
         let drops = track.sources.drops.all
         let carried = track.carriedUnits.frames

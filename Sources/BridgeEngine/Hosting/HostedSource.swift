@@ -27,8 +27,7 @@ extension VideoMedia: HostedSource {
         var traits = SourceTraits()
         traits.bufferType = source.bufferType()
         traits.captureType = source.captureType()
-        // For the encoders of a channel. The engine does not use the value.
-        _ = source.contentHint()
+        traits.contentHint = source.contentHint()
         traits.pacing = source.pacing()
         traits.timeBase = source.timeBase()
         return traits

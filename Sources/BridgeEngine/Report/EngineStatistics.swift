@@ -16,6 +16,8 @@ public struct EngineStatistics: Sendable {
         /// Encoded units that were decoded because somebody wanted their pictures. Delivered are
         /// pictures.
         public var decoding = FrameBalance()
+        /// Frames that were to be encoded for the channel. Delivered are units.
+        public var encoding = FrameBalance()
         /// The frames at each processing point, and their outcomes there.
         public var processing: [ProcessingPoint: FrameBalance] = [:]
         /// Frames and encoded units that sources delivered.

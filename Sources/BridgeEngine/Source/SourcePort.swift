@@ -26,6 +26,7 @@ final class SourcePort<Media: CountedMedia>: Sendable {
         traits.withLock { ($0.pacing, $0.timeBase) }
     }
     var captureType: VideoCaptureType { traits.withLock { $0.captureType } }
+    var contentHint: VideoContentHint { traits.withLock { $0.contentHint } }
     /// The number of frames that were accepted.
     var accepted: Int { own.delivered.frames }
 

@@ -4,6 +4,7 @@ internal import MediaCore
 struct SourceTraits: Sendable {
     var bufferType = VideoBufferType.pixelBuffer
     var captureType = VideoCaptureType.unknown
+    var contentHint = VideoContentHint.none
     var pacing = MediaPacing.source
     var timeBase: MediaTimeBase?
 }

@@ -68,6 +68,8 @@ final class LocalTrack: Sendable {
     private let decoded = DecodedPictures()
     /// Counts the pictures that ``decoder`` made.
     let decodedPictures = RateMeter()
+    /// Counts the frames that were to be encoded for the channel.
+    let encoded = EncodingMeter()
     /// Counts the encoded units that were passed on.
     let carriedUnits = RateMeter()
     let bitRate: BitRateMeter
@@ -104,6 +106,9 @@ final class LocalTrack: Sendable {
         state = Mutex(State(sourceClock: fresh, warmingClock: fresh))
         decoded.track = self
     }
+
+    /// What matters in the pictures of the present source.
+    var contentHint: VideoContentHint { state.withLock { $0.active }?.contentHint ?? .none }
 
     // MARK: Sources
 

@@ -36,4 +36,18 @@ public struct GStreamerBackend: MediaBackend {
     ) throws -> any VideoDecoder {
         try PipelineDecoder(codec, to: consumer)
     }
+
+    /// H.264 and VP8, where an encoder is installed.
+    public var encodableCodecs: [EncodedVideoFrame.Codec] { StreamEncoder.installedCodecs }
+
+    /// Creates an encoder from the elements installed: `x264enc` or `openh264enc` (constrained baseline),
+    /// `vp8enc`.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no encoder is
+    ///   installed; it names the Debian package.
+    public func makeEncoder(
+        _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
+    ) throws -> any VideoEncoder {
+        try PipelineEncoder(settings, to: consumer)
+    }
 }

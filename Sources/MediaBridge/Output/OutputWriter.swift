@@ -99,7 +99,7 @@ final class OutputWriter: Sendable {
                 message: "the output takes no frames: it was not started, was finished, or ended")
         case .evicted, .queueFull, .notEnabled, .wrongBufferType, .badStride, .undecodable,
             .needsKeyFrame, .late, .badFormat, .processor, .failed, .paused, .unwritten,
-            .lost, .muted:
+            .lost, .muted, .frameRate:
             return PipelineError(
                 .streamFailed, message: "the output refused the frame \(what): \(cause)")
         }

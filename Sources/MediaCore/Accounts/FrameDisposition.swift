@@ -68,7 +68,7 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case closed
     /// The receiver threw an error.
     case failed
-    /// Arrived while the recording was paused.
+    /// Arrived while the recording was paused, or while nobody wanted the track.
     case paused
     /// Accepted, then lost inside an output that failed.
     case unwritten
@@ -76,6 +76,8 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case lost
     /// Sent to a channel while its track is muted.
     case muted
+    /// Left out to keep to a lower frame rate.
+    case frameRate
 }
 
 /// Counts the frames that were not delivered, by cause.

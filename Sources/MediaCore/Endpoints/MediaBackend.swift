@@ -29,6 +29,19 @@ public protocol MediaBackend: Sendable {
     func makeDecoder(
         _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder
+
+    /// The codecs for which ``makeEncoder(_:to:)`` has an encoder, the preferred one first. Default: none.
+    var encodableCodecs: [EncodedVideoFrame.Codec] { get }
+
+    /// Creates an encoder for one stream. Called on a queue where it may block. The default
+    /// implementation always throws.
+    ///
+    /// - Parameters:
+    ///   - settings: What it makes.
+    ///   - consumer: Receives the units (``VideoFrameConsumer/consume(_:)-(EncodedVideoFrame)``).
+    func makeEncoder(
+        _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
+    ) throws -> any VideoEncoder
 }
 
 extension MediaBackend {
@@ -37,6 +50,16 @@ extension MediaBackend {
     }
 
     public func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
+
+    /// None.
+    public var encodableCodecs: [EncodedVideoFrame.Codec] { [] }
+
+    /// Throws, because there is no encoder.
+    public func makeEncoder(
+        _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
+    ) throws -> any VideoEncoder {
+        throw FrameError(.badFormat, "there is no encoder for \(settings.codec) here")
+    }
 }
 
 /// Converts video frames to the format that a receiver asked for. Thread: any; concurrent calls

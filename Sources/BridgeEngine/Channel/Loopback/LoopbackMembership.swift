@@ -30,7 +30,8 @@ final class LoopbackMembership: ChannelMembership {
         _ track: TrackID, feedback: any PublicationFeedback
     ) -> any VideoPublication {
         channel.perform { [slot] in $0.publish(track, feedback, from: slot) }
-        return LoopbackPublication(track, in: channel, from: slot)
+        return LoopbackPublication(
+            track, in: channel, from: slot, carriesFrames: network.carriesFrames)
     }
 
     func publishAudio() { channel.perform { [slot] in $0.publishAudio(from: slot) } }
@@ -90,9 +91,13 @@ final class LoopbackPublication: VideoPublication {
     private let track: TrackID
     private let channel: LoopbackChannel
     private let slot: Int
+    let carriesFrames: Bool
     private let isOver = Atomic<Bool>(false)
 
-    init(_ track: TrackID, in channel: LoopbackChannel, from slot: Int) {
+    init(
+        _ track: TrackID, in channel: LoopbackChannel, from slot: Int, carriesFrames: Bool
+    ) {
+        self.carriesFrames = carriesFrames
         self.track = track
         self.channel = channel
         self.slot = slot
@@ -103,6 +108,7 @@ final class LoopbackPublication: VideoPublication {
 
     func send(_ frame: consuming VideoFrame) -> FrameDisposition {
         guard !isOver.load(ordering: .relaxed) else { return .notStarted }
+        guard carriesFrames else { return .dropped(.badFormat) }
         let frame = frame
         return channel.perform { [slot, track] in $0.send(frame, track: track, from: slot) }
     }

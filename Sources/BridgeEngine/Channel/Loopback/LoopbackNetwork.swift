@@ -35,6 +35,8 @@ public final class LoopbackNetwork: ChannelTransport {
     public let capacity: Int?
     /// How long a user whose connection is cut stays in the channel.
     public let patience: Duration
+    /// Whether pictures pass as they are; otherwise they must be encoded, as for a real network.
+    public let carriesFrames: Bool
 
     /// Creates a network that is separate from all others.
     ///
@@ -43,15 +45,18 @@ public final class LoopbackNetwork: ChannelTransport {
     ///     Default 16.
     ///   - capacity: The most users of one channel; `nil`, the default, for any number.
     ///   - patience: How long a user whose connection is cut stays in the channel. Default 30 s.
+    ///   - carriesFrames: Whether pictures pass as they are; otherwise they must be encoded, as for a real
+    ///     network. Default true.
     ///   - verifier: Checks every user who joins; `nil` admits everybody, which is the default.
     ///     ``demand(_:forChannel:)`` replaces it for single channels.
     public init(
         depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
-        verifier: (any TokenVerifier)? = nil
+        carriesFrames: Bool = true, verifier: (any TokenVerifier)? = nil
     ) {
         self.depth = max(1, depth)
         self.capacity = capacity
         self.patience = patience
+        self.carriesFrames = carriesFrames
         self.verifier = verifier
     }
 

@@ -11,7 +11,7 @@ extension EncoderElement {
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-enum VideoEncoder: String, EncoderElement {
+enum VideoEncoderElement: String, EncoderElement {
     case x264enc, openh264enc, vp8enc, vp9enc, jpegenc, avenc_ffv1
 
     var codec: VideoCodec {
@@ -26,7 +26,7 @@ enum VideoEncoder: String, EncoderElement {
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-enum AudioEncoder: String, EncoderElement {
+enum AudioEncoderElement: String, EncoderElement {
     case opusenc, avenc_aac, voaacenc, flacenc
 
     var codec: AudioCodec {

@@ -5,8 +5,8 @@
 struct EncoderRecipe: Sendable {
     private let kind: Kind
     private enum Kind: Sendable {
-        case video(VideoEncoder, VideoEncoding)
-        case audio(AudioEncoder, AudioEncoding)
+        case video(VideoEncoderElement, VideoEncoding)
+        case audio(AudioEncoderElement, AudioEncoding)
     }
     private let container: RecordingContainer
 
@@ -43,7 +43,7 @@ struct EncoderRecipe: Sendable {
 
     init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
         try Self.check(encoding.bitrate)
-        let encoder: VideoEncoder = try Self.choose(
+        let encoder: VideoEncoderElement = try Self.choose(
             asked: encoding.codec, among: container.videoCodecs, container)
         self.container = container
         kind = .video(encoder, encoding)
@@ -51,7 +51,7 @@ struct EncoderRecipe: Sendable {
 
     init(_ encoding: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
         try Self.check(encoding.bitrate)
-        let encoder: AudioEncoder = try Self.choose(
+        let encoder: AudioEncoderElement = try Self.choose(
             asked: encoding.codec, among: container.audioCodecs, container)
         self.container = container
         kind = .audio(encoder, encoding)
@@ -122,7 +122,7 @@ struct EncoderRecipe: Sendable {
         return max(MediaTime(encoding.keyFrameInterval), MediaTime(nanoseconds: 1_000_000))
     }
 
-    /// See ``AudioEncoder/hiddenDelay``; zero for video.
+    /// See ``AudioEncoderElement/hiddenDelay``; zero for video.
     var hiddenDelay: Int {
         if case .audio(let encoder, _) = kind { encoder.hiddenDelay } else { 0 }
     }
@@ -154,7 +154,7 @@ struct EncoderRecipe: Sendable {
 
     /// Returns the encoder with its properties, as part of a pipeline string.
     private func settings(
-        of encoder: VideoEncoder, _ encoding: VideoEncoding, _ info: VideoInfo?
+        of encoder: VideoEncoderElement, _ encoding: VideoEncoding, _ info: VideoInfo?
     ) -> String {
         let said = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
         let rate = min(max(said ?? 30, Self.rates.lowerBound), Self.rates.upperBound)
@@ -207,7 +207,7 @@ struct EncoderRecipe: Sendable {
 
     /// Returns the encoder with its properties, as part of a pipeline string.
     private func settings(
-        of encoder: AudioEncoder, _ encoding: AudioEncoding, channels: Int
+        of encoder: AudioEncoderElement, _ encoding: AudioEncoding, channels: Int
     ) -> String {
         let bits = encoding.bitrate ?? 64_000 * channels
         switch encoder {

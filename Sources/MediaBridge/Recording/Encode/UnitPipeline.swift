@@ -8,7 +8,7 @@ struct UnitPipeline: Sendable {
     let element: String
     /// The longest time between two key frames that the encoder is asked for; `nil` without one.
     let keyFrameInterval: MediaTime?
-    /// See ``AudioEncoder/hiddenDelay``.
+    /// See ``AudioEncoderElement/hiddenDelay``.
     let hiddenDelay: Int
     /// Whether the units are recorded as they came.
     let isCopy: Bool

@@ -1,0 +1,251 @@
+internal import MediaBasics
+internal import MediaCore
+internal import Synchronization
+
+/// Encodes the frames of one publication, with an encoder that follows what is asked for.
+///
+/// Thread: ``encode(_:)`` and ``stop()`` on the publisher's queue; all else on any.
+final class PublicationEncoder: Sendable {
+    /// What the encoder is to do now.
+    struct Wish {
+        var configuration: VideoEncoderConfiguration
+        var limit = VideoLimit()
+        /// Whether nobody gets the track.
+        var isPaused = false
+    }
+    private struct State {
+        var wish: Wish
+        var encoder: (any VideoEncoder)?
+        var settings: VideoEncoderSettings?
+        var plan: SendPlan?
+        /// When the next frame is due, if there are more than wanted.
+        var next: MediaTime?
+        /// No encoder could be created, or one has failed: not tried again before a new configuration.
+        var isHopeless = false
+        var needsKeyFrame = false
+        /// Frames that the encoder has and made no unit of yet.
+        var inside = 0
+    }
+    private let state: Mutex<State>
+    private let backend: any MediaBackend
+    private let converter: any VideoConverter
+    private let codecs: Set<EncodedVideoFrame.Codec>
+    private let meter: EncodingMeter
+    private let output: Output
+    /// Returns what matters in the pictures of the present source.
+    private let hint: @Sendable () -> VideoContentHint
+
+    /// Receives the units of the encoders.
+    private final class Output: VideoFrameConsumer {
+        let send: @Sendable (EncodedVideoFrame) -> Void
+        let onFailure: @Sendable (any Error) -> Void
+        private let owner = Mutex(Owner())
+        private struct Owner { weak var encoder: PublicationEncoder? }
+
+        init(
+            send: @escaping @Sendable (EncodedVideoFrame) -> Void,
+            onFailure: @escaping @Sendable (any Error) -> Void
+        ) {
+            (self.send, self.onFailure) = (send, onFailure)
+        }
+
+        func belong(to encoder: PublicationEncoder) {
+            owner.withLock { $0.encoder = encoder }
+        }
+
+        func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
+
+        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
+            owner.withLock { $0.encoder }?.made()
+            send(unit)
+            return .accepted
+        }
+
+        func sourceDidFail(_ error: any Error) {
+            owner.withLock { $0.encoder }?.failed()
+            onFailure(error)
+        }
+    }
+
+    /// - Parameters:
+    ///   - codecs: What the channel carries.
+    ///   - hint: Returns what matters in the pictures, if the configuration does not say it.
+    ///   - send: Receives the units, on a thread of the encoder.
+    ///   - onFailure: Called if there is no encoder, or when one has failed.
+    init(
+        _ backend: any MediaBackend, _ configuration: VideoEncoderConfiguration,
+        codecs: Set<EncodedVideoFrame.Codec>, counting meter: EncodingMeter,
+        hint: @escaping @Sendable () -> VideoContentHint,
+        send: @escaping @Sendable (EncodedVideoFrame) -> Void,
+        onFailure: @escaping @Sendable (any Error) -> Void
+    ) {
+        self.backend = backend
+        self.codecs = codecs
+        self.meter = meter
+        self.hint = hint
+        converter = backend.makeConverter()
+        state = Mutex(State(wish: Wish(configuration: configuration)))
+        output = Output(send: send, onFailure: onFailure)
+        output.belong(to: self)
+    }
+
+    deinit {
+        guard let encoder = state.withLock({ $0.encoder.take() }) else { return }
+        SerialQueue(label: "mediabridge.publisher").async { encoder.stop() }
+    }
+
+    // MARK: What is asked for
+
+    func configure(_ configuration: VideoEncoderConfiguration) {
+        state.withLock { ($0.wish.configuration, $0.isHopeless) = (configuration, false) }
+    }
+
+    func limit(_ limit: VideoLimit) { state.withLock { $0.wish.limit = limit } }
+
+    /// Stops to encode while nobody gets the track; then begins with a key frame.
+    func setPaused(_ isPaused: Bool) {
+        state.withLock { state in
+            if state.wish.isPaused, !isPaused { state.needsKeyFrame = true }
+            state.wish.isPaused = isPaused
+        }
+    }
+
+    func requestKeyFrame() { state.withLock { $0.needsKeyFrame = true } }
+
+    // MARK: Frames
+
+    /// Encodes a frame.
+    ///
+    /// - Returns: Whether the encoder has accepted it.
+    func encode(_ frame: VideoFrame) -> FrameDisposition {
+        let wish = state.withLock { $0.wish }
+        guard !wish.isPaused else { return .dropped(.paused) }
+        guard let time = frame.runningTime else { return .dropped(.noTime) }
+        let plan = SendPlan(
+            for: frame.size, frame.format.frameRate.map(\.value),
+            hint: wish.configuration.contentHint ?? hint(), wish.configuration, wish.limit)
+        guard isDue(time, plan) else { return .dropped(.frameRate) }
+        guard let encoder = encoder(for: plan, wish.configuration) else { return .dropped(.failed) }
+        var frame = frame
+        let conversion = VideoConversion(size: plan.size)
+        if frame.size != plan.size {
+            guard let smaller = try? converter.convert(frame, to: conversion) else {
+                return .dropped(.badFormat)
+            }
+            frame = smaller
+        }
+        if state.withLock({ $0.needsKeyFrame }) {
+            state.withLock { $0.needsKeyFrame = false }
+            encoder.requestKeyFrame()
+        }
+        state.withLock { $0.inside += 1 }
+        let disposition = encoder.encode(frame)
+        if !disposition.isAccepted { state.withLock { $0.inside -= 1 } }
+        return disposition
+    }
+
+    /// Whether a frame is not left out for the frame rate.
+    private func isDue(_ time: MediaTime, _ plan: SendPlan) -> Bool {
+        state.withLock { state in
+            let interval = MediaTime(seconds: 1 / plan.frameRate)
+            // A quarter of the interval early is on time: frames do not come evenly.
+            let slack = MediaTime(nanoseconds: interval.nanoseconds / 4)
+            guard let next = state.next, time < next + interval + interval else {
+                state.next = time + interval
+                return true
+            }
+            guard time + slack >= next else {
+                // The clock may have gone back.
+                if next - time > interval + interval { state.next = time + interval }
+                return false
+            }
+            state.next = next + interval
+            return true
+        }
+    }
+
+    /// Returns the encoder for what is planned. A change of the bit rate alone changes the present one;
+    /// that of the size is the frames'.
+    private func encoder(
+        for plan: SendPlan, _ configuration: VideoEncoderConfiguration
+    ) -> (any VideoEncoder)? {
+        let (present, before, lastPlan, isHopeless) = state.withLock {
+            ($0.encoder, $0.settings, $0.plan, $0.isHopeless)
+        }
+        if isHopeless { return nil }
+        if let present, lastPlan == plan, let before, before.fits(configuration) { return present }
+        var settings = VideoEncoderSettings(
+            before?.codec ?? .h264, bitRate: plan.bitRate, frameRate: plan.frameRate,
+            keyFrameInterval: configuration.keyFrameInterval,
+            contentHint: configuration.contentHint ?? hint())
+        do {
+            settings.codec = try codec(configuration)
+            var same = settings
+            same.bitRate = before?.bitRate ?? 0
+            if let present, same == before {
+                present.setBitRate(plan.bitRate)
+                state.withLock { ($0.settings, $0.plan) = (settings, plan) }
+                return present
+            }
+            // What the old one holds comes before what the new one makes.
+            stop()
+            let fresh = try backend.makeEncoder(settings, to: output)
+            state.withLock { ($0.encoder, $0.settings, $0.plan) = (fresh, settings, plan) }
+            return fresh
+        } catch {
+            state.withLock { $0.isHopeless = true }
+            output.onFailure(error)
+            return nil
+        }
+    }
+
+    private func codec(
+        _ configuration: VideoEncoderConfiguration
+    ) throws -> EncodedVideoFrame.Codec {
+        if let codec = configuration.codec {
+            guard codecs.contains(codec) else {
+                throw EngineError(
+                    .invalidArgument, message: "the channel does not carry \(codec)",
+                    advice: codecs.map { "\($0)" }.sorted().joined(separator: ", "))
+            }
+            return codec
+        }
+        guard let codec = backend.encodableCodecs.first(where: codecs.contains) else {
+            throw EngineError(
+                .invalidState,
+                message: "there is no encoder for any codec that the channel carries",
+                advice:
+                    "install one for \(codecs.map { "\($0)" }.sorted().joined(separator: " or "))")
+        }
+        return codec
+    }
+
+    /// Counts a unit.
+    fileprivate func made() {
+        meter.units.note()
+        state.withLock { $0.inside = max(0, $0.inside - 1) }
+    }
+
+    /// Called on a thread of the encoder.
+    fileprivate func failed() { state.withLock { $0.isHopeless = true } }
+
+    /// Delivers the units of all frames so far, and releases the encoder.
+    func stop() {
+        let encoder = state.withLock { $0.encoder.take() }
+        encoder?.stop()
+        let lost = state.withLock { state in
+            defer { (state.inside, state.settings, state.plan) = (0, nil, nil) }
+            return state.inside
+        }
+        if lost > 0 { meter.lost.note(.closed, lost) }
+    }
+}
+
+extension VideoEncoderSettings {
+    /// Whether the settings are what a configuration asks for, apart from rates.
+    fileprivate func fits(_ configuration: VideoEncoderConfiguration) -> Bool {
+        (configuration.codec ?? codec) == codec
+            && configuration.keyFrameInterval == keyFrameInterval
+            && (configuration.contentHint ?? contentHint) == contentHint
+    }
+}

@@ -1,0 +1,78 @@
+internal import MediaCore
+
+/// Chooses the size, the frame rate and the bit rate at which a track is encoded for a channel, within
+/// what the program, the receivers and the network ask for.
+///
+/// Where the bits do not suffice for the picture, the content decides what gives way: motion keeps its
+/// frame rate and is scaled down, details and text keep their size and lose frames.
+struct SendPlan: Hashable, Sendable {
+    /// The size of the picture; even in both directions.
+    var size: VideoSize
+    /// Frames per second at most.
+    var frameRate: Double
+    /// Bits per second.
+    var bitRate: Int
+
+    /// Bits of a pixel at which a picture looks good, and those below which it falls apart.
+    private static let (good, poor) = (0.1, 0.04)
+    private static let smallest = VideoSize(width: 160, height: 90)
+
+    /// - Parameters:
+    ///   - size: The size of the frames.
+    ///   - frameRate: The frame rate of the frames; `nil` if it is not known.
+    ///   - hint: What matters in the pictures.
+    ///   - configuration: What the program asks for.
+    ///   - limit: What receivers and network can use.
+    init(
+        for size: VideoSize, _ frameRate: Double?, hint: VideoContentHint,
+        _ configuration: VideoEncoderConfiguration, _ limit: VideoLimit
+    ) {
+        let said = frameRate.flatMap { $0 > 0 ? $0 : nil } ?? 30
+        let rates = [said, configuration.frameRate, limit.frameRate].compactMap { $0 }
+        self.frameRate = min(max(rates.min() ?? 30, 1), 120)
+        self.size = Self.even(size.fitting(limit.size))
+        bitRate = 0
+        let wanted = configuration.bitRate ?? Self.bits(self.size, self.frameRate, Self.good)
+        bitRate = min(max(30_000, wanted), limit.bitRate.map { max(10_000, $0) } ?? 20_000_000)
+        guard limit.bitRate != nil, bitRate < wanted else { return }
+        switch hint {
+        case .details, .text:
+            let fit = Double(bitRate) / (Double(self.size.width * self.size.height) * Self.poor)
+            self.frameRate = min(self.frameRate, max(1, fit.rounded(.down)))
+        case .none, .motion:
+            // In steps, so that the picture does not change its size with every change of the limit.
+            for step in [4, 3, 2, 1] where Self.bits(self.size, self.frameRate, Self.poor) > bitRate
+            {
+                let smaller = VideoSize(
+                    width: size.width * step / 5, height: size.height * step / 5)
+                guard smaller.width >= Self.smallest.width, smaller.height >= Self.smallest.height
+                else { break }
+                self.size = Self.even(smaller.fitting(limit.size))
+            }
+        }
+    }
+
+    private static func bits(_ size: VideoSize, _ frameRate: Double, _ share: Double) -> Int {
+        Int(Double(size.width * size.height) * frameRate * share)
+    }
+
+    private static func even(_ size: VideoSize) -> VideoSize {
+        VideoSize(width: max(2, size.width & ~1), height: max(2, size.height & ~1))
+    }
+}
+
+extension VideoSize {
+    /// Returns the size scaled down so that it fits into another; aspect ratios are kept, and sides may be
+    /// exchanged.
+    fileprivate func fitting(_ other: VideoSize?) -> VideoSize {
+        guard let other, other.width > 0, other.height > 0, width > 0, height > 0 else {
+            return self
+        }
+        let isTurned = (width >= height) != (other.width >= other.height)
+        let (w, h) = isTurned ? (other.height, other.width) : (other.width, other.height)
+        let scale = min(1, min(Double(w) / Double(width), Double(h) / Double(height)))
+        return VideoSize(
+            width: Int((Double(width) * scale).rounded()),
+            height: Int((Double(height) * scale).rounded()))
+    }
+}

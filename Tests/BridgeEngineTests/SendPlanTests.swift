@@ -1,0 +1,94 @@
+import MediaCore
+import TestSupport
+import Testing
+
+@testable import BridgeEngine
+
+@Suite struct SendPlanTests {
+    private let hd = VideoSize(width: 1280, height: 720)
+
+    private func plan(
+        _ size: VideoSize, _ rate: Double? = 30, _ hint: VideoContentHint = .none,
+        _ change: (inout VideoEncoderConfiguration, inout VideoLimit) -> Void = { _, _ in }
+    ) -> SendPlan {
+        var (configuration, limit) = (VideoEncoderConfiguration(), VideoLimit())
+        change(&configuration, &limit)
+        return SendPlan(for: size, rate, hint: hint, configuration, limit)
+    }
+
+    @Test func withoutALimitTheSourceDecides() {
+        let plan = plan(hd)
+        #expect(plan.size == hd && plan.frameRate == 30)
+        #expect(plan.bitRate == 1280 * 720 * 30 / 10)
+        // Of a source that does not say it.
+        #expect(self.plan(hd, nil).frameRate == 30 && self.plan(hd, 0).frameRate == 30)
+    }
+
+    @Test func theLowestOfWhatIsAskedForHolds() {
+        let plan = plan(hd) { configuration, limit in
+            (configuration.frameRate, limit.frameRate) = (20, 15)
+            (configuration.bitRate, limit.bitRate) = (900_000, 1_200_000)
+            limit.size = VideoSize(width: 640, height: 640)
+        }
+        #expect(plan.frameRate == 15 && plan.bitRate == 900_000)
+        #expect(plan.size == VideoSize(width: 640, height: 360))
+    }
+
+    /// A picture that stands upright fits into a size that lies.
+    @Test func sidesAreExchanged() {
+        let plan = plan(VideoSize(width: 720, height: 1280)) { $1.size = hd.half }
+        #expect(plan.size == VideoSize(width: 360, height: 640))
+    }
+
+    @Test func motionKeepsItsFrameRateAndTextItsSize() {
+        let few = 200_000
+        let motion = plan(hd, 30, .motion) { $1.bitRate = few }
+        #expect(motion.frameRate == 30 && motion.size.width < hd.width / 2)
+        #expect(motion.bitRate == few)
+        let text = plan(hd, 30, .text) { $1.bitRate = few }
+        #expect(text.size == hd && text.frameRate == 5 && text.bitRate == few)
+    }
+
+    /// Whatever is asked for, every plan can be encoded and keeps to the limit.
+    @Test(arguments: 0..<20)
+    func everyPlanKeepsToItsLimits(_ seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        for _ in 0..<500 {
+            let size = VideoSize(
+                width: Int.random(in: 1...8000, using: &generator),
+                height: Int.random(in: 1...8000, using: &generator))
+            let rate = [nil, 0, 0.5, 15, 29.97, 30, 240, 90000].randomElement(using: &generator)!
+            let hint: VideoContentHint =
+                [.none, .motion, .details, .text].randomElement(using: &generator)!
+            var limit = VideoLimit()
+            if Bool.random(using: &generator) {
+                limit.bitRate = Int.random(in: 0...10_000_000, using: &generator)
+            }
+            if Bool.random(using: &generator) {
+                limit.size = VideoSize(
+                    width: Int.random(in: 0...4000, using: &generator),
+                    height: Int.random(in: 0...4000, using: &generator))
+            }
+            if Bool.random(using: &generator) {
+                limit.frameRate = Double.random(in: 0...100, using: &generator)
+            }
+            let plan = plan(size, rate, hint) { $1 = limit }
+            let comment: Comment = "seed \(seed): \(size) \(rate ?? -1) \(hint) \(limit) → \(plan)"
+            #expect(plan.size.width % 2 == 0 && plan.size.height % 2 == 0, comment)
+            #expect(plan.size.width >= 2 && plan.size.height >= 2, comment)
+            #expect(
+                plan.size.width <= max(2, size.width) && plan.size.height <= max(2, size.height),
+                comment)
+            #expect((1...120).contains(plan.frameRate), comment)
+            #expect(plan.bitRate > 0 && plan.bitRate <= max(10_000, limit.bitRate ?? .max), comment)
+            if let most = limit.size, most.width > 0, most.height > 0 {
+                let long = max(most.width, most.height)
+                #expect(max(plan.size.width, plan.size.height) <= max(2, long), comment)
+            }
+        }
+    }
+}
+
+extension VideoSize {
+    fileprivate var half: VideoSize { VideoSize(width: width / 2, height: height / 2) }
+}
