@@ -70,9 +70,14 @@ import Testing
                     height: Int.random(in: 0...4000, using: &generator))
             }
             if Bool.random(using: &generator) {
-                limit.frameRate = Double.random(in: 0...100, using: &generator)
+                limit.frameRate =
+                    [0, -1, .nan, .infinity, 7.5, 60].randomElement(using: &generator)!
             }
-            let plan = plan(size, rate, hint) { $1 = limit }
+            var wish: Int?
+            if Bool.random(using: &generator) {
+                wish = [Int.min, 0, 1_000_000, 50_000_000, .max].randomElement(using: &generator)!
+            }
+            let plan = plan(size, rate, hint) { ($0.bitRate, $1) = (wish, limit) }
             let comment: Comment = "seed \(seed): \(size) \(rate ?? -1) \(hint) \(limit) → \(plan)"
             #expect(plan.size.width % 2 == 0 && plan.size.height % 2 == 0, comment)
             #expect(plan.size.width >= 2 && plan.size.height >= 2, comment)

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
@@ -32,6 +33,8 @@ final class PublicationEncoder: Sendable {
     private let codecs: Set<EncodedVideoFrame.Codec>
     private let meter: EncodingMeter
     private let output: Output
+    private let isOffline: Bool
+    private let queueTimeout: Duration
     /// Returns what matters in the pictures of the present source.
     private let hint: @Sendable () -> VideoContentHint
 
@@ -69,12 +72,15 @@ final class PublicationEncoder: Sendable {
 
     /// - Parameters:
     ///   - codecs: What the channel carries.
+    ///   - isOffline: Whether no frame may be lost.
+    ///   - queueTimeout: How long a frame waits for the encoder then.
     ///   - hint: Returns what matters in the pictures, if the configuration does not say it.
     ///   - send: Receives the units, on a thread of the encoder.
     ///   - onFailure: Called if there is no encoder, or when one has failed.
     init(
         _ backend: any MediaBackend, _ configuration: VideoEncoderConfiguration,
-        codecs: Set<EncodedVideoFrame.Codec>, counting meter: EncodingMeter,
+        codecs: Set<EncodedVideoFrame.Codec>, isOffline: Bool, queueTimeout: Duration,
+        counting meter: EncodingMeter,
         hint: @escaping @Sendable () -> VideoContentHint,
         send: @escaping @Sendable (EncodedVideoFrame) -> Void,
         onFailure: @escaping @Sendable (any Error) -> Void
@@ -82,6 +88,8 @@ final class PublicationEncoder: Sendable {
         self.backend = backend
         self.codecs = codecs
         self.meter = meter
+        self.isOffline = isOffline
+        self.queueTimeout = queueTimeout
         self.hint = hint
         converter = backend.makeConverter()
         state = Mutex(State(wish: Wish(configuration: configuration)))
@@ -139,7 +147,15 @@ final class PublicationEncoder: Sendable {
             encoder.requestKeyFrame()
         }
         state.withLock { $0.inside += 1 }
-        let disposition = encoder.encode(frame)
+        var disposition = encoder.encode(frame)
+        if isOffline {
+            // Without a clock the source waits; an encoder does not tell when it has room again.
+            let deadline = ContinuousClock.now + queueTimeout
+            while disposition == .queueFull, ContinuousClock.now < deadline {
+                _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1))
+                disposition = encoder.encode(frame)
+            }
+        }
         if !disposition.isAccepted { state.withLock { $0.inside -= 1 } }
         return disposition
     }

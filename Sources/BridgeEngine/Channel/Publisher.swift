@@ -70,8 +70,10 @@ final class Publisher: Sendable {
         self.stream = stream
         self.context = context
         encoder = PublicationEncoder(
-            context.backend, configuration, codecs: publication.codecs, counting: context.encoded,
-            hint: context.contentHint, send: { sender.consume($0) }, onFailure: context.onFailure)
+            context.backend, configuration, codecs: publication.codecs,
+            isOffline: context.clock.isOffline, queueTimeout: context.queueTimeout,
+            counting: context.encoded, hint: context.contentHint, send: { sender.consume($0) },
+            onFailure: context.onFailure)
         send(configuration)
     }
 

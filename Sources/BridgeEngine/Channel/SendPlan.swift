@@ -15,6 +15,8 @@ struct SendPlan: Hashable, Sendable {
 
     /// Bits of a pixel at which a picture looks good, and those below which it falls apart.
     private static let (good, poor) = (0.1, 0.04)
+    /// The highest bit rates, without and with a request.
+    private static let (mostByItself, most) = (20_000_000, 1_000_000_000)
     private static let smallest = VideoSize(width: 160, height: 90)
 
     /// - Parameters:
@@ -28,12 +30,16 @@ struct SendPlan: Hashable, Sendable {
         _ configuration: VideoEncoderConfiguration, _ limit: VideoLimit
     ) {
         let said = frameRate.flatMap { $0 > 0 ? $0 : nil } ?? 30
-        let rates = [said, configuration.frameRate, limit.frameRate].compactMap { $0 }
+        let rates = [said, configuration.frameRate, limit.frameRate]
+            .compactMap { $0 }.filter(\.isFinite)
         self.frameRate = min(max(rates.min() ?? 30, 1), 120)
         self.size = Self.even(size.fitting(limit.size))
         bitRate = 0
-        let wanted = configuration.bitRate ?? Self.bits(self.size, self.frameRate, Self.good)
-        bitRate = min(max(30_000, wanted), limit.bitRate.map { max(10_000, $0) } ?? 20_000_000)
+        let wanted =
+            configuration.bitRate
+            ?? min(Self.bits(self.size, self.frameRate, Self.good), Self.mostByItself)
+        let most = limit.bitRate.map { max(10_000, $0) } ?? Self.most
+        bitRate = min(max(30_000, wanted), most)
         guard limit.bitRate != nil, bitRate < wanted else { return }
         switch hint {
         case .details, .text:

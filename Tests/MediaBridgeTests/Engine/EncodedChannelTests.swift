@@ -127,6 +127,31 @@ import Testing
         await sender.shutDown()
     }
 
+    /// Without a clock none may be lost, however slow the encoder is.
+    @Test func aFilmIsEncodedWholeWithoutAClock() async throws {
+        var configuration = MediaEngine.Configuration()
+        configuration.pace = .asFastAsPossible
+        let network = LoopbackNetwork(depth: 1000, carriesFrames: false)
+        let sender = MediaEngine(configuration: configuration, transport: network)
+        let receiver = MediaEngine(configuration: configuration, transport: network)
+        let screen = Screen()
+        try await receiver.setRemoteVideoRenderer(screen, forUserID: "anna")
+        try await receiver.joinChannel("room", userID: "ben", role: .audience)
+        try await sender.setVideoSource(
+            PipelineVideoSource(
+                "videotestsrc num-buffers=60 ! "
+                    + "video/x-raw,format=I420,width=1280,height=720,framerate=30/1"))
+        let events = sender.events
+        try await sender.joinChannel("room", userID: "anna")
+        for await event in events { if case .sourceEnded = event { break } }
+        // What is on its way when the sender leaves may be discarded.
+        await screen.frames.wait { $0.count >= 60 }
+        await sender.shutDown()
+        await receiver.shutDown()
+        let track = try #require(await sender.statistics.local[.main])
+        #expect(track.encoding == FrameBalance(offered: 60, delivered: 60))
+    }
+
     @Test func aCodecThatTheChannelDoesNotCarryIsTold() async throws {
         let (sender, receiver, _, events) = try await call(30) {
             $0.codec = EncodedVideoFrame.Codec(mediaType: "video/x-nobody-knows")
