@@ -22,6 +22,16 @@ import Testing
         #expect(plan.bitRate == 1280 * 720 * 30 / 10)
         // Of a source that does not say it.
         #expect(self.plan(hd, nil).frameRate == 30 && self.plan(hd, 0).frameRate == 30)
+        // None is left out, even of one that is faster than it says.
+        #expect(!plan.leavesOutFrames && !self.plan(hd, nil).leavesOutFrames)
+        #expect(
+            self.plan(hd, 30) {
+                $0.frameRate = 30; _ = $1
+            }.leavesOutFrames == false)
+        #expect(
+            self.plan(hd, nil) {
+                $0.frameRate = 60; _ = $1
+            }.leavesOutFrames)
     }
 
     @Test func theLowestOfWhatIsAskedForHolds() {
@@ -30,7 +40,7 @@ import Testing
             (configuration.bitRate, limit.bitRate) = (900_000, 1_200_000)
             limit.size = VideoSize(width: 640, height: 640)
         }
-        #expect(plan.frameRate == 15 && plan.bitRate == 900_000)
+        #expect(plan.frameRate == 15 && plan.leavesOutFrames && plan.bitRate == 900_000)
         #expect(plan.size == VideoSize(width: 640, height: 360))
     }
 

@@ -132,7 +132,7 @@ final class PublicationEncoder: Sendable {
         let plan = SendPlan(
             for: frame.size, frame.format.frameRate.map(\.value),
             hint: wish.configuration.contentHint ?? hint(), wish.configuration, wish.limit)
-        guard isDue(time, plan) else { return .dropped(.frameRate) }
+        guard !plan.leavesOutFrames || isDue(time, plan) else { return .dropped(.frameRate) }
         guard let encoder = encoder(for: plan, wish.configuration) else { return .dropped(.failed) }
         var frame = frame
         let conversion = VideoConversion(size: plan.size)
@@ -242,8 +242,10 @@ final class PublicationEncoder: Sendable {
         state.withLock { $0.inside = max(0, $0.inside - 1) }
     }
 
-    /// Called on a thread of the encoder.
-    fileprivate func failed() { state.withLock { $0.isHopeless = true } }
+    /// Called on a thread of the encoder. The next configuration gets a new one.
+    fileprivate func failed() {
+        state.withLock { ($0.isHopeless, $0.settings, $0.plan) = (true, nil, nil) }
+    }
 
     /// Delivers the units of all frames so far, and releases the encoder.
     func stop() {

@@ -8,8 +8,10 @@ internal import MediaCore
 struct SendPlan: Hashable, Sendable {
     /// The size of the picture; even in both directions.
     var size: VideoSize
-    /// Frames per second at most.
+    /// Frames per second.
     var frameRate: Double
+    /// Whether frames are left out to keep to the frame rate; otherwise it is what is expected.
+    var leavesOutFrames = false
     /// Bits per second.
     var bitRate: Int
 
@@ -29,10 +31,13 @@ struct SendPlan: Hashable, Sendable {
         for size: VideoSize, _ frameRate: Double?, hint: VideoContentHint,
         _ configuration: VideoEncoderConfiguration, _ limit: VideoLimit
     ) {
-        let said = frameRate.flatMap { $0 > 0 ? $0 : nil } ?? 30
-        let rates = [said, configuration.frameRate, limit.frameRate]
-            .compactMap { $0 }.filter(\.isFinite)
-        self.frameRate = min(max(rates.min() ?? 30, 1), 120)
+        let said = frameRate.flatMap { $0 > 0 ? $0 : nil }
+        let asked = [configuration.frameRate, limit.frameRate].compactMap { $0 }
+            .filter(\.isFinite).min()
+        self.frameRate = min(max(min(said ?? 30, asked ?? .infinity), 1), 120)
+        leavesOutFrames = asked.map { $0 < said ?? .infinity } ?? false
+        // A rate that was asked for is the most that is expected of a source that does not say its own.
+        if said == nil, let asked { self.frameRate = min(max(asked, 1), 120) }
         self.size = Self.even(size.fitting(limit.size))
         bitRate = 0
         let wanted =
@@ -44,7 +49,8 @@ struct SendPlan: Hashable, Sendable {
         switch hint {
         case .details, .text:
             let fit = Double(bitRate) / (Double(self.size.width * self.size.height) * Self.poor)
-            self.frameRate = min(self.frameRate, max(1, fit.rounded(.down)))
+            let fewer = max(1, fit.rounded(.down))
+            if fewer < self.frameRate { (self.frameRate, leavesOutFrames) = (fewer, true) }
         case .none, .motion:
             // In steps, so that the picture does not change its size with every change of the limit.
             for step in [4, 3, 2, 1] where Self.bits(self.size, self.frameRate, Self.poor) > bitRate

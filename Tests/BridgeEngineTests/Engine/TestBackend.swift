@@ -9,6 +9,7 @@ struct TestBackend: MediaBackend {
     let defaultScript = SourceScript()
     let conversions = Conversions()
     let decoders = ScriptedDecoders()
+    let encoders = ScriptedEncoders()
 
     func clockTime() -> MediaTime {
         MediaTime(ContinuousClock.now - Self.zero)
@@ -24,6 +25,14 @@ struct TestBackend: MediaBackend {
     ) throws -> any VideoDecoder {
         guard !decoders.areMissing else { throw NoDecoder() }
         return decoders.make(codec, to: consumer)
+    }
+
+    var encodableCodecs: [EncodedVideoFrame.Codec] { [.h264] }
+
+    func makeEncoder(
+        _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
+    ) throws -> any VideoEncoder {
+        try encoders.make(settings, to: consumer)
     }
 
     /// Notes every conversion, and marks the frame instead of converting it.

@@ -1,0 +1,77 @@
+import Dispatch
+import MediaCore
+import Synchronization
+
+/// Encoders that make a small unit of every frame, and note what is asked of them.
+final class ScriptedEncoders: Sendable {
+    private struct State {
+        var calls: [String] = []
+        var settings: [VideoEncoderSettings] = []
+        var refusal: Refusal?
+        var last: Encoder?
+        /// Whether frames stay in the encoder until its end.
+        var holds = false
+    }
+    private let state = Mutex(State())
+
+    var calls: [String] { state.withLock { $0.calls } }
+    var settings: [VideoEncoderSettings] { state.withLock { $0.settings } }
+    /// What the next encoders cannot be made for.
+    func refuse(_ refusal: Refusal?) { state.withLock { $0.refusal = refusal } }
+    func hold() { state.withLock { $0.holds = true } }
+    /// The present encoder fails.
+    func fail() { state.withLock { $0.last }?.fail() }
+
+    func make(
+        _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
+    ) throws -> any VideoEncoder {
+        if let refusal = state.withLock({ $0.refusal }) { throw refusal }
+        let encoder = Encoder(settings.codec, consumer, self)
+        state.withLock { state in
+            state.calls.append("make \(settings.codec.rawValue)")
+            state.settings.append(settings)
+            state.last = encoder
+        }
+        return encoder
+    }
+
+    private func note(_ call: String) { state.withLock { $0.calls.append(call) } }
+
+    final class Encoder: VideoEncoder {
+        private let codec: EncodedVideoFrame.Codec
+        private let consumer: any VideoFrameConsumer
+        private let owner: ScriptedEncoders
+        private let state = Mutex((isKey: true, isOpen: true, number: UInt8(0)))
+
+        init(
+            _ codec: EncodedVideoFrame.Codec, _ consumer: any VideoFrameConsumer,
+            _ owner: ScriptedEncoders
+        ) {
+            (self.codec, self.consumer, self.owner) = (codec, consumer, owner)
+        }
+
+        func encode(_ frame: VideoFrame) -> FrameDisposition {
+            guard state.withLock({ $0.isOpen }) else { return .dropped(.closed) }
+            if owner.state.withLock({ $0.holds }) { return .accepted }
+            let (isKey, number) = state.withLock { state in
+                defer { (state.isKey, state.number) = (false, state.number + 1) }
+                return (state.isKey, state.number + 1)
+            }
+            var unit = codec.unit(isKey: isKey, mark: number)
+            unit.runningTime = frame.runningTime
+            unit.liveTiming = frame.liveTiming
+            consumer.consume(unit)
+            return .accepted
+        }
+        func requestKeyFrame() {
+            owner.note("key frame")
+            state.withLock { $0.isKey = true }
+        }
+        func setBitRate(_ bitRate: Int) { owner.note("bit rate \(bitRate)") }
+        func stop() { owner.note("stop \(codec.rawValue)") }
+        func fail() {
+            state.withLock { $0.isOpen = false }
+            consumer.sourceDidFail(Refusal(reason: "no more"))
+        }
+    }
+}
