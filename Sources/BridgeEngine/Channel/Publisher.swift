@@ -164,11 +164,13 @@ final class Publisher: Sendable {
         case .conversion(let feed):
             stream.detach(feed)
             feed.close()
+            // What is queued is sent by the feed.
+            queue.async { withExtendedLifetime(feed) {} }
         case .encoding(let feed, let units):
             stream.detach(feed)
             stream.untap(units)
             feed.close()
-            queue.async { [encoder] in encoder.stop() }
+            queue.async { [encoder] in withExtendedLifetime(feed) { encoder.stop() } }
         case nil: return
         }
     }

@@ -200,6 +200,24 @@ struct ChannelUseTests {
         await host.shutDown()
     }
 
+    @Test func whatIsBeingConvertedIsSentBeforeLeaving() async throws {
+        let (network, backend) = (LoopbackNetwork(), TestBackend())
+        let engine = makeEngine(backend, transport: network)
+        let source = SourceScript()
+        var encoder = VideoEncoderConfiguration()
+        encoder.mirror = .enabled
+        try await engine.setVideoEncoderConfiguration(encoder)
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.joinChannel("room", userID: 1)
+        let door = backend.conversions.hang()
+        for time in 0..<3 { #expect(try source.deliver(time) == .accepted) }
+        async let end: Void = engine.shutDown()
+        door.signal()
+        await end
+        let outgoing = await engine.statistics.outgoing
+        #expect(outgoing == FrameBalance(offered: 3, delivered: 3))
+    }
+
     @Test func theEncodersConfigurationChangesWithoutANewTrack() async throws {
         let network = LoopbackNetwork()
         let (engine, other) = (makeEngine(transport: network), makeEngine(transport: network))

@@ -113,7 +113,9 @@ struct EncodedPublicationTests {
         try source.deliver(4000)
         await engine.shutDown()
         let track = try #require(await engine.statistics.local[.main])
-        #expect(track.encoding.dropped[.failed] >= 2 && track.encoding.waiting == 0)
+        #expect(
+            track.encoding.dropped[.failed] >= 2 && track.encoding.waiting == 0,
+            "\(track.encoding) of \(track)")
         await ben.leave()
     }
 
@@ -136,7 +138,9 @@ struct EncodedPublicationTests {
         try source.deliver(0)
         await ears.hears(.unit(1, .main, "anna"))
         ben.membership.want(nil, .main, of: "anna")
-        await events.first(named: "publicationChanged")
+        _ = await events.first { event in
+            if case .publicationChanged(.main, .paused) = event { true } else { nil }
+        }
         try source.deliver(1000)
         await engine.shutDown()
         let track = try #require(await engine.statistics.local[.main])
