@@ -31,12 +31,41 @@ final class Publisher: Sendable {
             return disposition
         }
     }
+    /// Sends the units of a source beside an encoder: the first one is a key frame.
+    private final class UnitSender: VideoFrameConsumer {
+        private let sender: Sender
+        private let onKeyFrameNeeded: @Sendable () -> Void
+        private let chain = Mutex(ReferenceChain())
+
+        init(_ sender: Sender, onKeyFrameNeeded: @escaping @Sendable () -> Void) {
+            self.sender = sender
+            self.onKeyFrameNeeded = onKeyFrameNeeded
+        }
+
+        func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
+
+        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
+            let references = unit.references
+            let (isUsable, isNew) = chain.withLock { chain in
+                let isUsable = chain.admits(references)
+                return (isUsable, isUsable ? false : chain.lose())
+            }
+            guard isUsable else {
+                sender.meter.offered.note(.unit(unit))
+                sender.meter.drops.note(.needsKeyFrame)
+                if isNew { onKeyFrameNeeded() }
+                return .dropped(.needsKeyFrame)
+            }
+            return sender.consume(unit)
+        }
+    }
     private enum Way {
         case tap(Int)
         /// Through a queue with its own thread, on which frames are converted.
         case conversion(VideoSinkFeed)
-        /// Frames through a queue with its own thread, on which they are encoded; units unchanged.
-        case encoding(VideoSinkFeed, units: Int)
+        /// Frames through a queue with its own thread, on which they are encoded; units unchanged through a
+        /// tap, unless their pictures are to be changed.
+        case encoding(VideoSinkFeed, units: Int?)
     }
     /// What a publisher needs of its engine and its track.
     struct Context: Sendable {
@@ -50,6 +79,8 @@ final class Publisher: Sendable {
         let encoded: EncodingMeter
         /// Returns what matters in the pictures of the present source.
         let contentHint: @Sendable () -> VideoContentHint
+        /// Asks the source for a key frame.
+        let onKeyFrameNeeded: @Sendable () -> Void
         /// Called when frames cannot be encoded.
         let onFailure: @Sendable (any Error) -> Void
     }
@@ -102,8 +133,10 @@ final class Publisher: Sendable {
         encoder.configure(configuration)
         var request = configuration.request
         if configuration.codec != nil || !sender.publication.carriesFrames {
-            request.codecs = sender.publication.codecs
-            request.leavesUnits = true
+            if request.isIdentity {
+                request.codecs = sender.publication.codecs
+                request.leavesUnits = true
+            }
             return encode(request)
         }
         switch way.withLock({ $0 }) {
@@ -128,15 +161,31 @@ final class Publisher: Sendable {
     }
 
     private func encode(_ request: RenderRequest) {
-        if case .encoding(let feed, _) = way.withLock({ $0 }) {
-            return stream.attach(feed, for: request)
+        let (feed, tap): (VideoSinkFeed, Int?)
+        if case .encoding(let present, let units) = way.withLock({ $0 }) {
+            (feed, tap) = (present, units)
+        } else {
+            end()
+            let encoder = self.encoder
+            feed = makeFeed(counting: context.encoded.frames) { encoder.encode($0) }
+            tap = nil
         }
-        end()
-        let encoder = self.encoder
-        let feed = makeFeed(counting: context.encoded.frames) { encoder.encode($0) }
-        let units = stream.tap(sender, taking: sender.publication.codecs, only: true)
+        let units: Int?
+        if request.leavesUnits {
+            units = tap ?? tapUnits(of: request.codecs)
+        } else {
+            if let tap { stream.untap(tap) }
+            units = nil
+            // The receivers have the source's units so far.
+            encoder.requestKeyFrame()
+        }
         way.withLock { $0 = .encoding(feed, units: units) }
         stream.attach(feed, for: request)
+    }
+
+    private func tapUnits(of codecs: Set<EncodedVideoFrame.Codec>) -> Int {
+        let units = UnitSender(sender, onKeyFrameNeeded: context.onKeyFrameNeeded)
+        return stream.tap(units, taking: codecs, only: true)
     }
 
     private func makeFeed(
@@ -168,7 +217,7 @@ final class Publisher: Sendable {
             queue.async { withExtendedLifetime(feed) {} }
         case .encoding(let feed, let units):
             stream.detach(feed)
-            stream.untap(units)
+            if let units { stream.untap(units) }
             feed.close()
             queue.async { [encoder] in withExtendedLifetime(feed) { encoder.stop() } }
         case nil: return

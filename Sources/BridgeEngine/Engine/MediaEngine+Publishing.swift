@@ -71,6 +71,7 @@ extension MediaEngine {
             backend: backend, clock: clock, queueTimeout: configuration.queueTimeout,
             sent: outgoing, encoded: local.encoded,
             contentHint: { [weak local] in local?.contentHint ?? .none },
+            onKeyFrameNeeded: feedback.askSource,
             onFailure: { error in
                 let error =
                     error as? EngineError
@@ -131,6 +132,10 @@ private final class PublisherFeedback: PublicationFeedback {
 
     func keyFrameNeeded() {
         if state.withLock({ $0.publisher })?.requestKeyFrame() == true { return }
+        askSource()
+    }
+
+    @Sendable func askSource() {
         events.post(.keyFrameNeeded(track))
         relay.post(.keyFrameNeeded, of: track)
     }

@@ -148,6 +148,40 @@ struct EncodedPublicationTests {
         await ben.leave()
     }
 
+    /// Of another size than they have: decoded and encoded, and sent once.
+    @Test func unitsWhosePicturesChangeAreEncodedAgain() async throws {
+        let (ben, ears) = try await listen()
+        let engine = makeEngine(backend, transport: network)
+        try await engine.setExternalVideoSource(
+            enabled: true, useTexture: false, encodedFrame: true)
+        try await engine.joinChannel("room", userID: "anna")
+        var configuration = VideoEncoderConfiguration()
+        let push = { (isKey: Bool, mark: UInt8) in
+            let unit = EncodedVideoFrame.Codec.h264.unit(isKey: isKey, mark: mark)
+            #expect(engine.pushExternalEncodedVideoFrame(unit) == .accepted)
+        }
+        push(true, 101)
+        await ears.hears(.unit(101, .main, "anna"))
+        configuration.size = VideoSize(width: 2, height: 2)
+        try await engine.setVideoEncoderConfiguration(configuration)
+        push(true, 102)
+        await ears.hears(.unit(1, .main, "anna"))
+        try await engine.setVideoEncoderConfiguration(VideoEncoderConfiguration())
+        // It refers to a unit that the receivers did not get.
+        let events = engine.events
+        push(false, 103)
+        await events.first(named: "keyFrameNeeded")
+        push(true, 104)
+        push(false, 105)
+        await ears.hears(.unit(105, .main, "anna"))
+        await engine.shutDown()
+        #expect(ears.words.units("anna") == [101, 1, 104, 105])
+        #expect(
+            backend.encoders.calls.first == "make h264"
+                && backend.decoders.calls.first == "make h264")
+        await ben.leave()
+    }
+
     @Test(arguments: [EncodedVideoFrame.Codec.h264, .vp8])
     func unitsThatTheChannelCarriesAreNotEncodedAgain(codec: EncodedVideoFrame.Codec) async throws {
         let (ben, ears) = try await listen()

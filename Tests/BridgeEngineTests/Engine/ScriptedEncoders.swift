@@ -8,7 +8,7 @@ final class ScriptedEncoders: Sendable {
         var calls: [String] = []
         var settings: [VideoEncoderSettings] = []
         var refusal: Refusal?
-        var last: Encoder?
+        weak var last: Encoder?
         /// Whether frames stay in the encoder until its end.
         var holds = false
     }
