@@ -9,6 +9,8 @@ final class Publisher: Sendable {
     private final class Sender: VideoFrameConsumer {
         let publication: any VideoPublication
         let meter: FlowMeter<VideoMedia>
+        /// Whether what is sent now are the source's units, not those of an encoder.
+        let sendsUnitsOfSource = Atomic<Bool>(false)
 
         init(_ publication: any VideoPublication, _ meter: FlowMeter<VideoMedia>) {
             self.publication = publication
@@ -56,6 +58,7 @@ final class Publisher: Sendable {
                 if isNew { onKeyFrameNeeded() }
                 return .dropped(.needsKeyFrame)
             }
+            sender.sendsUnitsOfSource.store(true, ordering: .relaxed)
             return sender.consume(unit)
         }
     }
@@ -120,7 +123,9 @@ final class Publisher: Sendable {
     ///
     /// - Returns: False if nothing is encoded here, so that the source has to be asked.
     func requestKeyFrame() -> Bool {
-        guard case .encoding = way.withLock({ $0 }) else { return false }
+        guard case .encoding = way.withLock({ $0 }),
+            !sender.sendsUnitsOfSource.load(ordering: .relaxed)
+        else { return false }
         encoder.requestKeyFrame()
         return true
     }
@@ -166,8 +171,11 @@ final class Publisher: Sendable {
             (feed, tap) = (present, units)
         } else {
             end()
-            let encoder = self.encoder
-            feed = makeFeed(counting: context.encoded.frames) { encoder.encode($0) }
+            let (encoder, sender) = (self.encoder, self.sender)
+            feed = makeFeed(counting: context.encoded.frames) { frame in
+                sender.sendsUnitsOfSource.store(false, ordering: .relaxed)
+                return encoder.encode(frame)
+            }
             tap = nil
         }
         let units: Int?

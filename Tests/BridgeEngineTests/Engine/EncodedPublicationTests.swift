@@ -192,6 +192,10 @@ struct EncodedPublicationTests {
         let unit = codec.unit(isKey: true, mark: 9)
         #expect(engine.pushExternalEncodedVideoFrame(unit) == .accepted)
         await ears.hears(.unit(9, .main, "anna"))
+        // The source is asked, not an encoder.
+        let events = engine.events
+        ben.membership.requestKeyFrame(.main, of: "anna")
+        await events.first(named: "keyFrameNeeded")
         await engine.shutDown()
         #expect(backend.encoders.calls.isEmpty && backend.decoders.calls.isEmpty)
         await ben.leave()
