@@ -13,15 +13,6 @@ import Testing
         func stateChanged(_ state: PublicationState) { words.change { $0.append("\(state)") } }
     }
 
-    private func join(
-        _ user: UserID, _ ears: Ears, _ network: LoopbackNetwork, wantsAll: Bool = true
-    ) async throws -> Member {
-        let request = ChannelRequest(channel: "room", userID: user, wantsAllTracks: wantsAll)
-        let member = try await network.enter(request, receiver: ears)
-        BalanceBook.current?.add(member.membership)
-        return member
-    }
-
     @Test func aTrackThatNobodyWantsIsNotSent() async throws {
         let network = LoopbackNetwork()
         let (ears, feedback) = (Ears(), Feedback())

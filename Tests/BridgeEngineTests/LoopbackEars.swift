@@ -152,6 +152,18 @@ final class Member: Sendable {
     var statistics: ChannelStatistics { membership.statistics }
 }
 
+/// Joins the channel `room` as a member whose counts are checked at the end of a balanced test.
+func join(
+    _ user: UserID, _ receiver: any ChannelReceiver, _ network: LoopbackNetwork,
+    token: String? = nil, wantsAll: Bool = true
+) async throws -> Member {
+    let request = ChannelRequest(
+        channel: "room", token: token, userID: user, wantsAllTracks: wantsAll)
+    let member = try await network.enter(request, receiver: receiver)
+    BalanceBook.current?.add(member.membership)
+    return member
+}
+
 final class NoFeedback: PublicationFeedback {}
 
 extension LoopbackNetwork {

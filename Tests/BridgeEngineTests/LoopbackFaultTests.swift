@@ -5,15 +5,6 @@ import Testing
 
 /// Connections that are cut, users who are removed, tokens that expire.
 @Suite(.deadline(minutes: 3), .balanced) struct LoopbackFaultTests {
-    private func join(
-        _ user: UserID, _ ears: Ears, _ network: LoopbackNetwork, token: String? = nil
-    ) async throws -> Member {
-        let request = ChannelRequest(channel: "room", token: token, userID: user)
-        let member = try await network.enter(request, receiver: ears)
-        BalanceBook.current?.add(member.membership)
-        return member
-    }
-
     @Test func whoIsCutOffStaysAndHearsWhatItMissed() async throws {
         let network = LoopbackNetwork()
         let (one, other) = (Ears(), Ears())

@@ -4,15 +4,6 @@ import TestSupport
 import Testing
 
 @Suite(.deadline(minutes: 3), .balanced) struct LoopbackSlowReceiverTests {
-    func join(
-        _ user: UserID, _ ears: Ears, _ network: LoopbackNetwork
-    ) async throws -> Member {
-        let member = try await network.enter(
-            ChannelRequest(channel: "room", userID: user), receiver: ears)
-        BalanceBook.current?.add(member.membership)
-        return member
-    }
-
     @Test func blockedReceiversHarmNobody() async throws {
         let network = LoopbackNetwork()
         let gate = Gate()

@@ -6,15 +6,6 @@ import Testing
 
 /// Networks that lose, delay, reorder and cut, with every seed another one.
 @Suite(.deadline(minutes: 3), .balanced) struct LossyLoopbackTests {
-    private func join(
-        _ user: UserID, _ receiver: any ChannelReceiver, _ network: LoopbackNetwork
-    ) async throws -> Member {
-        let member = try await network.enter(
-            ChannelRequest(channel: "room", userID: user), receiver: receiver)
-        BalanceBook.current?.add(member.membership)
-        return member
-    }
-
     /// Waits until nothing is on its way.
     private func settle(_ member: Member) async -> ChannelStatistics {
         while member.statistics.outgoing.waiting > 0, !Task.isCancelled { await Task.yield() }

@@ -87,19 +87,16 @@ public struct MediaProbe: Sendable {
     public static func rawPictures(
         of path: String, format: String, size: String
     ) async throws -> [String] {
-        let lines = try await Tool.check(
-            "ffmpeg",
-            [
-                "-v", "error", "-f", "rawvideo", "-pix_fmt", format, "-s", size, "-i", path, "-f",
-                "framemd5", "-",
-            ])
-        return lines.split(separator: "\n").filter { !$0.hasPrefix("#") }
-            .compactMap { $0.split(separator: ",").last.map { String($0) } }
+        try await hashes(
+            of: path, [], input: ["-f", "rawvideo", "-pix_fmt", format, "-s", size])
     }
 
-    private static func hashes(of path: String, _ options: [String]) async throws -> [String] {
+    private static func hashes(
+        of path: String, _ options: [String], input: [String] = []
+    ) async throws -> [String] {
         let lines = try await Tool.check(
-            "ffmpeg", ["-v", "error", "-i", path] + options + ["-f", "framemd5", "-"])
+            "ffmpeg",
+            ["-v", "error"] + input + ["-i", path] + options + ["-f", "framemd5", "-"])
         return lines.split(separator: "\n").filter { !$0.hasPrefix("#") }
             .compactMap { $0.split(separator: ",").last.map { String($0) } }
     }
