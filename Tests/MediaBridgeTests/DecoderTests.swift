@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func everyUnitBecomesAPictureWithItsTimeAndRotation(
+    func everyUnitBecomesAPictureWithItsTimesAndRotation(
         codec: EncodedVideoFrame.Codec
     ) async throws {
         var units = try await EncodedUnits.make(codec, 30)
@@ -50,6 +50,10 @@ import Testing
             units[place].runningTime = MediaTime(
                 nanoseconds: Int64(index) * 33_333_337 - 100_000_001)
             units[place].rotation = VideoRotation.allCases[index % 4]
+            if index > 20 {
+                units[place].liveTiming = LiveTiming(
+                    clockOrigin: MediaTime(seconds: 7), latency: MediaTime(seconds: 0.04))
+            }
         }
         let receiver = Receiver()
         let decoder = try await decoder(codec, to: receiver)
@@ -60,7 +64,8 @@ import Testing
         #expect(receiver.times == units.map(\.runningTime))
         #expect(receiver.frames.map(\.rotation) == units.map(\.rotation))
         #expect(receiver.frames.allSatisfy { $0.width == 64 && $0.height == 48 })
-        #expect(receiver.frames.allSatisfy { $0.liveTiming == nil && $0.duration == nil })
+        #expect(receiver.frames.map(\.liveTiming) == units.map(\.liveTiming))
+        #expect(receiver.frames.allSatisfy { $0.duration == nil })
         #expect(decoder.lostUnits == 0 && receiver.endings == 0)
         // Each is another picture.
         #expect(Set(try receiver.frames.map { try $0.rows[0] }).count > 20)

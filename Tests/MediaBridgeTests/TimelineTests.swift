@@ -45,6 +45,19 @@ struct TimelineTests {
         #expect(base == UInt64(origin.nanoseconds) + 1_500_000_000)  // and is in step
     }
 
+    @Test func whatAReceiverDelaysIsShownLater() async throws {
+        let origin = MediaTime(SharedClock.now)
+        let frames = try [(0, 0), (40, 70), (80, 75)].map { time, delay in
+            let delay = MediaTime(value: Int64(delay), timescale: 1000)
+            return try frame(
+                Int64(1500 + time),
+                live: LiveTiming(clockOrigin: origin, latency: .zero, playoutDelay: delay))
+        }
+        let (base, times) = try await times(of: frames)
+        #expect(times == [0, 110_000_000, 155_000_000])
+        #expect(base == UInt64(origin.nanoseconds) + 1_500_000_000)
+    }
+
     @Test func timesOfAFileAreKept() async throws {
         let (_, times) = try await times(of: [40, 80, 120].map { try frame($0, live: nil) })
         #expect(times == [40_000_000, 80_000_000, 120_000_000])

@@ -16,6 +16,8 @@ final class RemoteParticipants: Sendable {
         var membership: (any ChannelMembership)?
         /// What the channel was told that is wanted.
         var demands: [Key: VideoDemand] = [:]
+        /// What keeps the sound and the pictures of each user together.
+        var delays: [UserID: PlayoutDelay] = [:]
 
         /// Removes streams without receivers. Streams are created for every user who joins; one
         /// that still has renderers is kept for the user's return.
@@ -28,6 +30,9 @@ final class RemoteParticipants: Sendable {
                 streams[key] = nil
                 guard stream.received > 0 else { continue }
                 gone.add(.init(user: key.user, track: key.track), stream.counts(now: nil))
+            }
+            delays = delays.filter { entry in
+                users.contains(entry.key) || streams.keys.contains { $0.user == entry.key }
             }
             return Array(ended.values)
         }
@@ -186,6 +191,26 @@ final class RemoteParticipants: Sendable {
         events.post(.trackUnpublished(track, by: user))
     }
 
+    func receive(_ frame: consuming AudioFrame, from user: UserID) {
+        audio.receive(frame, from: user, delay: delay(of: user))
+    }
+
+    private func delay(of user: UserID) -> PlayoutDelay {
+        state.withLock { state in
+            if let delay = state.delays[user] { return delay }
+            let delay = PlayoutDelay()
+            state.delays[user] = delay
+            return delay
+        }
+    }
+
+    /// Passes what the channel measures on to those who wait for what arrives late.
+    func noteJitter() {
+        guard let membership = state.withLock({ $0.membership }) else { return }
+        let statistics = membership.statistics
+        audio.mixer.expect(jitter: statistics.audioJitter.mapValues { MediaTime($0) })
+    }
+
     func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {
         let stream = stream(of: user, track)
         var frame = frame
@@ -219,7 +244,7 @@ final class RemoteParticipants: Sendable {
         if let stream = state.withLock({ $0.streams[key] }) { return stream }
         let events = self.events
         let fresh = RemoteVideo(
-            backend, clock, queueTimeout: queueTimeout,
+            backend, clock, queueTimeout: queueTimeout, delay: delay(of: user), track: track,
             RemoteVideo.Listener(
                 onFirst: { events.post(.firstRemoteFrame(user, track, $0)) },
                 onFailure: { error in

@@ -103,7 +103,7 @@ final class RemoteSession: ChannelReceiver {
 
     func receive(_ frame: consuming AudioFrame, from user: UserID) {
         guard !isOver.load(ordering: .acquiring) else { return }
-        side.audio.receive(frame, from: user)
+        side.receive(frame, from: user)
     }
 
     func disconnected(_ error: EngineError) {

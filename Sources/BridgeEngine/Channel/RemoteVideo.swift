@@ -10,6 +10,7 @@ final class RemoteVideo: Sendable {
     private let meter: FrameMeter
     private let decoder: TrackDecoder
     private let pictures: Pictures
+    private let timing: Timing
     /// What the events of the track need.
     struct Listener: Sendable {
         /// Called after the first frame with the size of the picture; zero if only the bytes say.
@@ -23,24 +24,40 @@ final class RemoteVideo: Sendable {
         /// Nothing came since the beginning, or since the track was published again.
         var isFresh = true
         var carriesUnits = false
+        /// Whether the pictures of units are wanted.
+        var needsPicture = false
     }
     private let state = Mutex(State())
     private let listener: Listener
+
+    /// Delays pictures so that the user's sound is heard with them.
+    private struct Timing: Sendable {
+        let delay: PlayoutDelay
+        let clock: EngineClock
+        let track: TrackID
+
+        /// - Parameter isReady: Whether it is ready; otherwise it must still be decoded.
+        func set<Frame: PlayedFrame>(_ frame: inout Frame, isReady: Bool = true) {
+            frame.delayPlayout(of: .video(track), by: delay, on: clock, isReady: isReady)
+        }
+    }
 
     /// Receives the decoded pictures.
     private final class Pictures: VideoFrameConsumer {
         let decoded = RateMeter()
         private let video: VideoStream
         private let meter: FrameMeter
+        private let timing: Timing
         private let onPicture: Mutex<(@Sendable (VideoSize) -> Void)?> = Mutex(nil)
         private let onFailure: @Sendable (any Error) -> Void
 
         init(
-            _ video: VideoStream, _ meter: FrameMeter,
+            _ video: VideoStream, _ meter: FrameMeter, _ timing: Timing,
             onFailure: @escaping @Sendable (any Error) -> Void
         ) {
             self.video = video
             self.meter = meter
+            self.timing = timing
             self.onFailure = onFailure
         }
 
@@ -50,9 +67,11 @@ final class RemoteVideo: Sendable {
         }
 
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+            var frame = frame
             let size = frame.size
             decoded.note()
             meter.remember(size)
+            timing.set(&frame)
             video.consume(frame)
             onPicture.withLock { $0.take() }?(size)
             return .accepted
@@ -63,11 +82,12 @@ final class RemoteVideo: Sendable {
 
     init(
         _ backend: any MediaBackend, _ clock: EngineClock, queueTimeout: Duration,
-        _ listener: Listener
+        delay: PlayoutDelay, track: TrackID, _ listener: Listener
     ) {
         video = VideoStream(backend)
         meter = FrameMeter(clock: clock.clockTime)
-        pictures = Pictures(video, meter, onFailure: listener.onFailure)
+        timing = Timing(delay: delay, clock: clock, track: track)
+        pictures = Pictures(video, meter, timing, onFailure: listener.onFailure)
         decoder = TrackDecoder(
             backend, to: pictures, isOffline: clock.isOffline, queueTimeout: queueTimeout,
             onKeyFrameNeeded: listener.onKeyFrameNeeded)
@@ -86,12 +106,14 @@ final class RemoteVideo: Sendable {
         let decoding = decoder.balance(of: pictures.decoded.frames)
         return EngineStatistics.Remote(
             received: meter.frames, decoding: decoding,
-            frameRate: now.map { meter.rate(at: $0) } ?? 0, size: meter.lastSize)
+            frameRate: now.map { meter.rate(at: $0) } ?? 0, size: meter.lastSize,
+            playoutDelay: timing.delay.present(.video(timing.track)).duration)
     }
 
     /// The track was published again, or is gone: what comes next is a beginning.
     func beginAnew() {
         state.withLock { $0 = State() }
+        timing.delay.beginAnew(.video(timing.track))
         endUnits()
     }
 
@@ -101,6 +123,7 @@ final class RemoteVideo: Sendable {
     }
 
     func receive(_ frame: consuming VideoFrame) {
+        var frame = frame
         meter.note(frame)
         let (isFirst, endsUnits) = state.withLock { state in
             defer { (state.isFresh, state.carriesUnits) = (false, false) }
@@ -109,18 +132,22 @@ final class RemoteVideo: Sendable {
         if endsUnits { endUnits() }
         if isFirst { video.beginAnew() }
         let size = frame.size
+        timing.set(&frame)
         video.consume(frame)
         if isFirst { listener.onFirst(size) }
     }
 
     func receive(_ unit: EncodedVideoFrame) {
         meter.note(.unit(unit))
-        let isFirst = state.withLock { state in
+        let (isFirst, isDecoded) = state.withLock { state in
             defer { (state.isFresh, state.carriesUnits) = (false, true) }
-            return state.isFresh
+            return (state.isFresh, state.needsPicture)
         }
         if isFirst { video.beginAnew() }
+        var unit = unit
+        timing.set(&unit, isReady: !isDecoded)
         let reach = video.offer(unit, asUnit: true)
+        state.withLock { $0.needsPicture = reach.needsPicture }
         if isFirst {
             if let size = unit.size {
                 listener.onFirst(size)

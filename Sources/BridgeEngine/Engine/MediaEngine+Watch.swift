@@ -31,6 +31,10 @@ extension MediaEngine {
                 hub.post(change == .stalled ? .rendererStalled(id) : .rendererResumed(id))
             }
         }
+        if now - lastJitter >= MediaTime(seconds: 1) {
+            lastJitter = now
+            remote.noteJitter()
+        }
         guard let interval = configuration.statisticsInterval else { return }
         if now - lastStatistics >= MediaTime(interval) {
             lastStatistics = now

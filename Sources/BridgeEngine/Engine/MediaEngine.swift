@@ -84,6 +84,7 @@ public actor MediaEngine {
     /// Hosts with a call that has not returned.
     var overdue: [Overdue] = []
     var lastStatistics = MediaTime.zero
+    var lastJitter = MediaTime.zero
     /// The counts of removed objects.
     var gone = EngineStatistics.Gone()
     /// The last statistics of an engine that was shut down.

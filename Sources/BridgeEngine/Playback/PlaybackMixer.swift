@@ -6,6 +6,10 @@ final class PlaybackMixer: Sendable {
     private struct State {
         var format = AudioFormat(.f32le, sampleRate: 48000, channels: 2)
         var timing = JitterBuffer.Timing.demand
+        /// The time from capture to playing for audio that is not delayed.
+        var latency = MediaTime.zero
+        /// How unevenly the audio of users arrives, as far as the channel measures it.
+        var jitter: [UserID: MediaTime] = [:]
         var limiter = PeakLimiter(sampleRate: 48000, channels: 2)
         var lines: [UserID: RemotePlayback] = [:]
         /// The lines of users who are gone, until all of their queued audio is played.
@@ -49,13 +53,16 @@ final class PlaybackMixer: Sendable {
 
     /// Starts to collect audio for the mix.
     ///
-    /// - Parameter next: The position of the first block if blocks are mixed by the clock; `nil` if
-    ///   they are mixed on demand.
-    func begin(_ format: AudioFormat, from next: Int? = nil) {
+    /// - Parameters:
+    ///   - next: The position of the first block if blocks are mixed by the clock; `nil` if they are
+    ///     mixed on demand.
+    ///   - latency: The time from capture to playing for audio that arrives in time.
+    func begin(_ format: AudioFormat, from next: Int? = nil, latency: MediaTime = .zero) {
         state.withLock { state in
             state.endAll()
             state.format = format
             state.timing = next == nil ? .demand : .clock
+            state.latency = latency
             state.next = next ?? 0
             state.limiter = PeakLimiter(
                 sampleRate: format.sampleRate, channels: format.channels)
@@ -70,9 +77,11 @@ final class PlaybackMixer: Sendable {
     }
 
     /// Queues a user's audio frame, timestamped in the engine's running time.
-    func receive(_ frame: AudioFrame, from user: UserID) {
+    ///
+    /// - Parameter delay: Keeps the sound in step with the user's pictures.
+    func receive(_ frame: AudioFrame, from user: UserID, delay: PlayoutDelay) {
         guard listeners.load(ordering: .acquiring) > 0 else { return }
-        let (line, next, hasFailed) = line(of: user)
+        let (line, next, hasFailed) = line(of: user, delay)
         do {
             // The line may be closed meanwhile; its samples count as abandoned then.
             let lost = try line.add(frame, now: next)
@@ -112,19 +121,32 @@ final class PlaybackMixer: Sendable {
     /// Closes all lines.
     func clear() { state.withLock { $0.endAll() } }
 
-    private func line(of user: UserID) -> (RemotePlayback, next: Int, hasFailed: Bool) {
-        let (known, format, timing) = state.withLock { state in
+    /// Sets how unevenly the audio of users is expected to arrive.
+    func expect(jitter: [UserID: MediaTime]) {
+        let lines = state.withLock { state in
+            state.jitter = jitter
+            return state.lines
+        }
+        for (user, line) in lines { line.expect(jitter: jitter[user] ?? .zero) }
+    }
+
+    private func line(
+        of user: UserID, _ delay: PlayoutDelay
+    ) -> (RemotePlayback, next: Int, hasFailed: Bool) {
+        let (known, format, timing, latency, jitter) = state.withLock { state in
             let known = state.lines[user].map { line in
                 (line, state.next, state.failing.contains(user))
             }
-            return (known, state.format, state.timing)
+            return (known, state.format, state.timing, state.latency, state.jitter[user])
         }
         if let known { return known }
         let fresh = RemotePlayback(
             format, backend.makeAudioConverter(),
             JitterBuffer(
                 sampleRate: format.sampleRate, channels: format.channels, timing: timing,
-                configuration: configuration))
+                configuration: configuration),
+            RemotePlayback.Step(delay: delay, latency: latency))
+        if let jitter { fresh.expect(jitter: jitter) }
         return state.withLock { state in
             let line = state.lines[user] ?? fresh
             state.lines[user] = line

@@ -83,7 +83,8 @@ final class RemoteAudioReceiver: Sendable {
         events.post(.audioUnpublished(by: user))
     }
 
-    func receive(_ frame: consuming AudioFrame, from user: UserID) {
+    /// - Parameter delay: Keeps the sound in step with the user's pictures.
+    func receive(_ frame: consuming AudioFrame, from user: UserID, delay: PlayoutDelay) {
         let line = line(of: user)
         var frame = frame
         if let live = frame.liveTiming {
@@ -97,7 +98,9 @@ final class RemoteAudioReceiver: Sendable {
         let isMuted = state.withLock { $0.areAllMuted || $0.muted.contains(user) }
         guard !isMuted else { return }
         line.level.note(frame)
-        mixer.receive(frame, from: user)
+        mixer.receive(frame, from: user, delay: delay)
+        guard !line.stream.isIdle else { return }
+        frame.delayPlayout(of: .audio, by: delay, on: clock)
         line.stream.consume(frame)
     }
 

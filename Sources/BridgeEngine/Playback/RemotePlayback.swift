@@ -11,15 +11,28 @@ final class RemotePlayback: Sendable {
         var isClosed = false
         /// Memory for the samples of a frame.
         var floats: [Float] = []
+        /// The position up to which audio was played.
+        var played: Int?
     }
     private let line: Mutex<State>
     private let converter: any AudioConverter
     private let format: AudioFormat
+    private let step: Step
+
+    /// What keeps the sound in step with the user's pictures.
+    struct Step {
+        let delay: PlayoutDelay
+        /// The time from capture to playing for audio that is not delayed.
+        let latency: MediaTime
+    }
 
     /// - Parameter format: The playback's format: interleaved float samples.
-    init(_ format: AudioFormat, _ converter: any AudioConverter, _ buffer: JitterBuffer) {
+    init(
+        _ format: AudioFormat, _ converter: any AudioConverter, _ buffer: JitterBuffer, _ step: Step
+    ) {
         self.format = format
         self.converter = converter
+        self.step = step
         line = Mutex(State(buffer: buffer))
     }
 
@@ -57,7 +70,31 @@ final class RemotePlayback: Sendable {
     /// - Returns: Whether any audio was added.
     func take(at now: Int, into mix: inout [Float]) -> Bool {
         let count = mix.count / format.channels
-        return line.withLock { $0.buffer.take(count, at: now, into: &mix) }
+        return line.withLock { line in
+            guard !line.isClosed else { return false }
+            let isHeard = line.buffer.take(count, at: now, into: &mix)
+            if isHeard { line.played = now + count }
+            keepStep(&line, now + count)
+            return isHeard
+        }
+    }
+
+    /// How long after the last audio its delay is still that of the user.
+    private static let memory = MediaTime(seconds: 2)
+
+    private func keepStep(_ line: inout State, _ now: Int) {
+        let isRecent =
+            line.played.map { format.duration(samples: now - $0) < Self.memory } ?? false
+        let lag = isRecent ? line.buffer.lag(at: now) : nil
+        let pictures = step.delay.mixes(
+            at: lag.map { step.latency + format.duration(samples: $0) },
+            now: format.duration(samples: now) + step.latency)
+        line.buffer.keepStep(lag: format.samples(in: max(.zero, pictures - step.latency)))
+    }
+
+    /// Sets how unevenly the user's audio is expected to arrive.
+    func expect(jitter: MediaTime) {
+        line.withLock { $0.buffer.expect(jitter: format.samples(in: jitter)) }
     }
 
     /// Drops the queued audio and refuses further frames.
@@ -65,6 +102,7 @@ final class RemotePlayback: Sendable {
     /// - Returns: The final counts.
     func close() -> JitterBuffer.Counts {
         line.withLock { line in
+            if !line.isClosed { step.delay.mixes(at: nil, now: .zero) }
             line.isClosed = true
             line.buffer.abandon()
             return line.buffer.counts

@@ -54,6 +54,8 @@ public struct ChannelStatistics: Hashable, Sendable {
     /// The jitter of the video of each user who is in the channel now, where the channel measures it:
     /// the mean deviation of the time that frames are on their way (RFC 3550, section 6.4.1).
     public var jitter: [UserID: Duration] = [:]
+    /// The jitter of the audio of each user who is in the channel now; otherwise as ``jitter``.
+    public var audioJitter: [UserID: Duration] = [:]
 
     /// Creates counts of zero.
     public init() {}

@@ -76,6 +76,9 @@ public struct EngineStatistics: Sendable {
         public var frameRate = 0.0
         /// The size of the latest frame; `nil` before the first one.
         public var size: VideoSize?
+        /// How much later than their latency says frames are played
+        /// (``LiveTiming/playoutDelay``).
+        public var playoutDelay = Duration.zero
     }
 
     /// The engine's own video tracks.

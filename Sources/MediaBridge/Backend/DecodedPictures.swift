@@ -40,6 +40,7 @@ final class DecodedPictures: CaptureReceiver {
         else { return }
         picture.runningTime = unit.time
         picture.rotation = unit.rotation
+        picture.liveTiming = unit.live
         // The decoder invented the duration: the stream does not contain one.
         picture.duration = nil
         delivered.add(1, ordering: .relaxed)

@@ -10,6 +10,7 @@ final class PendingAccessUnits: Sendable {
         let number: Int
         let time: MediaTime
         let rotation: VideoRotation
+        let live: LiveTiming?
     }
     private struct State {
         /// Units whose pictures have not come out yet, in the order of their numbers.
@@ -43,7 +44,8 @@ final class PendingAccessUnits: Sendable {
             let number = state.next
             state.next += 1
             if givesPicture {
-                let entry = Entry(number: number, time: time, rotation: unit.rotation)
+                let entry = Entry(
+                    number: number, time: time, rotation: unit.rotation, live: unit.liveTiming)
                 state.pending.append(entry)
             }
             return number

@@ -277,7 +277,8 @@ final class OutputBranch: Sendable {
                 stream.offset = offset
                 lead(&stream, by: time + offset < reordering ? Self.lead : .zero)
             }
-            guard let offset = stream.offset, let due = ClockTime(time + offset) else {
+            let delay = live?.playoutDelay ?? .zero
+            guard let offset = stream.offset, let due = ClockTime(time + offset + delay) else {
                 return refuse(.early)
             }
             // With B-frames, encoded frames come in decoding order: their times may go backwards.

@@ -25,7 +25,8 @@ public protocol MediaBackend: Sendable {
     ///
     /// - Parameters:
     ///   - codec: The codec of the stream.
-    ///   - consumer: Receives the pictures, each with the time of its access unit.
+    ///   - consumer: Receives the pictures, each with the time, the live timing and the rotation of
+    ///     its access unit.
     func makeDecoder(
         _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder

@@ -11,9 +11,21 @@ public struct LiveTiming: Hashable, Sendable {
     /// this much.
     public var latency: MediaTime
 
-    /// Creates the relation from the clock time of running time zero and the latency.
-    public init(clockOrigin: MediaTime, latency: MediaTime) {
+    /// How much later than its running time says a receiver plays the frame, because a network
+    /// delivers unevenly and because picture and sound are to stay together. Zero on frames of a
+    /// capture. A display and a loudspeaker add it to the running time; a recording, which has time,
+    /// does not.
+    public var playoutDelay: MediaTime
+
+    /// Creates the relation.
+    ///
+    /// - Parameters:
+    ///   - clockOrigin: The time of the shared clock at running time zero.
+    ///   - latency: The longest time after its running time at which a frame reaches the program.
+    ///   - playoutDelay: How much later a receiver plays the frame. Default zero.
+    public init(clockOrigin: MediaTime, latency: MediaTime, playoutDelay: MediaTime = .zero) {
         self.clockOrigin = clockOrigin
         self.latency = latency
+        self.playoutDelay = playoutDelay
     }
 }

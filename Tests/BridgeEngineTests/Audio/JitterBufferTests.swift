@@ -207,7 +207,11 @@ struct JitterBufferTests {
     // MARK: Sound
 
     /// How loud what is not the sine is, in dB below it, while it is played faster.
-    private func distortion(of frequency: Double) -> Double {
+    ///
+    /// - Parameters:
+    ///   - late: How many blocks later than all others the first piece comes.
+    ///   - speed: How fast it is played then.
+    private func distortion(of frequency: Double, late: Int, speed: Double) -> Double {
         let rate = 48000
         var configuration = JitterBuffer.Configuration()
         configuration.maximumDelay = .seconds(3)
@@ -215,10 +219,10 @@ struct JitterBufferTests {
             sampleRate: rate, channels: 1, timing: .clock, configuration: configuration)
         let step = 2 * Double.pi * frequency / Double(rate)
         var heard: [Double] = []
-        // The first piece comes half a second late, and all others in time.
+        // The first piece comes late, and all others in time.
         for block in 0..<1250 {
             let now = block * 480
-            for index in block == 50 ? 0...50 : block...block where block >= 50 {
+            for index in block == late ? 0...late : block...block where block >= late {
                 let piece = (0..<480).map { Float(sin(step * Double(index * 480 + $0))) }
                 buffer.add(piece.span, at: index * 480, now: now)
             }
@@ -227,7 +231,7 @@ struct JitterBufferTests {
             if block >= 1200 { heard += mix.map { Double($0) } }
         }
         #expect(buffer.counts.dropped.total == 0)
-        let (residue, power) = remainder(heard, step * 1.001)
+        let (residue, power) = remainder(heard, step * speed)
         return 10 * log10(residue / power)
     }
 
@@ -251,8 +255,37 @@ struct JitterBufferTests {
 
     @Test(arguments: [(440.0, -90.0), (1000, -86), (5000, -86), (10000, -82), (15000, -80)])
     func playingFasterDistortsNothing(frequency: Double, most: Double) {
-        let level = distortion(of: frequency)
-        print("\(frequency) Hz, 0.1 % faster: \(level) dB")
-        #expect(level < most)
+        for (late, speed) in [(1, 1.001), (50, 1.01)] {
+            let level = distortion(of: frequency, late: late, speed: speed)
+            print("\(frequency) Hz, \(speed) times as fast: \(level) dB")
+            #expect(level < most)
+        }
+    }
+
+    // MARK: What others know
+
+    @Test(arguments: [Timing.clock, .demand], [UInt64](1...20))
+    func jitterThatIsKnownFromTheBeginningCostsNoSound(timing: Timing, seed: UInt64) {
+        var scenario = JitterScenario()
+        (scenario.seed, scenario.timing, scenario.seconds) = (seed, timing, 8)
+        (scenario.jitter, scenario.mostJitter, scenario.lateness) = (.even, 120, 20)
+        scenario.expected = 40
+        let outcome = scenario.run()
+        check(scenario, outcome)
+        // Only the end runs out.
+        #expect(outcome.counts.underruns <= 1, "\(scenario)")
+    }
+
+    @Test(arguments: [0, 60, 150])
+    func soundIsPlayedInStepWithWhatNeedsLonger(lag: Int) {
+        for signal in JitterScenario.Signal.allCases {
+            var scenario = JitterScenario()
+            (scenario.signal, scenario.step, scenario.seconds) = (signal, lag, 40)
+            (scenario.jitter, scenario.mostJitter) = (.even, 30)
+            let outcome = scenario.run()
+            check(scenario, outcome)
+            let last = outcome.delays.last ?? .infinity
+            #expect(abs(last - Double(40 + lag)) <= 21, "\(scenario)")
+        }
     }
 }

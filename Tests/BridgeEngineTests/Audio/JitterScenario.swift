@@ -41,6 +41,10 @@ struct JitterScenario: CustomStringConvertible {
     var seconds = 30
     /// Milliseconds that are taken at once.
     var block = 10
+    /// The jitter that is known from the beginning, in milliseconds.
+    var expected = 0
+    /// How much later than captured sound is to be played, in milliseconds.
+    var step = 0
 
     var description: String {
         "seed \(seed), \(timing), late \(lateness) ms, jitter \(jitter) \(mostJitter) ms, "
@@ -74,6 +78,8 @@ struct JitterScenario: CustomStringConvertible {
         var outcome = Outcome()
         var buffer = JitterBuffer(
             sampleRate: Self.rate, channels: 1, timing: timing, configuration: configuration)
+        buffer.expect(jitter: milliseconds(expected))
+        buffer.keepStep(lag: milliseconds(step))
         var pieces = self.makePieces(&outcome)[...]
         // By the clock, the mix is as far behind as the target says.
         let behind = timing == .clock ? milliseconds(40) : 0

@@ -55,6 +55,7 @@ final class ScriptedDecoders: Sendable {
             default:
                 guard var picture = try? frame(0) else { return .badFormat }
                 picture.runningTime = unit.runningTime
+                picture.liveTiming = unit.liveTiming
                 picture.metadata["from"] = codec.rawValue
                 picture.metadata["unit"] = unit.bytes.map(String.init).joined(separator: " ")
                 owner.hold()

@@ -49,8 +49,12 @@ struct SyncTests {
         }
     }
 
-    @Test(.enabled(if: seconds != nil))
-    func howFarTheyAreApartBehindAChannelAndItsMix() async throws {
+    /// The network does nothing, or loses a twentieth of all packets and delivers the others 20 to 100 ms
+    /// late; pictures as they are, or encoded.
+    @Test(.enabled(if: seconds != nil), arguments: [false, true], [true, false])
+    func howFarTheyAreApartBehindAChannelAndItsMix(
+        isLossy: Bool, carriesFrames: Bool
+    ) async throws {
         let seconds = Self.seconds ?? 5
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
@@ -58,7 +62,14 @@ struct SyncTests {
                 try FlashAndBeep(seconds: seconds, isLive: true),
                 try FlashAndBeep.recording(path)
             )
-            let network = LoopbackNetwork()
+            let network = LoopbackNetwork(carriesFrames: carriesFrames)
+            if isLossy {
+                var impairment = LoopbackImpairment()
+                impairment.loss = 0.05
+                impairment.delay = .milliseconds(20)
+                impairment.jitter = .milliseconds(80)
+                network.impair(impairment)
+            }
             let (sender, receiver) = (
                 MediaEngine(transport: network), MediaEngine(transport: network)
             )
@@ -70,9 +81,16 @@ struct SyncTests {
             try await sender.setAudioSource(source.sound)
             try await sender.joinChannel("room", userID: "sender")
             await end(of: events)
+            let statistics = await receiver.statistics
             await sender.shutDown()
             await receiver.shutDown()
-            tell(try await FlashAndBeep.offsets(in: path), "channel and mix")
+            tell(
+                try await FlashAndBeep.offsets(in: path),
+                "channel and mix, lossy \(isLossy), frames \(carriesFrames)")
+            print(
+                "  pictures", statistics.remote["sender"]?[.main]?.playoutDelay ?? .zero,
+                "later; jitter of pictures", statistics.channel?.jitter["sender"] ?? .zero,
+                "and of sound", statistics.channel?.audioJitter["sender"] ?? .zero)
         }
     }
 
@@ -94,5 +112,6 @@ struct SyncTests {
     private func tell(_ offsets: [Double], _ name: String) {
         let worst = offsets.map(abs).max() ?? .infinity
         print("\(name): \(offsets.count) flashes, worst offset \(worst * 1000) ms")
+        print("  in ms:", offsets.map { Int(($0 * 1000).rounded()) })
     }
 }

@@ -11,6 +11,7 @@ import Testing
     /// Writes the pictures one after the other, and keeps their times.
     private final class Screen: VideoSink, Sendable {
         let times = Mutex<[MediaTime]>([])
+        let latestDelay = Mutex(MediaTime.zero)
         private let file: FileHandle
 
         init(_ path: String) throws {
@@ -32,6 +33,7 @@ import Testing
             }
             try file.write(contentsOf: bytes)
             times.withLock { $0.append(frame.runningTime ?? .zero) }
+            latestDelay.withLock { $0 = frame.liveTiming?.playoutDelay ?? .zero }
         }
     }
 
@@ -90,6 +92,8 @@ import Testing
                 statistics.remote["camera"]?[.main]?.decoding
                 ?? statistics.gone.remote.latest.values.first?.decoding
             #expect(decoding?.offered == frames.delivered)
+            // Displays wait for the late ones.
+            #expect(screen.latestDelay.withLock { $0 } > .zero)
             let there = try await MediaProbe.rawPictures(
                 of: shown, format: "yuv420p", size: "160x120")
             #expect(there.count == times.count)

@@ -83,8 +83,22 @@ final class LoopbackRoute {
     var onTheWay: [Stream: Int] = [:]
     /// Whether the connection of the sender or of the receiver is cut.
     var isCut = false
-    private(set) var jitter = Duration.zero
-    private var lastTransit: Duration?
+    /// The jitter of what has arrived of each stream.
+    private(set) var jitter: [Stream: Jitter] = [:]
+
+    /// The mean deviation of the time on the way (RFC 3550, section 6.4.1).
+    struct Jitter {
+        private(set) var value = Duration.zero
+        private var last: Duration?
+
+        mutating func note(_ transit: Duration) {
+            if let last {
+                let difference = transit > last ? transit - last : last - transit
+                value += (difference - value) / 16
+            }
+            last = transit
+        }
+    }
 
     init(from sender: LoopbackMember, to receiver: LoopbackMember, at slot: Int) {
         self.slot = slot
@@ -98,13 +112,14 @@ final class LoopbackRoute {
         onTheWay.reduce(0) { $0 + ($1.key == .audio ? 0 : $1.value) }
     }
 
-    /// Notes how long a frame was on its way (RFC 3550, section 6.4.1).
-    func note(transit: Duration) {
-        if let lastTransit {
-            let difference = transit > lastTransit ? transit - lastTransit : lastTransit - transit
-            jitter += (difference - jitter) / 16
-        }
-        lastTransit = transit
+    /// Notes how long a frame was on its way.
+    func note(transit: Duration, of stream: Stream) {
+        jitter[stream, default: Jitter()].note(transit)
+    }
+
+    /// The largest jitter of the video; `nil` if none has arrived.
+    var videoJitter: Duration? {
+        jitter.compactMap { $0.key == .audio ? nil : $0.value.value }.max()
     }
 
     /// Ends a stream. What waits for what was lost does not arrive any more.

@@ -107,7 +107,7 @@ extension LoopbackRoster {
             flight.item.tally?.countLost()
             return
         }
-        if case .video = flight.stream { route.note(transit: .now - flight.sent) }
+        route.note(transit: .now - flight.sent, of: flight.stream)
         let next = route.orders[flight.stream]?.arrived.take(flight.item, number: flight.number)
         guard let next else {
             flight.item.tally?.countLost()

@@ -215,7 +215,9 @@ struct LoopbackRoster {
         for place in places.values {
             guard let route = place.routes.first(where: { $0.slot == slot }) else { continue }
             statistics.from[place.member.user] = route.tally.frames
-            if route.link != nil { statistics.jitter[place.member.user] = route.jitter }
+            guard route.link != nil else { continue }
+            statistics.jitter[place.member.user] = route.videoJitter
+            statistics.audioJitter[place.member.user] = route.jitter[.audio]?.value
         }
     }
 }

@@ -90,7 +90,8 @@ extension MediaEngine {
         let time = { @Sendable (block: Int64) in
             MediaTime(nanoseconds: block * length.nanoseconds) - delay
         }
-        mixer.begin(format, from: format.samples(in: time(pace.next)))
+        mixer.begin(
+            format, from: format.samples(in: time(pace.next)), latency: timing.latency)
         audio.playback = Heartbeat(every: .milliseconds(10), on: playbackQueue) {
             for block in pace.dueBlocks() where time(block) >= .zero {
                 guard let frame = mixer.frame(at: time(block), timing: timing) else { continue }

@@ -14,7 +14,8 @@ extension JitterBuffer {
         public var maximumDelay = Duration.seconds(1)
         /// The fraction by which audio is played faster or slower to change the delay, and to
         /// follow a sender whose clock runs at a different rate. Default 0.001: follows a
-        /// difference of 1000 ppm, and changes the delay by 1 ms per second. From 0 (never) to
+        /// difference of 1000 ppm, and changes the delay by 1 ms per second. A delay that is more
+        /// than 20 ms off changes ten times as fast, but never by more than 0.05. From 0 (never) to
         /// 0.05.
         public var speedChange = 0.001
         /// Whether silence (below -60 dB of full scale) is shortened and lengthened to change the

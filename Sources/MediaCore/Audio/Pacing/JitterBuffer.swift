@@ -16,7 +16,6 @@ public struct JitterBuffer: Sendable {
     public let configuration: Configuration
     private let timing: Timing
     private let channels: Int
-    private let target: Int
     private let maximum: Int
     private let longestTolerance: Int
     private var queue: SampleQueue
@@ -36,6 +35,8 @@ public struct JitterBuffer: Sendable {
     private var first = 0
     private var longest = 0
     private var tally = Counts()
+    /// How much later than its own position audio is to be played, to be in step with other media.
+    private var step = 0
 
     /// How long the latest piece waits before it is played, in samples; negative if it arrived
     /// late.
@@ -57,7 +58,7 @@ public struct JitterBuffer: Sendable {
         self.timing = timing
         self.channels = max(1, channels)
         maximum = max(1, format.samples(in: MediaTime(configuration.maximumDelay)))
-        target = min(max(0, format.samples(in: MediaTime(configuration.targetDelay))), maximum)
+        let target = min(max(0, format.samples(in: MediaTime(configuration.targetDelay))), maximum)
         longestTolerance = format.samples(in: MediaTime(nanoseconds: 8_000_000))
         isFree = timing == .demand
         queue = SampleQueue(channels: self.channels)
@@ -72,14 +73,45 @@ public struct JitterBuffer: Sendable {
         return counts
     }
 
+    /// How much later than its own position audio is played, in samples; what was played last if
+    /// nothing is playing. `nil` before anything was played, and if the positions that the sender
+    /// states are unrelated to the consumer's clock.
+    ///
+    /// - Parameter now: The position of the next sample that is taken.
+    public func lag(at now: Int) -> Int? {
+        guard passed != nil, !isFree else { return nil }
+        return (isPlaying ? now - queue.start : lag) + Int(shift.rounded())
+    }
+
     /// Whether no samples are queued.
     public var isEmpty: Bool { queue.isEmpty }
 
     /// The wanted difference between playback and the audio's own position, in samples, from the
     /// arrivals known so far.
     private var wantedLag: Int {
-        pacing.wantedLag(inStep: isFree ? nil : -Int(shift.rounded()), atMost: maximum / 2)
+        pacing.wantedLag(inStep: isFree ? nil : step - Int(shift.rounded()), atMost: maximum / 2)
     }
+
+    private var target: Int { pacing.target }
+
+    // MARK: What others know
+
+    /// Sets how unevenly audio is expected to arrive, as a transport measures it (RFC 3550, section
+    /// 6.4.1): the delay is then at least three times as much, and at most
+    /// ``Configuration/maximumDelay``. Takes effect with the next wait: at the beginning, after audio
+    /// ran out, or as the delay is changed during playback.
+    ///
+    /// - Parameter jitter: The mean deviation; zero for that of ``Configuration/targetDelay``.
+    public mutating func expect(jitter: Int) {
+        pacing.expect(jitter: min(jitter, maximum), atMost: maximum)
+    }
+
+    /// Sets how much later than its own position audio is to be played, so that it stays in step with
+    /// the sender's pictures. What arrives later is delayed longer. Has no effect with
+    /// ``Timing/demand``.
+    ///
+    /// - Parameter lag: In samples, from 0 to half of ``Configuration/maximumDelay``.
+    public mutating func keepStep(lag: Int) { step = min(max(0, lag), maximum / 2) }
 
     // MARK: In
 
@@ -150,7 +182,7 @@ public struct JitterBuffer: Sendable {
         if !isFree, earliness - Int(shift.rounded()) > maximum { isFree = true }
         lag = wantedLag
         // The pieces after a late one may be even later.
-        let margin = isFree ? target : target / 2
+        let margin = max(isFree ? target : target / 2, pacing.expected)
         if earliness + lag < pacing.reserve + 1 || isFree { lag = max(lag, margin - earliness) }
     }
 

@@ -2,14 +2,20 @@
 /// All times are in samples.
 struct JitterPacing {
     private var arrivals: ArrivalWindow
-    let target: Int
+    private let leastTarget: Int
+    /// What the expected jitter needs; zero if none is known.
+    private(set) var expected = 0
+    var target: Int { max(leastTarget, expected) }
     /// How long the latest audio of the last seconds must still be queued before it is played.
-    let reserve: Int
+    var reserve: Int { target / 4 }
     /// A deviation up to this size is not corrected.
     private let tolerance: Int
-    /// How many samples are produced while one is skipped or inserted; `nil` if the speed is never
-    /// changed.
-    private let length: Int?
+    /// A deviation above this size is corrected ten times as fast.
+    private let far: Int
+    /// How much faster or slower audio is played; zero if the speed is never changed.
+    private let change: Double
+    /// How many samples are produced while the present one is skipped or inserted.
+    private var length = 1
     /// 1 while samples are skipped, one at a time, and -1 while they are inserted.
     private var direction = 0
     /// How many samples were produced since the present skip or insertion began; `nil` between
@@ -18,11 +24,10 @@ struct JitterPacing {
 
     init(sampleRate: Int, target: Int, speedChange: Double) {
         arrivals = ArrivalWindow(sampleRate: sampleRate)
-        self.target = target
-        reserve = target / 4
+        leastTarget = target
         tolerance = max(1, sampleRate / 500)
-        let change = min(max(0, speedChange), 0.05)
-        length = change > 0 ? Int((1 / max(change, 1e-6)).rounded()) : nil
+        far = max(1, sampleRate / 50)
+        change = min(max(0, speedChange), Self.mostChange)
     }
 
     /// Records an arrival.
@@ -30,6 +35,11 @@ struct JitterPacing {
     /// - Parameter earliness: How long before its position was due, without any lag, the audio
     ///   arrived.
     mutating func note(_ earliness: Int, at now: Int) { arrivals.note(earliness, at: now) }
+
+    /// Makes the target three times the jitter: as wide as delays that are evenly distributed.
+    mutating func expect(jitter: Int, atMost most: Int) {
+        expected = min(max(0, jitter) * 3, max(0, most))
+    }
 
     mutating func forget() { arrivals.reset() }
 
@@ -59,11 +69,16 @@ struct JitterPacing {
     ///
     /// - Parameter excess: The present lag minus the wanted one.
     mutating func steer(_ excess: Int) {
-        guard progress == nil, length != nil, isSettled else { return }
+        guard progress == nil, change > 0, isSettled else { return }
         let isWrong = excess * direction > 0 || abs(excess) > tolerance
         direction = isWrong ? excess.signum() : 0
-        if direction != 0 { progress = 0 }
+        guard direction != 0 else { return }
+        progress = 0
+        let change = abs(excess) > far ? min(self.change * 10, Self.mostChange) : self.change
+        length = Int((1 / max(change, 1e-6)).rounded())
     }
+
+    private static let mostChange = 0.05
 
     mutating func stopSteering() { (progress, direction) = (nil, 0) }
 
@@ -87,7 +102,7 @@ struct JitterPacing {
     /// - Returns: What to produce, at most to the end of the skip or insertion; `nil` if there is
     ///   none.
     mutating func advance(_ most: Int, queued: Int) -> Run? {
-        guard let done = progress, let length else { return nil }
+        guard let done = progress else { return nil }
         // While a sample is inserted, the first one that is produced takes none from the queue.
         let isHeldBack = direction < 0 && done == 0
         let made = min(most, length - done, isHeldBack ? queued + 1 : queued)

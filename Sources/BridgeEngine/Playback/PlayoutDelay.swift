@@ -1,0 +1,118 @@
+internal import MediaCore
+internal import Synchronization
+
+/// How much later than captured the pictures and the sound of one user are played, so that few come too
+/// late, and both stay together.
+///
+/// Pictures are shown when nearly all of them are ready, and with the sound: the mix plays sound no earlier
+/// than the pictures need, and pictures are delayed as much as the mix delays the sound. All times are
+/// counted from the capture. Thread: any.
+final class PlayoutDelay: Sendable {
+    /// A stream of the user.
+    enum Stream: Hashable {
+        case video(TrackID)
+        /// Sound for the sinks of the user, which is not mixed.
+        case audio
+    }
+    fileprivate struct Line {
+        var arrivals = ArrivalHistogram()
+        /// When a sink plays what is not delayed.
+        var latency = MediaTime.zero
+        /// How much later than that it plays now; `nil` before the first frame.
+        var delay: MediaTime?
+        var last: MediaTime?
+
+        /// When frames are to be played.
+        var need: MediaTime {
+            let ready = arrivals.isEmpty ? .zero : arrivals.time(for: PlayoutDelay.share)
+            return min(max(latency, ready + PlayoutDelay.margin), PlayoutDelay.longest)
+        }
+    }
+    fileprivate struct State {
+        var lines: [Stream: Line] = [:]
+        /// When the mix plays the user's sound; `nil` if it does not.
+        var sound: MediaTime?
+    }
+    private let state = Mutex(State())
+    /// The share of the frames that are to be in time.
+    fileprivate static let share = 0.97
+    /// The time that a display needs.
+    fileprivate static let margin = MediaTime(seconds: 0.005)
+    fileprivate static let longest = MediaTime(seconds: 1)
+    /// How fast the delay changes: a fifth of the time that passes, so that times still increase, and
+    /// pictures that come in the order of decoding keep theirs.
+    private static let steepness: Int64 = 5
+
+    /// Notes a frame that is ready, and returns how much later than its latency says it is played.
+    ///
+    /// - Parameters:
+    ///   - time: When it was captured.
+    ///   - latency: When sinks play it if it is not delayed.
+    ///   - isReady: Whether it is ready; otherwise it must still be decoded.
+    ///   - now: The present running time.
+    func delay(
+        of stream: Stream, captured time: MediaTime, latency: MediaTime, isReady: Bool,
+        now: MediaTime
+    ) -> MediaTime {
+        state.withLock { state in
+            var line = state.lines[stream] ?? Line()
+            line.latency = latency
+            if isReady { line.arrivals.note(now - time, at: now) }
+            state.lines[stream] = line
+            let wanted = max(.zero, state.wanted(for: stream, at: now) - latency)
+            let delay = line.delay.map { present in
+                let elapsed = max(.zero, line.last.map { time - $0 } ?? .zero)
+                let most = MediaTime(nanoseconds: elapsed.nanoseconds / Self.steepness)
+                return present < wanted
+                    ? min(present + most, wanted) : max(present - most, wanted)
+            }
+            line.delay = delay ?? wanted
+            line.last = max(time, line.last ?? time)
+            state.lines[stream] = line
+            return delay ?? wanted
+        }
+    }
+
+    /// What comes next of a stream is a beginning: its delay may be any.
+    func beginAnew(_ stream: Stream) { state.withLock { _ = $0.lines.removeValue(forKey: stream) } }
+
+    /// The present delay of a stream; zero if nothing is known.
+    func present(_ stream: Stream) -> MediaTime {
+        state.withLock { $0.lines[stream]?.delay ?? .zero }
+    }
+
+    /// When the mix plays sound; `nil` if it does not.
+    var soundTime: MediaTime? { state.withLock { $0.sound } }
+
+    /// Notes when the mix plays sound; `nil` when it stops to.
+    ///
+    /// - Returns: When the user's pictures are shown at the earliest; zero if there are none.
+    @discardableResult
+    func mixes(at time: MediaTime?, now: MediaTime) -> MediaTime {
+        state.withLock { state in
+            state.sound = time
+            return state.pictures(at: now)
+        }
+    }
+}
+
+extension PlayoutDelay.State {
+    /// When the pictures that come are to be shown.
+    fileprivate func pictures(at now: MediaTime) -> MediaTime {
+        lines.reduce(.zero) { latest, entry in
+            guard case .video = entry.key, entry.value.arrivals.isRecent(at: now) else {
+                return latest
+            }
+            return max(latest, entry.value.need)
+        }
+    }
+
+    fileprivate func wanted(for stream: PlayoutDelay.Stream, at now: MediaTime) -> MediaTime {
+        var wanted = max(pictures(at: now), lines[stream]?.need ?? .zero)
+        if let sound { return max(wanted, sound) }
+        if let audio = lines[.audio], audio.arrivals.isRecent(at: now) {
+            wanted = max(wanted, audio.need)
+        }
+        return wanted
+    }
+}
