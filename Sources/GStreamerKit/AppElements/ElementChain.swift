@@ -22,11 +22,21 @@ package final class ElementChain: Sendable {
     private let outlet: Outlet
     private let text: String
 
-    /// The last output of the chain, until the caller takes it.
+    /// The output of the chain, until the caller takes it.
     private final class Outlet: Sendable {
         struct Slot: ~Copyable {
+            /// The last buffer.
             var buffer: Buffer?
             var caps: Caps?
+            /// The buffers before the last one, of elements that give several for one.
+            var earlier: [HeldBuffer] = []
+
+            mutating func put(_ buffer: consuming Buffer) {
+                if let before = self.buffer.take(), let caps {
+                    earlier.append(HeldBuffer(before, caps))
+                }
+                self.buffer = consume buffer
+            }
         }
         let slot = Mutex(Slot())
     }
@@ -73,7 +83,7 @@ package final class ElementChain: Sendable {
             { pad, _, buffer in
                 guard let pad, let buffer else { return GST_FLOW_ERROR }
                 let result = Buffer(adopting: buffer)
-                ElementChain.outlet(of: pad)?.slot.withLock { $0.buffer = result.retained() }
+                ElementChain.outlet(of: pad)?.slot.withLock { $0.put(result.retained()) }
                 return GST_FLOW_OK
             },
             { pad, _, event in
@@ -82,7 +92,12 @@ package final class ElementChain: Sendable {
                     var caps: UnsafeMutablePointer<GstCaps>?
                     gst_event_parse_caps(event, &caps)
                     let held = caps.map { Caps(retaining: $0) }
-                    ElementChain.outlet(of: pad)?.slot.withLock { $0.caps = held }
+                    ElementChain.outlet(of: pad)?.slot.withLock { slot in
+                        if let before = slot.buffer.take(), let caps = slot.caps {
+                            slot.earlier.append(HeldBuffer(before, caps))
+                        }
+                        slot.caps = held
+                    }
                 }
                 gst_event_unref(event)
                 return 1
@@ -172,12 +187,84 @@ package final class ElementChain: Sendable {
                 flow = gst_pad_push(state.parts.entry, taken.release())
             }
             return outlet.slot.withLock { slot -> BufferWithCaps? in
+                slot.earlier = []
                 guard let buffer = slot.buffer.take(), let caps = slot.caps else { return nil }
                 return BufferWithCaps(buffer: buffer, caps: caps)
             }
         }
         guard flow == GST_FLOW_OK else { throw failure(caps, flow) }
         return result
+    }
+
+    /// An output of a chain that may have several.
+    package final class HeldBuffer: Sendable {
+        /// The processed buffer.
+        package let buffer: Buffer
+        /// The caps of ``buffer``.
+        package let caps: Caps
+
+        fileprivate init(_ buffer: consuming Buffer, _ caps: Caps) {
+            self.buffer = buffer
+            self.caps = caps
+        }
+    }
+
+    /// Processes one buffer with elements that give any number of buffers for it: an encoder or a
+    /// decoder of audio.
+    ///
+    /// - Parameter gap: What is missing before the buffer; `nil` if nothing is.
+    /// - Throws: ``PipelineError`` with the message of the element that failed.
+    package func processAll(
+        _ buffer: consuming Buffer, caps: Caps, after gap: (time: ClockTime, duration: ClockTime)?
+    ) throws(PipelineError) -> [HeldBuffer] {
+        var pending: Buffer? = buffer
+        var flow = GST_FLOW_ERROR
+        let output = state.withLock { state -> [HeldBuffer] in
+            if state.caps?.identity != caps.identity { start(&state, caps) }
+            if let gap {
+                gst_pad_push_event(
+                    state.parts.entry, gst_event_new_gap(gap.time.raw, gap.duration.raw))
+            }
+            if let taken = pending.take() {
+                flow = gst_pad_push(state.parts.entry, taken.release())
+            }
+            let output = takeAll()
+            // Nobody reads what the elements say while they work.
+            if flow == GST_FLOW_OK {
+                while let message = gst_bus_pop(state.parts.bus) { gst_message_unref(message) }
+            }
+            return output
+        }
+        guard flow == GST_FLOW_OK else { throw failure(caps, flow) }
+        return output
+    }
+
+    /// Ends the stream: the elements give what they hold. Nothing can be processed afterwards.
+    package func finish() -> [HeldBuffer] {
+        state.withLock { state in
+            guard state.hasStarted else { return [] }
+            gst_pad_push_event(state.parts.entry, gst_event_new_eos())
+            return takeAll()
+        }
+    }
+
+    private func takeAll() -> [HeldBuffer] {
+        outlet.slot.withLock { slot in
+            var output = slot.earlier
+            slot.earlier = []
+            if let last = slot.buffer.take(), let caps = slot.caps {
+                output.append(HeldBuffer(last, caps))
+            }
+            return output
+        }
+    }
+
+    /// Sets a property of an element in the chain.
+    package func set(_ property: String, _ value: String, of name: String) {
+        state.withLock { state in
+            let bin = UnsafeMutableRawPointer(state.parts.bin).assumingMemoryBound(to: GstBin.self)
+            gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }?.set(property, value)
+        }
     }
 
     private func start(_ state: inout State, _ caps: Caps) {

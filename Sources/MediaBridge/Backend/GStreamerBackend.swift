@@ -50,4 +50,25 @@ public struct GStreamerBackend: MediaBackend {
     ) throws -> any VideoEncoder {
         try PipelineEncoder(settings, to: consumer)
     }
+
+    /// Creates a decoder of audio from the elements installed.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no decoder is
+    ///   installed; it names the Debian package.
+    public func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder {
+        try ChainAudioDecoder(codec)
+    }
+
+    /// Opus and G.711, where an encoder is installed.
+    public var encodableAudioCodecs: [EncodedAudioFrame.Codec] {
+        AudioCodecElements.encodableCodecs
+    }
+
+    /// Creates an encoder of audio from the elements installed: `opusenc`, `alawenc`, `mulawenc`.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no encoder is
+    ///   installed; it names the Debian package.
+    public func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
+        try ChainAudioEncoder(settings)
+    }
 }

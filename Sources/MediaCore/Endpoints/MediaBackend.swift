@@ -43,6 +43,16 @@ public protocol MediaBackend: Sendable {
     func makeEncoder(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder
+
+    /// Creates a decoder for one encoded stream of audio. The default implementation always throws.
+    func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder
+
+    /// The codecs for which ``makeAudioEncoder(_:)`` has an encoder, the preferred one first. Default:
+    /// none.
+    var encodableAudioCodecs: [EncodedAudioFrame.Codec] { get }
+
+    /// Creates an encoder for one stream of audio. The default implementation always throws.
+    func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder
 }
 
 extension MediaBackend {
@@ -61,6 +71,19 @@ extension MediaBackend {
     ) throws -> any VideoEncoder {
         throw FrameError(.badFormat, "there is no encoder for \(settings.codec) here")
     }
+
+    /// Throws, because there is no decoder.
+    public func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder {
+        throw FrameError(.badFormat, "there is no decoder for \(codec) here")
+    }
+
+    /// None.
+    public var encodableAudioCodecs: [EncodedAudioFrame.Codec] { [] }
+
+    /// Throws, because there is no encoder.
+    public func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
+        throw FrameError(.badFormat, "there is no encoder for \(settings.codec) here")
+    }
 }
 
 /// Converts video frames to the format that a receiver asked for. Thread: any; concurrent calls
@@ -72,41 +95,6 @@ public protocol VideoConverter: Sendable {
     ///
     /// - Throws: If this picture cannot be converted; a later one may succeed.
     func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame
-}
-
-/// Decodes access units into frames.
-///
-/// A damaged unit loses its own picture and those that refer to it; decoding continues with the
-/// next unit that can be decoded. If the decoder fails permanently, it calls
-/// ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``decode(_:)`` then returns
-/// ``DropCause/closed``.
-public protocol VideoDecoder: Sendable {
-    /// Accepts one access unit. Its picture is delivered to the consumer at once or later. Thread:
-    /// any; calls must not overlap. Does not block.
-    ///
-    /// - Returns: ``DropCause/queueFull`` if too many units are queued; the unit is then lost, with
-    ///   all units that refer to it. ``DropCause/undecodable`` for bytes that are not a unit of the
-    ///   codec; ``DropCause/wrongBufferType`` for a unit of another codec; ``DropCause/closed``
-    ///   after ``stop()``.
-    func decode(_ unit: EncodedVideoFrame) -> FrameDisposition
-
-    /// The number of accepted units that are known to have produced no picture: damaged ones, and
-    /// those that refer to a missing unit.
-    var lostUnits: Int { get }
-
-    /// Delivers the pictures that are held back for reordering. The next unit must not refer to
-    /// earlier ones. Called on a queue where it may block; returns when the pictures have been
-    /// delivered.
-    func drain()
-
-    /// Releases all resources; no picture is delivered afterwards. Called on a queue where it may
-    /// block.
-    func stop()
-}
-
-extension VideoDecoder {
-    public var lostUnits: Int { 0 }
-    public func drain() {}
 }
 
 /// The picture that a receiver asks for. Applied in the order rotation, mirror, size, pixel format.

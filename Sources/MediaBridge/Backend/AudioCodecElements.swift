@@ -1,0 +1,69 @@
+/// The elements that encode and decode units of audio in an element chain.
+enum AudioCodecElements {
+    private static let decoders: [EncodedAudioFrame.Codec: [String]] = [
+        .opus: ["opusdec plc=true", "avdec_opus"],
+        .aac: ["avdec_aac", "faad"],
+        .mp3: ["mpg123audiodec", "avdec_mp3"],
+        .flac: ["flacdec", "avdec_flac"],
+        .vorbis: ["vorbisdec"],
+        .ac3: ["a52dec", "avdec_ac3"],
+        .alaw: ["alawdec"],
+        .mulaw: ["mulawdec"],
+    ]
+    /// The element, and the samples that it takes. Opus has one stream of two channels at most.
+    private static let encoders:
+        [(codec: EncodedAudioFrame.Codec, element: String, input: String)] = [
+            (.opus, "opusenc", "rate=48000,channels=[1,2]"),
+            (.mulaw, "mulawenc", "rate=8000,channels=1"),
+            (.alaw, "alawenc", "rate=8000,channels=1"),
+        ]
+
+    /// The codecs for which an encoder is installed, the preferred one first.
+    static var encodableCodecs: [EncodedAudioFrame.Codec] {
+        encoders.filter { (try? ElementFactory.find($0.element)) ?? nil != nil }.map(\.codec)
+    }
+
+    /// Returns the installed decoder of a codec, with its settings.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if none is installed; with
+    ///   ``PipelineError/Code/badValue`` for a codec that is not known.
+    static func decoder(of codec: EncodedAudioFrame.Codec) throws(PipelineError) -> String {
+        func factory(_ choice: String) -> String { String(choice.prefix { $0 != " " }) }
+        let choices = decoders[codec] ?? []
+        for choice in choices where try ElementFactory.find(factory(choice)) != nil {
+            return choice
+        }
+        guard let preferred = choices.first else {
+            throw PipelineError(
+                .badValue, message: "no decoder is known for units of \(codec)",
+                advice: "put decodebin at the end of the capture")
+        }
+        try ElementFactory.require(factory(preferred))
+        return preferred
+    }
+
+    /// The name of the encoder in its chain.
+    static let encoderName = "encoder"
+
+    /// Returns a chain that encodes samples of any format.
+    ///
+    /// - Throws: As for ``decoder(of:)``.
+    static func encoder(_ settings: AudioEncoderSettings) throws(PipelineError) -> String {
+        guard let choice = encoders.first(where: { $0.codec == settings.codec }) else {
+            throw PipelineError(
+                .badValue, message: "no encoder is known for live streams of \(settings.codec)",
+                advice: encoders.map { "\($0.codec)" }.joined(separator: " or "))
+        }
+        try ElementFactory.require(choice.element)
+        var text =
+            "audioconvert ! audioresample ! audio/x-raw,\(choice.input) ! "
+            + "\(choice.element) name=\(encoderName)"
+        if let bitRate = bitRate(settings) { text += " bitrate=\(bitRate)" }
+        return text
+    }
+
+    /// The bit rate as the encoder takes it; `nil` for a codec with a fixed one.
+    static func bitRate(_ settings: AudioEncoderSettings) -> Int? {
+        settings.codec == .opus ? min(max(6000, settings.bitRate), 510_000) : nil
+    }
+}
