@@ -151,13 +151,13 @@ import Testing
         let listener = Listener()
         let anna = try await join("anna", Ears(), network)
         let ben = try await join("ben", listener, network)
-        anna.membership.publishAudio()
+        let audio = anna.membership.publishAudio()
         let format = AudioFormat(.s16le, sampleRate: 48000, channels: 1)
         for number in 0..<90 {
             let frame = try AudioFrame(
                 silence: format, sampleCount: 480,
                 runningTime: MediaTime(nanoseconds: Int64(number) * 10_000_000))
-            #expect(anna.membership.send(frame) == .accepted)
+            #expect(audio.send(frame) == .accepted)
         }
         while anna.statistics.outgoingAudio.waiting > 0, !Task.isCancelled { await Task.yield() }
         let frames = anna.statistics.outgoingAudio

@@ -1,27 +1,138 @@
 internal import MediaCore
+internal import Synchronization
 
-/// Sends the audio track's output to the channel.
+/// Sends the audio track's output to the channel, as it is or encoded.
 final class AudioPublisher: Sendable {
+    private struct State {
+        var configuration: AudioEncoderConfiguration
+        var encoder: (any AudioEncoder)?
+        var settings: AudioEncoderSettings?
+        /// No encoder could be created: not tried again before a new configuration.
+        var isHopeless = false
+        var isOver = false
+    }
+    private let state: Mutex<State>
     private let stream: AudioStream
-    private let membership: any ChannelMembership
-    private let tap: Int
+    private let publication: any AudioPublication
+    private let backend: any MediaBackend
+    private let meter: FlowMeter<AudioMedia>
+    private let onFailure: @Sendable (any Error) -> Void
+    private let tap = Mutex<Int?>(nil)
 
     /// Starts to send the frames of `stream`.
+    ///
+    /// - Parameters:
+    ///   - meter: Counts the frames: one is delivered if it was encoded, and what came of it sent.
+    ///   - onFailure: Called if there is no encoder, or once when frames cannot be encoded.
     init(
-        _ stream: AudioStream, to membership: any ChannelMembership,
-        counting meter: FlowMeter<AudioMedia>
+        _ stream: AudioStream, to publication: any AudioPublication, _ backend: any MediaBackend,
+        _ configuration: AudioEncoderConfiguration, counting meter: FlowMeter<AudioMedia>,
+        onFailure: @escaping @Sendable (any Error) -> Void
     ) {
         self.stream = stream
-        self.membership = membership
-        membership.publishAudio()
-        tap = stream.tap { frame in
-            meter.offered.note(frame)
-            meter.note(membership.send(frame))
+        self.publication = publication
+        self.backend = backend
+        self.meter = meter
+        self.onFailure = onFailure
+        state = Mutex(State(configuration: configuration))
+        let number = stream.tap { [weak self] frame in self?.send(frame) }
+        tap.withLock { $0 = number }
+    }
+
+    /// Sends in another form from the next frame on.
+    func configure(_ configuration: AudioEncoderConfiguration) {
+        state.withLock { ($0.configuration, $0.isHopeless) = (configuration, false) }
+    }
+
+    /// Mutes the audio, or sends it again.
+    func setMuted(_ isMuted: Bool) { publication.setMuted(isMuted) }
+
+    /// Sends what the encoder holds, and announces the end.
+    func stop() {
+        if let number = tap.withLock({ $0.take() }) { stream.untap(number) }
+        state.withLock { state in
+            state.isOver = true
+            finish(&state)
+        }
+        publication.end()
+    }
+
+    // MARK: Frames
+
+    /// Called on the thread that delivers the frames.
+    private func send(_ frame: AudioFrame) {
+        meter.offered.note(frame)
+        let (disposition, failure) = state.withLock { state -> (FrameDisposition, (any Error)?) in
+            guard !state.isOver else { return (.notStarted, nil) }
+            guard state.configuration.codec != nil || !publication.carriesFrames else {
+                finish(&state)
+                return (publication.send(frame), nil)
+            }
+            return encode(frame, &state)
+        }
+        meter.note(disposition)
+        if let failure { onFailure(failure) }
+    }
+
+    private func encode(
+        _ frame: AudioFrame, _ state: inout State
+    ) -> (FrameDisposition, (any Error)?) {
+        guard !state.isHopeless else { return (.dropped(.failed), nil) }
+        do {
+            for unit in try encoder(&state).encode(frame) {
+                let disposition = publication.send(unit)
+                guard disposition.isAccepted else { return (disposition, nil) }
+            }
+            return (.accepted, nil)
+        } catch {
+            state.isHopeless = true
+            (state.encoder, state.settings) = (nil, nil)
+            return (.dropped(.failed), error)
         }
     }
 
-    func stop() {
-        stream.untap(tap)
-        membership.unpublishAudio()
+    private func encoder(_ state: inout State) throws -> any AudioEncoder {
+        let configuration = state.configuration
+        let settings = AudioEncoderSettings(
+            try codec(configuration), bitRate: configuration.bitRate)
+        if let encoder = state.encoder, let before = state.settings, before.codec == settings.codec
+        {
+            if before.bitRate != settings.bitRate { encoder.setBitRate(settings.bitRate) }
+            state.settings = settings
+            return encoder
+        }
+        // What the old one holds comes before what the new one makes.
+        finish(&state)
+        let encoder = try backend.makeAudioEncoder(settings)
+        (state.encoder, state.settings) = (encoder, settings)
+        return encoder
+    }
+
+    private func finish(_ state: inout State) {
+        guard let encoder = state.encoder.take() else { return }
+        state.settings = nil
+        for unit in (try? encoder.finish()) ?? [] { publication.send(unit) }
+    }
+
+    private func codec(
+        _ configuration: AudioEncoderConfiguration
+    ) throws -> EncodedAudioFrame.Codec {
+        let carried = publication.codecs
+        let names = carried.map { "\($0)" }.sorted()
+        if let codec = configuration.codec {
+            guard carried.contains(codec) else {
+                throw EngineError(
+                    .invalidArgument, message: "the channel does not carry \(codec)",
+                    advice: names.joined(separator: ", "))
+            }
+            return codec
+        }
+        guard let codec = backend.encodableAudioCodecs.first(where: carried.contains) else {
+            throw EngineError(
+                .invalidState,
+                message: "there is no encoder for any codec of audio that the channel carries",
+                advice: "install one for \(names.joined(separator: " or "))")
+        }
+        return codec
     }
 }

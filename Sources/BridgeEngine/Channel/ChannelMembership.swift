@@ -1,5 +1,3 @@
-public import MediaCore
-
 /// The membership of one user in a channel, from joining to leaving.
 ///
 /// A connection that is cut and comes back is the same membership: see
@@ -18,18 +16,11 @@ public protocol ChannelMembership: AnyObject, Sendable {
         _ track: TrackID, feedback: any PublicationFeedback
     ) -> any VideoPublication
 
-    /// Announces the user's audio. Call it before the first audio frame. A user has one audio
-    /// stream.
-    func publishAudio()
-
-    /// Announces the end of the user's audio.
-    func unpublishAudio()
-
-    /// Sends one audio frame to all other users. Never blocks. Thread: any, one call at a time.
+    /// Announces the user's audio. A user has at most one publication of audio at a time.
     ///
-    /// - Returns: As for ``VideoPublication/send(_:)-(VideoFrame)``.
-    @discardableResult
-    func send(_ frame: consuming AudioFrame) -> FrameDisposition
+    /// - Returns: The way to send. The announcement ends with ``AudioPublication/end()``, or with the
+    ///   membership.
+    func publishAudio() -> any AudioPublication
 
     /// Says what the user wants of another user's track. A track that is not wanted is neither
     /// transported nor decoded. Holds for a track that does not exist yet, and for a user who comes
@@ -68,15 +59,8 @@ public protocol ChannelMembership: AnyObject, Sendable {
 
 extension ChannelMembership {
     // Defaults for channels without audio, messages, or a choice of tracks.
-    /// Does nothing.
-    public func publishAudio() {}
-    /// Does nothing.
-    public func unpublishAudio() {}
-    /// Drops the frame.
-    ///
-    /// - Returns: ``FrameDisposition/notEnabled``.
-    @discardableResult
-    public func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
+    /// A publication that drops everything as ``FrameDisposition/notEnabled``.
+    public func publishAudio() -> any AudioPublication { NoAudioPublication() }
     /// Does nothing: every track is transported.
     public func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {}
     /// Does nothing.

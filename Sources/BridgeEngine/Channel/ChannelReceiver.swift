@@ -27,8 +27,12 @@ public protocol ChannelReceiver: AnyObject, Sendable {
     func audioPublished(by user: UserID)
     /// Called when a user has announced the end of its audio, after the last audio frame.
     func audioUnpublished(by user: UserID)
+    /// Called when a user has muted its audio, or sends it again.
+    func audioMuted(_ isMuted: Bool, by user: UserID)
     /// Called with each audio frame of another user.
     func receive(_ frame: consuming AudioFrame, from user: UserID)
+    /// Called with each encoded unit of audio of another user, in the order of times.
+    func receive(_ unit: EncodedAudioFrame, from user: UserID)
     /// Called with a message that another user has sent to this one, or to all.
     func receive(_ message: ChannelMessage, from user: UserID)
     /// Called when the connection to the channel is interrupted, with each attempt to restore it, and
@@ -62,8 +66,12 @@ extension ChannelReceiver {
     public func audioPublished(by user: UserID) {}
     /// Does nothing.
     public func audioUnpublished(by user: UserID) {}
+    /// Does nothing.
+    public func audioMuted(_ isMuted: Bool, by user: UserID) {}
     /// Discards the frame.
     public func receive(_ frame: consuming AudioFrame, from user: UserID) {}
+    /// Discards the unit.
+    public func receive(_ unit: EncodedAudioFrame, from user: UserID) {}
     /// Discards the message.
     public func receive(_ message: ChannelMessage, from user: UserID) {}
     /// Does nothing.

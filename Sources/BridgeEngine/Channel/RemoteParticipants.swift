@@ -195,6 +195,10 @@ final class RemoteParticipants: Sendable {
         audio.receive(frame, from: user, delay: delay(of: user))
     }
 
+    func receive(_ unit: EncodedAudioFrame, from user: UserID) {
+        audio.receive(unit, from: user, delay: delay(of: user))
+    }
+
     private func delay(of user: UserID) -> PlayoutDelay {
         state.withLock { state in
             if let delay = state.delays[user] { return delay }

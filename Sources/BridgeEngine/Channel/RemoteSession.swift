@@ -101,9 +101,18 @@ final class RemoteSession: ChannelReceiver {
 
     func audioUnpublished(by user: UserID) { hear { $0.audio.unpublished(by: user) } }
 
+    func audioMuted(_ isMuted: Bool, by user: UserID) {
+        hear { _ in events.post(.audioMuted(isMuted, by: user)) }
+    }
+
     func receive(_ frame: consuming AudioFrame, from user: UserID) {
         guard !isOver.load(ordering: .acquiring) else { return }
         side.receive(frame, from: user)
+    }
+
+    func receive(_ unit: EncodedAudioFrame, from user: UserID) {
+        guard !isOver.load(ordering: .acquiring) else { return }
+        side.receive(unit, from: user)
     }
 
     func disconnected(_ error: EngineError) {

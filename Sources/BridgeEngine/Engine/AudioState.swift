@@ -23,6 +23,7 @@ struct AudioState {
     var watch = StallWatch()
     var sinks: [AudioSinkID: SinkEntry<AudioMedia>] = [:]
     var publisher: AudioPublisher?
+    var encoder = AudioEncoderConfiguration()
     /// The timer that mixes for the playback sinks; `nil` if nothing is mixed for sinks.
     var playback: Heartbeat?
     /// The format of pulled audio; `nil` if pulling is not enabled.

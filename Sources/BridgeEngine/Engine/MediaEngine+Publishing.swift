@@ -87,8 +87,29 @@ extension MediaEngine {
 
     func publishAudio() {
         guard audio.publisher == nil, let membership else { return }
-        audio.publisher = AudioPublisher(
-            audioTrack.outgoing, to: membership, counting: outgoingAudio)
+        let hub = self.hub
+        let publisher = AudioPublisher(
+            audioTrack.outgoing, to: membership.publishAudio(), backend, audio.encoder,
+            counting: outgoingAudio
+        ) { error in
+            let error =
+                error as? EngineError
+                ?? EngineError(
+                    .sendingFailed, message: "audio cannot be encoded", underlying: error)
+            hub.post(.audioPublicationFailed(error))
+        }
+        audio.publisher = publisher
+        audioTrack.watchMuting { [weak publisher] in publisher?.setMuted($0) }
+    }
+
+    /// Sets the form in which the engine's own audio is sent to the channel, from the next frame on.
+    public func setAudioEncoderConfiguration(
+        _ configuration: AudioEncoderConfiguration
+    ) async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        audio.encoder = configuration
+        audio.publisher?.configure(configuration)
     }
 
     func stopPublishing() async {

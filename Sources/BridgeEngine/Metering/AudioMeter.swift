@@ -19,6 +19,18 @@ final class AudioMeter: ArrivalMeter {
         }
     }
 
+    /// Counts an encoded unit, whose samples are not known before it is decoded.
+    func noteUnit() { reading.withLock { $0.frames += 1 } }
+
+    /// Counts the samples of a decoded unit.
+    func note(decoded frame: borrowing AudioFrame) {
+        let (samples, format) = (frame.sampleCount, frame.format)
+        reading.withLock { reading in
+            reading.samples += samples
+            reading.format = format
+        }
+    }
+
     var now: Reading { reading.withLock { $0 } }
 
     var frames: Int { now.frames }

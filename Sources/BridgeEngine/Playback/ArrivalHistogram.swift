@@ -9,6 +9,7 @@ struct ArrivalHistogram {
     private static let step: Int64 = 5_000_000
     /// The time after which a frame counts for a third of what it counted.
     private static let memory = 5.0
+    private static let few = 3.0
 
     /// Whether nothing is known.
     var isEmpty: Bool { last == nil }
@@ -30,9 +31,11 @@ struct ArrivalHistogram {
         weights[place] += 1
     }
 
-    /// Returns the time after capture at which this share of the frames is ready.
+    /// Returns the time after capture at which this share of the frames is ready. A few frames may be later
+    /// than that in any case: the first ones wait for a decoder.
     func time(for share: Double) -> MediaTime {
-        var rest = weights.reduce(0, +) * (1 - share)
+        let all = weights.reduce(0, +)
+        var rest = max(all * (1 - share), min(all / 3, Self.few))
         for place in weights.indices.reversed() {
             rest -= weights[place]
             if rest < 0 { return MediaTime(nanoseconds: Int64(place + 1) * Self.step) }

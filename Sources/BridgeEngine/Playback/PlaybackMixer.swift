@@ -76,11 +76,14 @@ final class PlaybackMixer: Sendable {
         clear()
     }
 
+    /// Whether anybody consumes the mix.
+    var isHeard: Bool { listeners.load(ordering: .acquiring) > 0 }
+
     /// Queues a user's audio frame, timestamped in the engine's running time.
     ///
     /// - Parameter delay: Keeps the sound in step with the user's pictures.
     func receive(_ frame: AudioFrame, from user: UserID, delay: PlayoutDelay) {
-        guard listeners.load(ordering: .acquiring) > 0 else { return }
+        guard isHeard else { return }
         let (line, next, hasFailed) = line(of: user, delay)
         do {
             // The line may be closed meanwhile; its samples count as abandoned then.

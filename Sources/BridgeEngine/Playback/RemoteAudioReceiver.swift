@@ -10,13 +10,17 @@ final class RemoteAudioReceiver: Sendable {
         let meter = AudioMeter()
         let level = LevelMeter()
         let first = FirstFlag()
+        let decoder: RemoteAudioDecoder
+
+        init(_ backend: any MediaBackend) { decoder = RemoteAudioDecoder(backend) }
 
         /// The counts of the user's audio; `nil` if none has arrived.
         var counts: EngineStatistics.RemoteAudio? {
             let reading = meter.now
             guard reading.frames > 0 else { return nil }
             return EngineStatistics.RemoteAudio(
-                received: reading.frames, samples: reading.samples, format: reading.format,
+                received: reading.frames, decoding: decoder.balance, samples: reading.samples,
+                concealedSamples: decoder.concealedSamples, format: reading.format,
                 level: level.take())
         }
     }
@@ -35,6 +39,7 @@ final class RemoteAudioReceiver: Sendable {
     }
     private let state = Mutex(State())
     private let clock: EngineClock
+    private let backend: any MediaBackend
     private let events: EventHub
     let mixer: PlaybackMixer
 
@@ -43,6 +48,7 @@ final class RemoteAudioReceiver: Sendable {
         jitterBuffer: JitterBuffer.Configuration
     ) {
         self.clock = clock
+        self.backend = backend
         self.events = events
         mixer = PlaybackMixer(backend, events, jitterBuffer)
     }
@@ -50,7 +56,7 @@ final class RemoteAudioReceiver: Sendable {
     private func line(of user: UserID) -> Line {
         state.withLock { state in
             if let line = state.lines[user] { return line }
-            let line = Line()
+            let line = Line(backend)
             state.lines[user] = line
             return line
         }
@@ -74,7 +80,9 @@ final class RemoteAudioReceiver: Sendable {
     // MARK: Events of the channel
 
     func published(by user: UserID) {
-        line(of: user).first.reset()
+        let line = line(of: user)
+        line.first.reset()
+        line.decoder.end()
         events.post(.audioPublished(by: user))
     }
 
@@ -95,8 +103,51 @@ final class RemoteAudioReceiver: Sendable {
         line.meter.note(frame)
         let format = line.first.take() ? frame.format : nil
         defer { if let format { events.post(.firstRemoteAudio(user, format)) } }
-        let isMuted = state.withLock { $0.areAllMuted || $0.muted.contains(user) }
-        guard !isMuted else { return }
+        guard !isMuted(user) else { return }
+        pass(frame, of: line, from: user, delay: delay)
+    }
+
+    /// Decodes a unit if somebody listens.
+    ///
+    /// - Parameter delay: Keeps the sound in step with the user's pictures.
+    func receive(_ unit: EncodedAudioFrame, from user: UserID, delay: PlayoutDelay) {
+        let line = line(of: user)
+        var unit = unit
+        if let live = unit.liveTiming {
+            unit.runningTime = unit.runningTime.map { $0 + live.clockOrigin - clock.origin }
+            unit.liveTiming?.clockOrigin = clock.origin
+        }
+        line.meter.noteUnit()
+        let isHeard = !isMuted(user) && (mixer.isHeard || !line.stream.isIdle)
+        let (frames, failure) = isHeard ? line.decoder.decode(unit) : ([], nil)
+        if let failure {
+            events.post(
+                .playbackFailed(
+                    EngineError(
+                        .rendererFailed, message: "the sound of \(user) cannot be decoded",
+                        underlying: failure)))
+        }
+        if !isHeard || !frames.isEmpty, line.first.take() {
+            let format =
+                frames.first?.format
+                ?? AudioFormat(
+                    .s16le, sampleRate: unit.sampleRate ?? 48000, channels: unit.channelCount ?? 1)
+            events.post(.firstRemoteAudio(user, format))
+        }
+        for frame in frames {
+            line.meter.note(decoded: frame)
+            pass(frame, of: line, from: user, delay: delay)
+        }
+    }
+
+    private func isMuted(_ user: UserID) -> Bool {
+        state.withLock { $0.areAllMuted || $0.muted.contains(user) }
+    }
+
+    private func pass(
+        _ frame: AudioFrame, of line: Line, from user: UserID, delay: PlayoutDelay
+    ) {
+        var frame = frame
         line.level.note(frame)
         mixer.receive(frame, from: user, delay: delay)
         guard !line.stream.isIdle else { return }

@@ -90,9 +90,14 @@ public enum EngineEvent: Sendable {
     case audioPublished(by: UserID)
     /// A user has ended its audio.
     case audioUnpublished(by: UserID)
-    /// The first audio frame of a user since its audio was published.
+    /// A user has muted its audio (`true`), or sends it again.
+    case audioMuted(Bool, by: UserID)
+    /// The engine's own audio cannot be encoded for the channel.
+    case audioPublicationFailed(EngineError)
+    /// The first audio frame of a user since its audio was published. Of encoded audio that nobody
+    /// listens to, the format has 16-bit samples.
     case firstRemoteAudio(UserID, AudioFormat)
-    /// A user's audio cannot be mixed.
+    /// A user's audio cannot be decoded or mixed.
     case playbackFailed(EngineError)
 
     /// The statistics, every ``MediaEngine/Configuration/statisticsInterval`` (two seconds by

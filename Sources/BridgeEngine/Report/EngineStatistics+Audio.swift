@@ -25,12 +25,16 @@ extension EngineStatistics {
     }
     /// The audio of one user in the channel.
     public struct RemoteAudio: FrameBalanced {
-        /// Frames received.
+        /// Frames and encoded units received.
         public var received = 0
         /// The received frames as a balance: all count as delivered.
         public var balance: FrameBalance { FrameBalance(offered: received, delivered: received) }
-        /// Samples received, per channel.
+        /// Encoded units that were decoded because somebody listened.
+        public var decoding = FrameBalance()
+        /// Samples received or decoded, per channel.
         public var samples = 0
+        /// Samples in ``samples`` that replace lost units, per channel.
+        public var concealedSamples = 0
         /// The format of the latest frame.
         public var format: AudioFormat?
         /// The peak level, as in ``LocalAudio/level``.

@@ -45,6 +45,7 @@ final class AudioTrack: Sendable {
     let passed = AudioMeter()
     let level = LevelMeter()
     private let isMutedNow = Atomic<Bool>(false)
+    private let onMute = Mutex<(@Sendable (Bool) -> Void)?>(nil)
     private let lastArrival = Atomic<Int64>(0)
 
     /// - Parameter onSource: Called when a source has ended, or has taken over with its first frame.
@@ -65,7 +66,18 @@ final class AudioTrack: Sendable {
     /// Whether no audio is sent to the channel.
     var isMuted: Bool {
         get { isMutedNow.load(ordering: .relaxed) }
-        set { isMutedNow.store(newValue, ordering: .relaxed) }
+        set {
+            isMutedNow.store(newValue, ordering: .relaxed)
+            onMute.withLock { $0 }?(newValue)
+        }
+    }
+
+    /// Calls `body` with whether the audio is muted, now if it is, and at each change.
+    ///
+    /// - Parameter body: Thread: any. `nil` to end it.
+    func watchMuting(_ body: (@Sendable (Bool) -> Void)?) {
+        onMute.withLock { $0 = body }
+        if isMuted { body?(true) }
     }
 
     /// The counts of corrected gaps and overlaps so far.

@@ -31,6 +31,11 @@ public struct EncodedAudioFrame: Sendable {
         /// G.711, µ-law: any number of samples.
         public static let mulaw = Codec(rawValue: "mulaw")
 
+        /// The codecs that have a name here.
+        package static let named: Set<Codec> = [
+            .opus, .aac, .mp3, .flac, .vorbis, .ac3, .alaw, .mulaw,
+        ]
+
         /// The name.
         public var description: String { rawValue }
     }

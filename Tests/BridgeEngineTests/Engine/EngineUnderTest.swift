@@ -39,22 +39,9 @@ extension MediaEngine {
 }
 
 extension EngineEvents {
-    /// The next event that `pick` takes.
-    func first<T>(_ pick: (EngineEvent) -> T?) async -> T? {
-        for await event in self { if let picked = pick(event) { return picked } }
-        return nil
-    }
-
     /// Suspends until an event of this name.
     func first(named name: String) async {
         _ = await first { $0.name == name ? true : nil }
-    }
-
-    /// All events to the end, which shutting down brings.
-    func rest() async -> [EngineEvent] {
-        var all: [EngineEvent] = []
-        for await event in self { all.append(event) }
-        return all
     }
 }
 

@@ -167,11 +167,3 @@ import Testing
         await receiver.shutDown()
     }
 }
-
-extension EngineEvents {
-    fileprivate func rest() async -> [EngineEvent] {
-        var all: [EngineEvent] = []
-        for await event in self { all.append(event) }
-        return all
-    }
-}

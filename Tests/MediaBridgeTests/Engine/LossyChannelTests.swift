@@ -15,7 +15,7 @@ import Testing
         private let file: FileHandle
 
         init(_ path: String) throws {
-            FileManager.default.createFile(atPath: path, contents: nil)
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
             file = try #require(FileHandle(forWritingAtPath: path))
         }
 

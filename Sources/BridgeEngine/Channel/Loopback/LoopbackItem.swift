@@ -10,6 +10,8 @@ enum LoopbackItem: Sendable {
     case unpublished(TrackID, UserID)
     case muted(Bool, TrackID, UserID)
     case audio(AudioFrame, FrameTally, from: UserID)
+    case audioUnit(EncodedAudioFrame, FrameTally, from: UserID)
+    case audioMuted(Bool, UserID)
     case audioPublished(UserID)
     case audioUnpublished(UserID)
     case message(ChannelMessage, from: UserID)
@@ -27,7 +29,9 @@ enum LoopbackItem: Sendable {
     /// The tally that counts the frame; `nil` for an event.
     var tally: FrameTally? {
         switch self {
-        case .frame(_, _, let tally, _), .unit(_, _, let tally, _), .audio(_, let tally, _): tally
+        case .frame(_, _, let tally, _), .unit(_, _, let tally, _), .audio(_, let tally, _),
+            .audioUnit(_, let tally, _):
+            tally
         default: nil
         }
     }
@@ -49,6 +53,10 @@ enum LoopbackItem: Sendable {
         case .audio(let frame, let tally, let user):
             tally.countDelivered()
             receiver.receive(frame, from: user)
+        case .audioUnit(let unit, let tally, let user):
+            tally.countDelivered()
+            receiver.receive(unit, from: user)
+        case .audioMuted(let isMuted, let user): receiver.audioMuted(isMuted, by: user)
         case .audioPublished(let user): receiver.audioPublished(by: user)
         case .audioUnpublished(let user): receiver.audioUnpublished(by: user)
         case .message(let message, let user): receiver.receive(message, from: user)

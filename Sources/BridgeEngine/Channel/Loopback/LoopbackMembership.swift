@@ -34,13 +34,10 @@ final class LoopbackMembership: ChannelMembership {
             track, in: channel, from: slot, carriesFrames: network.carriesFrames)
     }
 
-    func publishAudio() { channel.perform { [slot] in $0.publishAudio(from: slot) } }
-
-    func unpublishAudio() { channel.perform { [slot] in $0.unpublishAudio(from: slot) } }
-
-    func send(_ frame: consuming AudioFrame) -> FrameDisposition {
-        let frame = frame
-        return channel.perform { [slot] in $0.send(frame, from: slot) }
+    func publishAudio() -> any AudioPublication {
+        channel.perform { [slot] in $0.publishAudio(from: slot) }
+        return LoopbackAudioPublication(
+            in: channel, from: slot, carriesFrames: network.carriesFrames)
     }
 
     func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
@@ -126,5 +123,44 @@ final class LoopbackPublication: VideoPublication {
     func end() {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
         channel.perform { [slot, track] in $0.unpublish(track, from: slot) }
+    }
+}
+
+/// The publication of a user's audio in a loopback channel.
+final class LoopbackAudioPublication: AudioPublication {
+    private let channel: LoopbackChannel
+    private let slot: Int
+    let carriesFrames: Bool
+    private let isOver = Atomic<Bool>(false)
+
+    init(in channel: LoopbackChannel, from slot: Int, carriesFrames: Bool) {
+        self.carriesFrames = carriesFrames
+        self.channel = channel
+        self.slot = slot
+    }
+
+    /// All codecs that have a name.
+    var codecs: Set<EncodedAudioFrame.Codec> { EncodedAudioFrame.Codec.named }
+
+    func send(_ frame: consuming AudioFrame) -> FrameDisposition {
+        guard !isOver.load(ordering: .relaxed) else { return .notStarted }
+        guard carriesFrames else { return .dropped(.badFormat) }
+        let frame = frame
+        return channel.perform { [slot] in $0.send(frame, from: slot) }
+    }
+
+    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
+        guard !isOver.load(ordering: .relaxed) else { return .notStarted }
+        return channel.perform { [slot] in $0.send(unit, from: slot) }
+    }
+
+    func setMuted(_ isMuted: Bool) {
+        guard !isOver.load(ordering: .relaxed) else { return }
+        channel.perform { [slot] in $0.muteAudio(isMuted, from: slot) }
+    }
+
+    func end() {
+        guard !isOver.exchange(true, ordering: .relaxed) else { return }
+        channel.perform { [slot] in $0.unpublishAudio(from: slot) }
     }
 }

@@ -16,6 +16,7 @@ struct LoopbackPlace {
     let wantsAll: Bool
     var tracks: [Track] = []
     var hasAudio = false
+    var isAudioMuted = false
     /// One route to each of the other members.
     var routes: [LoopbackRoute] = []
     /// What the member wants of tracks of others; `nil` for nothing.

@@ -59,13 +59,23 @@ extension LoopbackRoster {
     /// frames: at most `audioDepth` of one sender wait for a receiver, and further ones are
     /// dropped.
     mutating func send(_ frame: AudioFrame, from slot: Int) -> FrameDisposition {
+        sendAudio(from: slot, byteCount: 0) { .audio(frame, $0, from: $1) }
+    }
+
+    mutating func send(_ unit: EncodedAudioFrame, from slot: Int) -> FrameDisposition {
+        sendAudio(from: slot, byteCount: unit.byteCount) { .audioUnit(unit, $0, from: $1) }
+    }
+
+    private mutating func sendAudio(
+        from slot: Int, byteCount: Int, _ item: (FrameTally, UserID) -> LoopbackItem
+    ) -> FrameDisposition {
         guard let place = places[slot] else { return .dropped(.closed) }
         guard place.hasAudio else { return .notStarted }
+        guard !place.isAudioMuted else { return .dropped(.muted) }
         for route in place.routes {
             route.audio.countSent()
             pass(
-                .audio(frame, route.audio, from: place.member.user), 0, .audio, from: slot,
-                on: route)
+                item(route.audio, place.member.user), byteCount, .audio, from: slot, on: route)
         }
         return .accepted
     }
@@ -168,7 +178,7 @@ extension LoopbackRoster {
             }
             if unit.references == .none { route.asked[track] = nil }
             place(item, .keep, on: route)
-        case .audio(_, let tally, _):
+        case .audio(_, let tally, _), .audioUnit(_, let tally, _):
             guard tally.frames.waiting <= Self.audioDepth + (route.onTheWay[.audio] ?? 0) else {
                 tally.countEvicted()
                 return deferred.note(released: item)

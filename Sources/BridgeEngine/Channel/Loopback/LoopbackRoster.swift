@@ -54,7 +54,10 @@ struct LoopbackRoster {
                 put(.published(track.id, user), before: newcomer)
                 if track.isMuted { put(.muted(true, track.id, user), before: newcomer) }
             }
-            if other.hasAudio { put(.audioPublished(user), before: newcomer) }
+            if other.hasAudio {
+                put(.audioPublished(user), before: newcomer)
+                if other.isAudioMuted { put(.audioMuted(true, user), before: newcomer) }
+            }
             place.routes.append(makeRoute(from: newcomer, lastSlot, to: other.member, slot))
             let back = makeRoute(from: other.member, slot, to: newcomer, lastSlot)
             places[slot]?.routes.append(back)
@@ -123,6 +126,7 @@ struct LoopbackRoster {
     mutating func publishAudio(from slot: Int) {
         guard let place = places[slot], !place.hasAudio else { return }
         places[slot]?.hasAudio = true
+        places[slot]?.isAudioMuted = false
         say(.audioPublished(place.member.user), from: slot)
     }
 
@@ -131,6 +135,14 @@ struct LoopbackRoster {
         places[slot]?.hasAudio = false
         for route in place.routes { route.end(.audio, &deferred) }
         say(.audioUnpublished(place.member.user), from: slot)
+    }
+
+    mutating func muteAudio(_ isMuted: Bool, from slot: Int) {
+        guard let place = places[slot], place.hasAudio, place.isAudioMuted != isMuted else {
+            return
+        }
+        places[slot]?.isAudioMuted = isMuted
+        say(.audioMuted(isMuted, place.member.user), from: slot)
     }
 
     // MARK: Demand

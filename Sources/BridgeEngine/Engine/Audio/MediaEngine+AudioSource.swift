@@ -82,7 +82,8 @@ extension MediaEngine {
     /// Whether the engine's own audio is on.
     public var isAudioEnabled: Bool { audio.isEnabled }
 
-    /// Mutes or unmutes the engine's own audio in the channel. The source continues. Thread: any.
+    /// Mutes or unmutes the engine's own audio in the channel, and tells the others. The source
+    /// continues. Thread: any.
     nonisolated public func muteLocalAudio(_ isMuted: Bool) { audioTrack.isMuted = isMuted }
 
     /// Whether ``muteLocalAudio(_:)`` has muted the engine. Thread: any.

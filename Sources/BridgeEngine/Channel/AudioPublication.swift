@@ -1,0 +1,51 @@
+public import MediaCore
+
+/// The publication of a user's audio in a channel.
+///
+/// Thread: any; one call of ``send(_:)-(AudioFrame)`` or ``send(_:)-(EncodedAudioFrame)`` at a time.
+public protocol AudioPublication: AnyObject, Sendable {
+    /// The codecs whose units the channel carries as they are. Default: none.
+    var codecs: Set<EncodedAudioFrame.Codec> { get }
+
+    /// Whether the channel carries samples as they are, as only one within a process does; otherwise
+    /// they are encoded before they are sent. Default true.
+    var carriesFrames: Bool { get }
+
+    /// Sends one audio frame to all other users. Never blocks. Frames carry ``LiveTiming``, so that
+    /// receivers on the same clock play in sync.
+    ///
+    /// - Returns: As for ``VideoPublication/send(_:)-(VideoFrame)``.
+    @discardableResult
+    func send(_ frame: consuming AudioFrame) -> FrameDisposition
+
+    /// Sends one encoded unit of a codec in ``codecs``, in the order of times; otherwise like
+    /// ``send(_:)-(AudioFrame)``.
+    @discardableResult
+    func send(_ unit: EncodedAudioFrame) -> FrameDisposition
+
+    /// Mutes the audio, or sends it again: the others learn it, and nothing is sent meanwhile.
+    func setMuted(_ isMuted: Bool)
+
+    /// Announces the end of the audio, after its last frame. A second call does nothing.
+    func end()
+}
+
+extension AudioPublication {
+    /// None.
+    public var codecs: Set<EncodedAudioFrame.Codec> { [] }
+    /// True.
+    public var carriesFrames: Bool { true }
+    /// Drops the unit.
+    ///
+    /// - Returns: ``FrameDisposition/notEnabled``.
+    @discardableResult
+    public func send(_ unit: EncodedAudioFrame) -> FrameDisposition { .notEnabled }
+    /// Does nothing.
+    public func setMuted(_ isMuted: Bool) {}
+}
+
+/// The publication in a channel that carries no audio.
+final class NoAudioPublication: AudioPublication {
+    func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
+    func end() {}
+}

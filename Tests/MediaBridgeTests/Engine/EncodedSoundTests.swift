@@ -1,0 +1,254 @@
+import BridgeEngine
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// Sound into a channel that carries no samples: encoded on the way, and decoded where somebody listens.
+@Suite(.deadline(minutes: 3)) struct EncodedSoundTests {
+    private final class Ear: AudioSink, Sendable {
+        let frames = Observed<[AudioFrame]>([])
+        func render(_ frame: AudioFrame) throws {
+            let frame = copy frame
+            frames.change { $0.append(frame) }
+        }
+
+        var samples: Int { frames.value.reduce(0) { $0 + $1.sampleCount } }
+    }
+
+    private let network = LoopbackNetwork(carriesFrames: false)
+
+    /// A user who pushes sound in steps of 10 ms.
+    private func sender(
+        _ configuration: AudioEncoderConfiguration = .init()
+    ) async throws -> MediaEngine {
+        var offline = MediaEngine.Configuration()
+        offline.pace = .asFastAsPossible
+        let engine = MediaEngine(configuration: offline, transport: network)
+        try await engine.setAudioEncoderConfiguration(configuration)
+        try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
+        try await engine.joinChannel("room", userID: "anna")
+        return engine
+    }
+
+    private func push(_ range: Range<Int>, to engine: MediaEngine) {
+        for block in range {
+            let samples = (0..<480).map { index in
+                Int16(10000 * sin(2 * .pi * 440 * Double(block * 480 + index) / 48000))
+            }
+            engine.pushExternalAudioFrame(
+                samples, timestamp: MediaTime(value: Int64(block), timescale: 100))
+        }
+    }
+
+    private func listener(_ ear: Ear?) async throws -> MediaEngine {
+        var offline = MediaEngine.Configuration()
+        offline.pace = .asFastAsPossible
+        let engine = MediaEngine(configuration: offline, transport: network)
+        if let ear { try await engine.setRemoteAudioSink(ear, forUserID: "anna") }
+        try await engine.joinChannel("room", userID: "ben", role: .audience)
+        return engine
+    }
+
+    /// Returns when all that was sent has arrived.
+    private func settled(_ engine: MediaEngine) async -> ChannelStatistics {
+        while !Task.isCancelled {
+            if let channel = await engine.statistics.channel, channel.outgoingAudio.waiting == 0 {
+                return channel
+            }
+            await Task.yield()
+        }
+        return ChannelStatistics()
+    }
+
+    /// Ends both when all has been heard.
+    ///
+    /// - Returns: What the channel counted before the sender left, and what the receiver got.
+    private func hangUp(
+        _ sender: MediaEngine, _ receiver: MediaEngine, _ events: EngineEvents
+    ) async throws -> (channel: ChannelStatistics, remote: EngineStatistics.RemoteAudio) {
+        let channel = await settled(sender)
+        await sender.shutDown()
+        _ = await events.first { event -> Bool? in
+            if case .audioUnpublished(by: "anna") = event { true } else { nil }
+        }
+        await receiver.shutDown()
+        let statistics = await receiver.statistics
+        let remote = statistics.remoteAudio["anna"] ?? statistics.gone.remoteAudio.latest["anna"]
+        return (channel, try #require(remote))
+    }
+
+    @Test(arguments: [EncodedAudioFrame.Codec?.none, .opus, .mulaw])
+    func soundIsEncodedAndDecodedOnItsWay(codec: EncodedAudioFrame.Codec?) async throws {
+        let ear = Ear()
+        let receiver = try await listener(ear)
+        let events = receiver.events
+        var configuration = AudioEncoderConfiguration()
+        configuration.codec = codec
+        let sender = try await sender(configuration)
+        // No more than a channel keeps for one receiver.
+        push(0..<90, to: sender)
+        let (channel, remote) = try await hangUp(sender, receiver, events)
+        // G.711 has a unit for each frame, Opus one for every 20 ms; what the encoder holds comes at the end.
+        let units = codec == .mulaw ? 90 : 45
+        #expect(channel.outgoingAudio.sent == units)
+        #expect((units...units + 1).contains(remote.received))
+        #expect(
+            remote.decoding == FrameBalance(offered: remote.received, delivered: remote.received))
+        #expect(remote.concealedSamples == 0)
+        let rate = codec == .mulaw ? 8000 : 48000
+        #expect(remote.format?.sampleRate == rate)
+        #expect(await sender.statistics.outgoingAudio.delivered == 90)
+        #expect(ear.samples == remote.samples)
+        #expect(abs(ear.samples - rate * 9 / 10) <= rate / 1000)
+        let times = ear.frames.value.compactMap(\.runningTime)
+        #expect(times == times.sorted() && times.count == ear.frames.value.count)
+    }
+
+    @Test func soundThatNobodyHearsIsNotDecoded() async throws {
+        let receiver = try await listener(nil)
+        let events = receiver.events
+        let sender = try await sender()
+        push(0..<20, to: sender)
+        let first = await events.first { event -> AudioFormat? in
+            if case .firstRemoteAudio("anna", let format) = event { format } else { nil }
+        }
+        #expect(first == AudioFormat(.s16le, sampleRate: 48000, channels: 1))
+        let remote = try #require(await receiver.statistics.remoteAudio["anna"])
+        #expect(remote.received > 0 && remote.decoding.offered == 0 && remote.samples == 0)
+        // Somebody comes.
+        let ear = Ear()
+        try await receiver.setRemoteAudioSink(ear, forUserID: "anna")
+        push(20..<40, to: sender)
+        await ear.frames.wait { !$0.isEmpty }
+        await sender.shutDown()
+        await receiver.shutDown()
+    }
+
+    /// The end of the old codec's sound comes before the beginning of the new one's.
+    @Test func theCodecChangesWithoutANewPublication() async throws {
+        let ear = Ear()
+        let receiver = try await listener(ear)
+        let (events, all) = (receiver.events, receiver.events)
+        let sender = try await sender()
+        push(0..<21, to: sender)
+        var configuration = AudioEncoderConfiguration()
+        configuration.codec = .alaw
+        try await sender.setAudioEncoderConfiguration(configuration)
+        push(21..<40, to: sender)
+        _ = try await hangUp(sender, receiver, events)
+        let rates = ear.frames.value.map(\.format.sampleRate)
+        #expect(rates == rates.sorted(by: >) && Set(rates) == [48000, 8000])
+        let published = await all.rest().count {
+            if case .audioPublished = $0 { true } else { false }
+        }
+        #expect(published == 1)
+        #expect(await sender.statistics.outgoingAudio.delivered == 40)
+    }
+
+    @Test func aCodecThatTheChannelDoesNotCarryIsToldOnce() async throws {
+        var configuration = AudioEncoderConfiguration()
+        configuration.codec = .init(rawValue: "audio/x-speex")
+        let sender = try await sender(configuration)
+        let events = sender.events
+        push(0..<10, to: sender)
+        let error = try #require(
+            await events.first { event -> EngineError? in
+                if case .audioPublicationFailed(let error) = event { error } else { nil }
+            })
+        #expect(error.code == .invalidArgument && error.message.contains("speex"))
+        #expect(error.advice?.contains("opus") == true)
+        #expect(await sender.statistics.unsentAudio[.failed] == 10)
+        // The next configuration is tried.
+        try await sender.setAudioEncoderConfiguration(AudioEncoderConfiguration())
+        push(10..<20, to: sender)
+        #expect(await sender.statistics.sentAudio == 10)
+        await sender.shutDown()
+    }
+
+    @Test func theOthersHearOfAMutedMicrophone() async throws {
+        let receiver = try await listener(nil)
+        let events = receiver.events
+        let sender = try await sender()
+        for isMuted in [true, false] {
+            sender.muteLocalAudio(isMuted)
+            let heard = await events.first { event -> Bool? in
+                if case .audioMuted(let isMuted, by: "anna") = event { isMuted } else { nil }
+            }
+            #expect(heard == isMuted)
+        }
+        sender.muteLocalAudio(true)
+        // One who comes later learns it, too.
+        let late = MediaEngine(transport: network)
+        let lateEvents = late.events
+        try await late.joinChannel("room", userID: "clara", role: .audience)
+        let heard = await lateEvents.first { event -> Bool? in
+            if case .audioMuted(let isMuted, by: "anna") = event { isMuted } else { nil }
+        }
+        #expect(heard == true)
+        for engine in [sender, receiver, late] { await engine.shutDown() }
+    }
+
+    /// What a network loses is made up for, and counted.
+    @Test func lostSoundIsConcealed() async throws {
+        var impairment = LoopbackImpairment()
+        impairment.loss = 0.1
+        network.impair(impairment)
+        let ear = Ear()
+        let receiver = try await listener(ear)
+        let events = receiver.events
+        let sender = try await sender()
+        push(0..<180, to: sender)
+        let (channel, remote) = try await hangUp(sender, receiver, events)
+        let audio = channel.outgoingAudio
+        #expect(audio.sent == 90 && audio.lost > 0)
+        // The last one comes at the end, and may be lost as well.
+        #expect((audio.delivered...audio.delivered + 1).contains(remote.received))
+        // Those in the middle; at the ends nobody knows that anything is missing.
+        #expect(remote.concealedSamples > 0 && remote.concealedSamples <= (audio.lost + 1) * 960)
+        #expect(remote.samples >= remote.received * 960 - 2 * 960 + remote.concealedSamples)
+    }
+
+    /// A sender of whatever kind: its bytes are no Opus.
+    @Test func damagedUnitsAreCountedAndToldOnce() async throws {
+        final class Silent: ChannelReceiver {
+            func userJoined(_ user: UserID) {}
+            func userLeft(_ user: UserID, reason: OfflineReason) {}
+            func trackPublished(_ track: TrackID, by user: UserID) {}
+            func trackUnpublished(_ track: TrackID, by user: UserID) {}
+            func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
+            func disconnected(_ error: EngineError) {}
+        }
+        let ear = Ear()
+        let receiver = try await listener(ear)
+        let events = receiver.events
+        let member = try await network.join(
+            ChannelRequest(channel: "room", userID: "anna"), receiver: Silent())
+        let audio = member.publishAudio()
+        let speex = EncodedAudioFrame.Codec(rawValue: "audio/x-speex")
+        for index in 0..<10 {
+            let unit = EncodedAudioFrame(
+                speex, bytes: [1, 2, 3], runningTime: MediaTime(value: Int64(index), timescale: 50),
+                sampleRate: 48000, channelCount: 1)
+            #expect(audio.send(unit) == .accepted)
+        }
+        let error = await events.first { event -> EngineError? in
+            if case .playbackFailed(let error) = event { error } else { nil }
+        }
+        #expect(error?.message.contains("anna") == true)
+        audio.end()
+        var more = 0
+        _ = await events.first { event -> Bool? in
+            if case .playbackFailed = event { more += 1 }
+            return if case .audioUnpublished = event { true } else { nil }
+        }
+        #expect(more == 0)
+        let remote = try #require(await receiver.statistics.remoteAudio["anna"])
+        #expect(remote.received == 10 && remote.decoding.dropped[.undecodable] == 10)
+        await member.leave()
+        await receiver.shutDown()
+        #expect(ear.frames.value.isEmpty)
+    }
+}
