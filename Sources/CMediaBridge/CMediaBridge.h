@@ -210,6 +210,7 @@ static inline GParamSpec **mb_properties(gpointer object, guint *count) {
 }
 static inline gboolean mb_spec_is_writable(GParamSpec *spec) { return (spec->flags & G_PARAM_WRITABLE) != 0; }
 static inline gboolean mb_spec_is_readable(GParamSpec *spec) { return (spec->flags & G_PARAM_READABLE) != 0; }
+static inline gboolean mb_spec_is_changeable(GParamSpec *spec) { return (spec->flags & GST_PARAM_MUTABLE_PLAYING) != 0; }
 static inline gboolean mb_spec_is_string(GParamSpec *spec) { return spec->value_type == G_TYPE_STRING; }
 static inline gboolean mb_spec_is_element(GParamSpec *spec) { return g_type_is_a(spec->value_type, GST_TYPE_ELEMENT); }
 static inline const gchar *mb_spec_default_string(GParamSpec *spec) {

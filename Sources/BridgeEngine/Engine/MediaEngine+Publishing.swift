@@ -120,6 +120,8 @@ extension MediaEngine {
 
     func stopPublishing(_ track: TrackID) async {
         await publishers.removeValue(forKey: track)?.stop(within: configuration.callDeadline)
+        slots[track]?.limit = VideoLimit()
+        limitSource(of: track)
     }
 }
 
@@ -166,6 +168,7 @@ private final class PublisherFeedback: PublicationFeedback {
             state.limit = limit
             return state.publisher
         }?.limit(limit)
+        relay.post(.limitChanged(limit), of: track)
         events.post(.publicationLimited(track, limit))
     }
 

@@ -115,7 +115,27 @@ extension MediaEngine {
         case .keyFrameNeeded:
             guard let host = slots[id]?.host else { return }
             ControlTask.start { await host.requestKeyFrame() }
+        case .limitChanged(let limit):
+            slots[id]?.limit = limit
+            limitSource(of: id)
         }
+    }
+
+    /// Tells the source of a track what the channel can use of it.
+    func limitSource(of id: TrackID) {
+        guard let slot = slots[id], slot.limit != VideoLimit() || slot.kept != VideoLimit() else {
+            return
+        }
+        ControlTask.start { await self.limitSourceNow(of: id) }
+    }
+
+    private func limitSourceNow(of id: TrackID) async {
+        guard let slot = slots[id], let host = slot.host,
+            let kept = await host.keep(to: slot.limit), slots[id]?.host === host,
+            slots[id]?.kept != kept
+        else { return }
+        slots[id]?.kept = kept
+        hub.post(.sourceLimited(id, kept))
     }
 
     /// A push source, for which no operation waits, has taken over with its first frame.

@@ -12,10 +12,15 @@ protocol HostedSource: CountedMedia {
     static func connect(_ source: Source, to port: SourcePort<Self>?)
     /// Asks for a key frame.
     static func requestKeyFrame(_ source: Source)
+    /// Makes it keep to a limit, as far as it can.
+    ///
+    /// - Returns: The parts that it keeps to.
+    static func keep(_ source: Source, to limit: VideoLimit) -> VideoLimit
 }
 
 extension HostedSource {
     static func requestKeyFrame(_ source: Source) {}
+    static func keep(_ source: Source, to limit: VideoLimit) -> VideoLimit { VideoLimit() }
 }
 
 extension VideoMedia: HostedSource {
@@ -38,6 +43,10 @@ extension VideoMedia: HostedSource {
     }
 
     static func requestKeyFrame(_ source: any VideoSource) { _ = source.requestKeyFrame() }
+
+    static func keep(_ source: any VideoSource, to limit: VideoLimit) -> VideoLimit {
+        source.keep(to: limit)
+    }
 }
 
 extension AudioMedia: HostedSource {

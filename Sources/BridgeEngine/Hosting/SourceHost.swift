@@ -94,6 +94,14 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
         Media.requestKeyFrame(source)
     }
 
+    /// Makes the source keep to a limit, as far as it can.
+    ///
+    /// - Returns: The parts that it keeps to; `nil` if it does not run.
+    func keep(to limit: VideoLimit) -> VideoLimit? {
+        guard lifecycle.stage == .started else { return nil }
+        return Media.keep(source, to: limit)
+    }
+
     /// Runs `body` with the source, on the host's executor.
     func perform<R: Sendable>(_ body: @Sendable (Media.Source) throws -> R) rethrows -> R {
         try body(source)

@@ -21,6 +21,8 @@ final class LocalTrack: Sendable {
         case ended(VideoSourcePort)
         /// A receiver of the units needs a key frame.
         case keyFrameNeeded
+        /// What receivers and network can use has changed.
+        case limitChanged(VideoLimit)
     }
     struct State {
         var active: VideoSourcePort?

@@ -54,6 +54,8 @@ public final class PipelineVideoSource: VideoSource, Sendable {
 
     let reader: CaptureReader
     private let twin = Mutex<Twin>(Twin())
+    /// The encoder in the string, once it was asked to change its bit rate.
+    private let bitRate = Mutex<EncoderBitRate?>(nil)
 
     private struct Twin {
         weak var source: PipelineAudioSource?
@@ -146,6 +148,26 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     /// - Returns: Whether an element of the string took the request. A file has none that does.
     @discardableResult
     public func requestKeyFrame() -> Bool { reader.branch.sink.requestKeyFrame() }
+
+    /// Makes the encoder in the string keep to a bit rate, from its next picture on, and never above the
+    /// string's own. Every reader of the string gets these units. Does not block. Thread: any.
+    ///
+    /// - Returns: The bit rate that holds now, if the string has an encoder whose bit rate may change while
+    ///   it runs (`x264enc`, `x265enc`, `openh264enc`, `vp8enc` and others) and the limit has one. Size and
+    ///   frame rate of a string do not change.
+    @discardableResult
+    public func keep(to limit: VideoLimit) -> VideoLimit {
+        var kept = VideoLimit()
+        let encoder = bitRate.withLock { known in
+            if known == nil { known = reader.branch.sink.encoderBitRate }
+            return known
+        }
+        guard let encoder else { return kept }
+        let bitRate = min(encoder.original, limit.bitRate ?? .max)
+        encoder.set(bitRate)
+        if limit.bitRate != nil { kept.bitRate = bitRate }
+        return kept
+    }
 
     /// Opens devices; files are opened by ``shouldStart()``. Blocks.
     ///

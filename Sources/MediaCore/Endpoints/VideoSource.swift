@@ -34,6 +34,13 @@ public protocol VideoSource: MediaEndpoint {
     ///
     /// - Returns: Whether the request was passed on. Default `false`.
     func requestKeyFrame() -> Bool
+
+    /// Keeps to what the receivers and the network of a channel can use. Called after start and at each
+    /// change; the last limit holds until the next.
+    ///
+    /// - Returns: The parts of the limit that the source keeps to from now on; the others are `nil`.
+    ///   Default: none.
+    func keep(to limit: VideoLimit) -> VideoLimit
 }
 
 extension VideoSource {
@@ -42,6 +49,7 @@ extension VideoSource {
     public func pacing() -> MediaPacing { .source }
     public func timeBase() -> MediaTimeBase? { nil }
     public func requestKeyFrame() -> Bool { false }
+    public func keep(to limit: VideoLimit) -> VideoLimit { VideoLimit() }
 }
 
 /// The form in which a source or sink handles pixels.

@@ -55,6 +55,39 @@ struct ChannelLifeTests {
         await receiver.shutDown()
     }
 
+    /// A source that takes over hears it as well, and the end of it.
+    @Test func theSourceKeepsToWhatIsOfUse() async throws {
+        let (sender, receiver, first) = try await pair()
+        let events = sender.events
+        func kept() async -> VideoLimit? {
+            await events.first { event in
+                if case .sourceLimited(.main, let limit) = event { limit } else { nil }
+            }
+        }
+        try await sender.startPreview()
+        var options = RendererOptions()
+        options.size = VideoSize(width: 320, height: 180)
+        try await receiver.addVideoRenderer(
+            ScriptedSink(SinkScript()), to: .remote("anna"), options: options)
+        #expect(await kept()?.size == options.size)
+        #expect(first.calls.last == "keep to 320×180")
+        let second = SourceScript("B")
+        try second.deliverAtStart(1)
+        let isTold = Happening()
+        second.state.withLock { state in
+            state.onCall = { if $0.hasPrefix("keep") { isTold.happen() } }
+        }
+        try await sender.setVideoSource(ScriptedSource(second))
+        await isTold.wait()
+        try await sender.leaveChannel()
+        #expect(await kept() == VideoLimit())
+        #expect(
+            second.calls.filter { $0.hasPrefix("keep") } == ["keep to 320×180", "keep to no limit"])
+        #expect(first.violations + second.violations == 0)
+        await sender.shutDown()
+        await receiver.shutDown()
+    }
+
     @Test func aMutedTrackGoesOnHereAndIsNotSent() async throws {
         let (sender, receiver, source) = try await pair()
         let (near, far) = (SinkScript(), SinkScript())

@@ -141,6 +141,13 @@ class ScriptedSource: VideoSource {
     }
     func shouldStop() throws { try call("shouldStop") }
     func shouldDispose() throws { try call("shouldDispose") }
+    /// Keeps to sizes.
+    func keep(to limit: VideoLimit) -> VideoLimit {
+        _ = try? call("keep to \(limit)")
+        var kept = VideoLimit()
+        kept.size = limit.size
+        return kept
+    }
 }
 
 /// The same, of a class that a program can keep hold of. Sendable: the engine alone calls it.

@@ -122,6 +122,7 @@ extension MediaEngine {
             throw error
         }
         slots[id]?.host = host
+        limitSource(of: id)
         slots[id]?.hasEnded = false
         slots[id]?.hasFailed = false
     }

@@ -78,6 +78,7 @@ extension MediaEngine {
     func finishSwap(from old: VideoSourceHost, to host: VideoSourceHost) async {
         let hadFailed = slots[.main]?.hasFailed == true
         slots[.main]?.host = host
+        limitSource(of: .main)
         slots[.main]?.hasEnded = false
         slots[.main]?.hasFailed = false
         slots[.main]?.restarts.cancel()
