@@ -6,6 +6,7 @@ final class CaptureReader: Sendable {
     let runs: CaptureRuns
     let branch: CaptureBranch
     let delivery: SourceDelivery
+    let undecoded = UndecodedUnits()
     private enum Claimant {
         case sequence(ObjectIdentifier, Reading)
         case engine
@@ -93,6 +94,7 @@ final class CaptureReader: Sendable {
             return true
         }
         if !isFree { throw Self.isBeingRead }
+        undecoded.reset()
     }
 
     func endReading(_ last: ObjectIdentifier) {
@@ -137,6 +139,9 @@ final class CaptureReader: Sendable {
         var balance = branch.balance
         balance.delivered -= unwanted
         balance.dropped[.closed] += unwanted
+        let undecoded = undecoded.counts
+        balance.delivered -= undecoded.total
+        balance.dropped = balance.dropped + undecoded
         return PipelineVideoSource.Statistics(balance: balance)
     }
 }

@@ -10,6 +10,9 @@ extension PipelineVideoSource {
     /// loop starts a new run from the first frame and replaces the loop before it; if that loop is
     /// waiting for a frame at that moment, the second loop throws
     /// ``PipelineError/Code/invalidState``.
+    ///
+    /// What comes encoded is decoded (H.264, H.265, VP8, VP9, AV1, JPEG, as far as a decoder is installed), beginning with a key frame; ``units()`` reads it as it is. ``Statistics``
+    /// counts units that gave no picture as ``DropCause/undecodable`` or ``DropCause/needsKeyFrame``.
     public func frames() -> FrameSequence { FrameSequence(reader: reader) }
 
     /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
@@ -30,17 +33,98 @@ public struct FrameSequence: AsyncSequence, Sendable {
     /// Reads the frames of one run.
     public struct Iterator: AsyncIteratorProtocol {
         let run: SequenceRun
+        /// Decodes a stream that comes encoded; `nil` while it is raw.
+        private var decoding: UnitDecoding?
+        /// What came behind the units of the present decoder.
+        private var held: SampleTranslation.Item?
+        /// How the loop ends after the last picture; `nil` while it goes on.
+        private var end: Result<Void, any Error>?
+
+        init(run: SequenceRun) { self.run = run }
 
         /// Returns the next frame; `nil` at the end of the stream and in a cancelled task.
         ///
-        /// - Throws: ``PipelineError`` if the pipeline fails or its stream is not raw video.
+        /// - Throws: ``PipelineError`` if the pipeline fails, or its stream is neither raw video nor of a
+        ///   codec that can be decoded.
         public mutating func next() async throws -> VideoFrame? {
-            switch try await run.next() {
-            case nil: return nil
-            case .frame(let frame): return frame
-            case .audio(let frame): try await run.fail(.notRaw("video", "\(frame.format)"))
-            case .sample(let sample): try await run.fail(.notRaw("video", "\(sample.caps)"))
+            do {
+                while true {
+                    if let picture = try decoding?.take() { return picture }
+                    if end != nil || held != nil { endDecoding() }
+                    if let end {
+                        try end.get()
+                        return nil
+                    }
+                    if let frame = try await advance() { return frame }
+                }
+            } catch {
+                end = .success(())
+                endDecoding()
+                try? await run.stop()
+                throw error
             }
+        }
+
+        /// Reads on.
+        ///
+        /// - Returns: A frame if the stream is raw; those of a decoder come later.
+        private mutating func advance() async throws -> VideoFrame? {
+            do {
+                if let item = held.take() { return try await use(item) }
+                let decoding = self.decoding
+                switch try await run.next(unless: { decoding?.hasPicture == true }) {
+                case .item(let item): return try await use(item)
+                case .other: return nil
+                case .end: end = .success(())
+                }
+            } catch {
+                end = .failure(error)
+            }
+            // In a cancelled task nobody waits for the last pictures.
+            if !Task.isCancelled { await decoding?.drain() }
+            return nil
+        }
+
+        private mutating func use(_ item: SampleTranslation.Item) async throws -> VideoFrame? {
+            switch item {
+            case .frame(let frame):
+                guard decoding != nil else { return frame }
+                await hold(item)
+            case .sample(let sample) where sample.isHeader: break
+            case .sample(let sample) where sample.caps.isEncodedPictures:
+                let unit = EncodedVideoFrame(sample, rotation: run.rotation)
+                if let decoding, decoding.codec != unit.codec {
+                    await hold(item)
+                } else {
+                    try await decode(unit)
+                }
+            case .sample(let sample): throw PipelineError.notRaw("video", "\(sample.caps)")
+            case .audio(let frame): throw PipelineError.notRaw("video", "\(frame.format)")
+            }
+            return nil
+        }
+
+        /// Keeps an item until all pictures before it are read.
+        private mutating func hold(_ item: SampleTranslation.Item) async {
+            held = item
+            await decoding?.drain()
+        }
+
+        private mutating func decode(_ unit: EncodedVideoFrame) async throws {
+            if decoding == nil {
+                let fresh = try await UnitDecoding.begin(unit.codec) { [weak run] in
+                    run?.lookAgain()
+                }
+                run.undecoded.begin(fresh)
+                decoding = fresh
+            }
+            await decoding?.decode(unit)
+        }
+
+        private mutating func endDecoding() {
+            guard decoding != nil else { return }
+            run.undecoded.settle()
+            decoding = nil
         }
     }
 }

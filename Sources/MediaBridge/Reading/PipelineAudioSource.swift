@@ -1,3 +1,5 @@
+internal import MediaBasics
+
 /// An audio source made from a gst-launch string: a microphone, a file, a test tone, a network
 /// stream.
 ///
@@ -67,6 +69,9 @@ public final class PipelineAudioSource: AudioSource, Sendable {
     /// loop starts a new run from the first frame and replaces the loop before it; if that loop is
     /// waiting for a frame at that moment, the second loop throws
     /// ``PipelineError/Code/invalidState``.
+    ///
+    /// What comes encoded is decoded (Opus, AAC, MP3, FLAC, Vorbis, AC-3, G.711, as far as a decoder is
+    /// installed); ``units()`` reads it as it is.
     public func frames() -> AudioFrameSequence { AudioFrameSequence(reader: reader) }
 
     /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
@@ -133,14 +138,37 @@ public struct AudioFrameSequence: AsyncSequence, Sendable {
     /// Reads the frames of one run.
     public struct Iterator: AsyncIteratorProtocol {
         let run: SequenceRun
+        /// Decodes a stream that comes encoded; `nil` while it is raw.
+        private var decoder: (codec: EncodedAudioFrame.Codec, any AudioDecoder)?
+        private var decoded = Fifo<AudioFrame>()
 
-        /// - Throws: ``PipelineError``.
+        init(run: SequenceRun) { self.run = run }
+
+        /// Returns the next frame; `nil` at the end of the stream and in a cancelled task.
+        ///
+        /// - Throws: ``PipelineError`` if the pipeline fails, or its stream is neither raw audio nor of a
+        ///   codec that can be decoded.
         public mutating func next() async throws -> AudioFrame? {
-            switch try await run.next() {
-            case nil: return nil
-            case .audio(let frame): return frame
-            case .frame(let frame): try await run.fail(.notRaw("audio", "\(frame.format)"))
-            case .sample(let sample): try await run.fail(.notRaw("audio", "\(sample.caps)"))
+            while true {
+                if let frame = decoded.popFirst() { return frame }
+                guard case .item(let item) = try await run.next() else { return nil }
+                switch item {
+                case .audio(let frame): return frame
+                case .sample(let sample) where sample.isHeader: continue
+                case .sample(let sample) where sample.caps.isSound && !sample.isRawAudio:
+                    do { try decode(EncodedAudioFrame(sample)) } catch { try await run.fail(error) }
+                case .frame(let frame): try await run.fail(.notRaw("audio", "\(frame.format)"))
+                case .sample(let sample): try await run.fail(.notRaw("audio", "\(sample.caps)"))
+                }
+            }
+        }
+
+        private mutating func decode(_ unit: EncodedAudioFrame) throws(PipelineError) {
+            if decoder?.codec != unit.codec {
+                decoder = (unit.codec, try ChainAudioDecoder(unit.codec))
+            }
+            do { try decoder?.1.decode(unit).forEach { decoded.append($0) } } catch {
+                run.undecoded.note(.undecodable)
             }
         }
     }

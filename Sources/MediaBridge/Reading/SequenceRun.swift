@@ -47,18 +47,38 @@ final class SequenceRun: Sendable {
         }
     }
 
+    /// The units that gave no frame.
+    var undecoded: UndecodedUnits { reader.undecoded }
+
     /// The rotation of the last item.
     var rotation: VideoRotation { reader.branch.translation.rotation }
 
-    /// Returns the next item; `nil` at the end of the stream and in a cancelled task.
-    func next() async throws(PipelineError) -> SampleTranslation.Item? {
+    /// Makes ``next(unless:)`` look again at what it waits for beside the stream. Thread: any.
+    func lookAgain() { arrival.signal() }
+
+    /// What ``next(unless:)`` returns.
+    enum Next {
+        case item(SampleTranslation.Item)
+        /// Something else is there, that the caller waits for as well.
+        case other
+        /// The stream has ended, or the task is cancelled.
+        case end
+    }
+
+    /// Returns the next item.
+    ///
+    /// - Parameter hasOther: Returns whether something else is there. Called again after
+    ///   ``lookAgain()``.
+    func next(
+        unless hasOther: () -> Bool = { false }
+    ) async throws(PipelineError) -> Next {
         let phase = state.withLock { state in
             state.isReading = true
             return state.phase
         }
         defer { state.withLock { $0.isReading = false } }
         switch phase {
-        case .ended: return nil
+        case .ended: return .end
         case .superseded:
             throw PipelineError(
                 .invalidState, message: "another loop has begun to read these frames",
@@ -67,11 +87,12 @@ final class SequenceRun: Sendable {
         case .running: break
         }
         while !Task.isCancelled {
-            if state.withLock({ $0.phase }) == .ended { return nil }
-            if let item = reader.branch.tryPull() { return item }
+            if state.withLock({ $0.phase }) == .ended { return .end }
+            if hasOther() { return .other }
+            if let item = reader.branch.tryPull() { return .item(item) }
             if let failure = reader.pipeline.failure ?? refusal.withLock({ $0 }) {
                 // What the pipeline delivered before it failed may have come since the last look.
-                if let item = reader.branch.tryPull() { return item }
+                if let item = reader.branch.tryPull() { return .item(item) }
                 try await fail(failure)
             }
             if reader.branch.isFinished {
@@ -84,7 +105,7 @@ final class SequenceRun: Sendable {
             await arrival.wait()
         }
         try await stop()
-        return nil
+        return .end
     }
 
     private func start() async throws(PipelineError) {
@@ -144,10 +165,6 @@ final class SequenceRun: Sendable {
     private func onControl(
         _ body: @escaping @Sendable () throws(PipelineError) -> Void
     ) async throws(PipelineError) {
-        let work = SingleUse { Result { () throws(PipelineError) in try body() } }
-        let result = await withCheckedContinuation { continuation in
-            control.async { continuation.resume(returning: work.perform()) }
-        }
-        try result?.get()
+        try await control.value { Result { () throws(PipelineError) in try body() } }.get()
     }
 }

@@ -193,7 +193,6 @@ extension PipelineError {
     static func notRaw(_ kind: String, _ what: String) -> PipelineError {
         PipelineError(
             .streamFailed, message: "the capture gives \(what), not raw \(kind)",
-            advice: "put decodebin, or \(kind)convert, at the end of the string"
-                + "; units() of a source reads what comes encoded")
+            advice: "put decodebin, or \(kind)convert, at the end of the string")
     }
 }

@@ -29,8 +29,8 @@ public struct UnitSequence: AsyncSequence, Sendable {
         /// - Throws: ``PipelineError`` if the pipeline fails or its stream is not encoded video.
         public mutating func next() async throws -> EncodedVideoFrame? {
             while true {
-                switch try await run.next() {
-                case nil: return nil
+                guard case .item(let item) = try await run.next() else { return nil }
+                switch item {
                 case .sample(let sample) where sample.isHeader: continue
                 case .sample(let sample) where sample.caps.isEncodedPictures:
                     return EncodedVideoFrame(sample, rotation: run.rotation)
@@ -65,8 +65,8 @@ public struct AudioUnitSequence: AsyncSequence, Sendable {
         /// - Throws: ``PipelineError`` if the pipeline fails or its stream is not encoded audio.
         public mutating func next() async throws -> EncodedAudioFrame? {
             while true {
-                switch try await run.next() {
-                case nil: return nil
+                guard case .item(let item) = try await run.next() else { return nil }
+                switch item {
                 case .sample(let sample) where sample.isHeader: continue
                 case .sample(let sample) where sample.caps.isSound && !sample.isRawAudio:
                     return EncodedAudioFrame(sample)

@@ -1,14 +1,28 @@
 /// The elements that encode and decode units of audio in an element chain.
 enum AudioCodecElements {
-    private static let decoders: [EncodedAudioFrame.Codec: [String]] = [
-        .opus: ["opusdec plc=true", "avdec_opus"],
-        .aac: ["avdec_aac", "faad"],
-        .mp3: ["mpg123audiodec", "avdec_mp3"],
-        .flac: ["flacdec", "avdec_flac"],
-        .vorbis: ["vorbisdec"],
-        .ac3: ["a52dec", "avdec_ac3"],
-        .alaw: ["alawdec"],
-        .mulaw: ["mulawdec"],
+    private struct Decoder {
+        let element: String
+        /// The element with its settings, and what comes before it.
+        let text: String
+
+        init(_ element: String, before: String = "", settings: String = "") {
+            self.element = element
+            text = "\(before) \(element) \(settings)"
+        }
+    }
+    private static let decoders: [EncodedAudioFrame.Codec: [Decoder]] = [
+        .opus: [Decoder("opusdec", settings: "plc=true"), Decoder("avdec_opus")],
+        .aac: [Decoder("avdec_aac"), Decoder("faad")],
+        .mp3: [Decoder("mpg123audiodec"), Decoder("avdec_mp3")],
+        // A unit is a frame, whether its caps say so or not.
+        .flac: [
+            Decoder("flacdec", before: #"capssetter caps="audio/x-flac,framed=true" !"#),
+            Decoder("avdec_flac"),
+        ],
+        .vorbis: [Decoder("vorbisdec")],
+        .ac3: [Decoder("a52dec"), Decoder("avdec_ac3")],
+        .alaw: [Decoder("alawdec")],
+        .mulaw: [Decoder("mulawdec")],
     ]
     /// The element, and the samples that it takes. Opus has one stream of two channels at most.
     private static let encoders:
@@ -28,18 +42,17 @@ enum AudioCodecElements {
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if none is installed; with
     ///   ``PipelineError/Code/badValue`` for a codec that is not known.
     static func decoder(of codec: EncodedAudioFrame.Codec) throws(PipelineError) -> String {
-        func factory(_ choice: String) -> String { String(choice.prefix { $0 != " " }) }
         let choices = decoders[codec] ?? []
-        for choice in choices where try ElementFactory.find(factory(choice)) != nil {
-            return choice
+        for choice in choices where try ElementFactory.find(choice.element) != nil {
+            return choice.text
         }
         guard let preferred = choices.first else {
             throw PipelineError(
                 .badValue, message: "no decoder is known for units of \(codec)",
                 advice: "put decodebin at the end of the capture")
         }
-        try ElementFactory.require(factory(preferred))
-        return preferred
+        try ElementFactory.require(preferred.element)
+        return preferred.text
     }
 
     /// The name of the encoder in its chain.
