@@ -38,6 +38,7 @@ struct CycleProbe {
             if cycle % 3 == 0 { try await leave() }
             if cycle % 3 == 1 { try await bridge(to: path) }
             if cycle % 3 == 2 { try await EngineCycle().run(cycle / 3) }
+            if cycle % 5 == 0 { try await EncodedCycle(directory: directory).run(cycle / 5) }
             if cycle == cycles / 10 { await report("early") }
         }
         await report("late")

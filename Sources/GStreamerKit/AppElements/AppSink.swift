@@ -14,6 +14,7 @@ package final class AppSink: Sendable {
     package init?(_ element: Element) {
         guard mb_is_a(element.pointer, gst_app_sink_get_type()) != 0 else { return nil }
         self.element = element
+        GStreamer.countAsLiving(UnsafeMutableRawPointer(element.pointer))
     }
 
     /// Configures the sink for a program that pulls every frame as it arrives.

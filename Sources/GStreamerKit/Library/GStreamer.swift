@@ -110,18 +110,18 @@ public enum GStreamer {
     /// State changes in progress, including those of released pipelines.
     private static let underway = DispatchGroup()
 
-    /// Pipelines that are not finalized.
+    /// Pipelines and appsinks that are not finalized.
     private static let living = DispatchGroup()
     /// How long the waits for teardown wait for a pipeline that is held.
     private static let holdLimit = Duration.milliseconds(250).asDefaultDeadline
 
-    /// Counts a pipeline until GStreamer finalizes it, which is when its last reference is gone: a
-    /// message or an element's wrapper on another thread may hold one.
-    static func countAsLiving(_ pipeline: UnsafeMutablePointer<GstPipeline>) {
+    /// Counts a pipeline or an appsink until GStreamer finalizes it, which is when its last reference is
+    /// gone: a message or an element's wrapper on another thread may hold one, and an appsink may outlive
+    /// its pipeline.
+    static func countAsLiving(_ object: UnsafeMutableRawPointer) {
         living.enter()
         g_object_set_data_full(
-            UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GObject.self),
-            "mediabridge-living", UnsafeMutableRawPointer(pipeline),
+            object.assumingMemoryBound(to: GObject.self), "mediabridge-living", object,
             { _ in GStreamer.living.leave() })
     }
 

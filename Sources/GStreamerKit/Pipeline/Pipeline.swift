@@ -55,7 +55,7 @@ public final class Pipeline: Sendable {
                     UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstBin.self))
             }
         }
-        GStreamer.countAsLiving(handle.pointer)
+        GStreamer.countAsLiving(UnsafeMutableRawPointer(handle.pointer))
         bus.attach(to: handle.pointer)
         for element in elements { LateLinks.watch(element, latePads) }
         dumpGraphs()
