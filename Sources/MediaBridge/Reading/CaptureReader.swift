@@ -7,6 +7,7 @@ final class CaptureReader: Sendable {
     let branch: CaptureBranch
     let delivery: SourceDelivery
     let undecoded = UndecodedUnits()
+    let sound: SoundDecoding
     private enum Claimant {
         case sequence(ObjectIdentifier, Reading)
         case engine
@@ -20,7 +21,10 @@ final class CaptureReader: Sendable {
     init(_ runs: CaptureRuns, _ branch: CaptureBranch) {
         self.runs = runs
         self.branch = branch
-        delivery = SourceDelivery { [translation = branch.translation] in translation.rotation }
+        sound = SoundDecoding(counting: undecoded)
+        delivery = SourceDelivery(decoding: sound) { [translation = branch.translation] in
+            translation.rotation
+        }
         runs.add(branch)
         runs.capture.pipeline.onFirstError { [weak branch, delivery] error in
             branch?.afterDelivery { delivery.finish(.failed(error)) }
@@ -50,6 +54,8 @@ final class CaptureReader: Sendable {
     func start() throws(PipelineError) {
         // Waits for the state change or for the first frame: once a frame has come, the capture has
         // started.
+        undecoded.reset()
+        sound.reset()
         let start = StartOutcome()
         let isFirst = try runs.start(branch, from: .ready) {
             delivery.begin(onFirstFrame: { start.note(nil) })
@@ -95,6 +101,7 @@ final class CaptureReader: Sendable {
         }
         if !isFree { throw Self.isBeingRead }
         undecoded.reset()
+        sound.reset()
     }
 
     func endReading(_ last: ObjectIdentifier) {

@@ -138,8 +138,6 @@ public struct AudioFrameSequence: AsyncSequence, Sendable {
     /// Reads the frames of one run.
     public struct Iterator: AsyncIteratorProtocol {
         let run: SequenceRun
-        /// Decodes a stream that comes encoded; `nil` while it is raw.
-        private var decoder: (codec: EncodedAudioFrame.Codec, any AudioDecoder)?
         private var decoded = Fifo<AudioFrame>()
 
         init(run: SequenceRun) { self.run = run }
@@ -154,21 +152,17 @@ public struct AudioFrameSequence: AsyncSequence, Sendable {
                 guard case .item(let item) = try await run.next() else { return nil }
                 switch item {
                 case .audio(let frame): return frame
-                case .sample(let sample) where sample.isHeader: continue
-                case .sample(let sample) where sample.caps.isSound && !sample.isRawAudio:
-                    do { try decode(EncodedAudioFrame(sample)) } catch { try await run.fail(error) }
                 case .frame(let frame): try await run.fail(.notRaw("audio", "\(frame.format)"))
-                case .sample(let sample): try await run.fail(.notRaw("audio", "\(sample.caps)"))
+                case .sample(let sample):
+                    do throws(PipelineError) {
+                        guard let frames = try run.sound.decode(sample) else {
+                            throw .notRaw("audio", "\(sample.caps)")
+                        }
+                        frames.forEach { decoded.append($0) }
+                    } catch {
+                        try await run.fail(error)
+                    }
                 }
-            }
-        }
-
-        private mutating func decode(_ unit: EncodedAudioFrame) throws(PipelineError) {
-            if decoder?.codec != unit.codec {
-                decoder = (unit.codec, try ChainAudioDecoder(unit.codec))
-            }
-            do { try decoder?.1.decode(unit).forEach { decoded.append($0) } } catch {
-                run.undecoded.note(.undecodable)
             }
         }
     }

@@ -50,6 +50,9 @@ final class SequenceRun: Sendable {
     /// The units that gave no frame.
     var undecoded: UndecodedUnits { reader.undecoded }
 
+    /// Decodes audio that comes encoded.
+    var sound: SoundDecoding { reader.sound }
+
     /// The rotation of the last item.
     var rotation: VideoRotation { reader.branch.translation.rotation }
 

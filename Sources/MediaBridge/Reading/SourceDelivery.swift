@@ -41,13 +41,19 @@ final class SourceDelivery: CaptureReceiver {
     private let state = Mutex(State())
     /// Returns the rotation of the sample that was pulled last.
     private let rotation: @Sendable () -> VideoRotation
+    private let sound: SoundDecoding
     /// Frames of this run that came when there was no consumer, or after the end.
     private let unwanted = Atomic<Int>(0)
     /// Queue on which endings are reported: never on a streaming thread.
     private let queue = SerialQueue(label: "mediabridge.ending")
 
-    /// - Parameter rotation: Returns the rotation of the sample that was pulled last.
-    init(rotation: @escaping @Sendable () -> VideoRotation) { self.rotation = rotation }
+    /// - Parameters:
+    ///   - sound: Decodes audio that comes encoded.
+    ///   - rotation: Returns the rotation of the sample that was pulled last.
+    init(decoding sound: SoundDecoding, rotation: @escaping @Sendable () -> VideoRotation) {
+        self.sound = sound
+        self.rotation = rotation
+    }
 
     var consumer: Consumer? {
         get { state.withLock { $0.consumer } }
@@ -125,12 +131,20 @@ final class SourceDelivery: CaptureReceiver {
 
     func receive(_ sample: MediaSample) {
         guard let consumer = enter() else { return }
-        let isTaken =
-            if case .video(let consumer) = consumer { give(sample, to: consumer) } else { false }
-        leave()
-        guard !isTaken else { return }
-        let wanted = if case .audio = consumer { "audio" } else { "video" }
-        finish(.failed(.notRaw(wanted, "\(sample.caps)")))
+        do throws(PipelineError) {
+            defer { leave() }
+            switch consumer {
+            case .video(let consumer):
+                guard give(sample, to: consumer) else { throw .notRaw("video", "\(sample.caps)") }
+            case .audio(let consumer):
+                guard let frames = try sound.decode(sample) else {
+                    throw .notRaw("audio", "\(sample.caps)")
+                }
+                for frame in frames { consumer.consume(frame) }
+            }
+        } catch {
+            finish(.failed(error))
+        }
     }
 
     /// Passes an encoded unit on.

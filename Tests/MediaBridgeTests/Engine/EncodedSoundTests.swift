@@ -107,6 +107,30 @@ import Testing
         #expect(times == times.sorted() && times.count == ear.frames.value.count)
     }
 
+    /// A microphone that encodes, a film: an engine takes what the string gives.
+    @Test(arguments: ["opusenc", "avenc_aac ! aacparse", "flacenc"])
+    func aSourceOfUnitsIsDecodedForTheEngine(encoder: String) async throws {
+        var offline = MediaEngine.Configuration()
+        offline.pace = .asFastAsPossible
+        offline.hasVideo = false
+        let engine = MediaEngine(configuration: offline, transport: network)
+        let ear = Ear()
+        try await engine.setLocalAudioSink(ear)
+        try await engine.setAudioSource(
+            PipelineAudioSource(
+                "audiotestsrc num-buffers=100 samplesperbuffer=480 ! audio/x-raw,rate=48000,channels=1 ! "
+                    + encoder))
+        let events = engine.events
+        try await engine.startPreview()
+        _ = await events.first { event -> Bool? in
+            if case .audioSourceEnded = event { true } else { nil }
+        }
+        await engine.shutDown()
+        #expect(abs(ear.samples - 48000) <= 4800)
+        let times = ear.frames.value.compactMap(\.runningTime)
+        #expect(times == times.sorted() && !times.isEmpty)
+    }
+
     @Test func soundThatNobodyHearsIsNotDecoded() async throws {
         let receiver = try await listener(nil)
         let events = receiver.events
