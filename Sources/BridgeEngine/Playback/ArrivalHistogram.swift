@@ -11,9 +11,6 @@ struct ArrivalHistogram {
     private static let memory = 5.0
     private static let few = 3.0
 
-    /// Whether nothing is known.
-    var isEmpty: Bool { last == nil }
-
     /// Whether a frame has come in the last seconds.
     func isRecent(at now: MediaTime) -> Bool { last.map { now - $0 < .init(seconds: 2) } ?? false }
 

@@ -21,11 +21,13 @@ final class PlayoutDelay: Sendable {
         /// How much later than that it plays now; `nil` before the first frame.
         var delay: MediaTime?
         var last: MediaTime?
-
         /// When frames are to be played.
-        var need: MediaTime {
-            let ready = arrivals.isEmpty ? .zero : arrivals.time(for: PlayoutDelay.share)
-            return min(max(latency, ready + PlayoutDelay.margin), PlayoutDelay.longest)
+        private(set) var need = MediaTime.zero
+
+        mutating func note(_ age: MediaTime, at now: MediaTime) {
+            arrivals.note(age, at: now)
+            let ready = arrivals.time(for: PlayoutDelay.share)
+            need = min(max(latency, ready + PlayoutDelay.margin), PlayoutDelay.longest)
         }
     }
     fileprivate struct State {
@@ -57,7 +59,7 @@ final class PlayoutDelay: Sendable {
         state.withLock { state in
             var line = state.lines[stream] ?? Line()
             line.latency = latency
-            if isReady { line.arrivals.note(now - time, at: now) }
+            if isReady { line.note(now - time, at: now) }
             state.lines[stream] = line
             let wanted = max(.zero, state.wanted(for: stream, at: now) - latency)
             let delay = line.delay.map { present in
