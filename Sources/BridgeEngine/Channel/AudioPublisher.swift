@@ -44,8 +44,12 @@ final class AudioPublisher: Sendable {
         state.withLock { ($0.configuration, $0.isHopeless) = (configuration, false) }
     }
 
-    /// Mutes the audio, or sends it again.
-    func setMuted(_ isMuted: Bool) { publication.setMuted(isMuted) }
+    /// Mutes the audio, or sends it again. What the encoder holds is sent before, so that nothing of it
+    /// comes behind the pause.
+    func setMuted(_ isMuted: Bool) {
+        if isMuted { state.withLock { finish(&$0) } }
+        publication.setMuted(isMuted)
+    }
 
     /// Sends what the encoder holds, and announces the end.
     func stop() {

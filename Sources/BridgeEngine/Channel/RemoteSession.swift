@@ -102,7 +102,7 @@ final class RemoteSession: ChannelReceiver {
     func audioUnpublished(by user: UserID) { hear { $0.audio.unpublished(by: user) } }
 
     func audioMuted(_ isMuted: Bool, by user: UserID) {
-        hear { _ in events.post(.audioMuted(isMuted, by: user)) }
+        hear { $0.audio.muted(isMuted, by: user) }
     }
 
     func receive(_ frame: consuming AudioFrame, from user: UserID) {

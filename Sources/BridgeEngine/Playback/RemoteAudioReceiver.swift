@@ -86,6 +86,12 @@ final class RemoteAudioReceiver: Sendable {
         events.post(.audioPublished(by: user))
     }
 
+    func muted(_ isMuted: Bool, by user: UserID) {
+        // What was not sent is not lost: nothing is made up for it.
+        state.withLock { $0.lines[user] }?.decoder.end()
+        events.post(.audioMuted(isMuted, by: user))
+    }
+
     func unpublished(by user: UserID) {
         mixer.forget(user)
         events.post(.audioUnpublished(by: user))
@@ -101,6 +107,8 @@ final class RemoteAudioReceiver: Sendable {
             frame.liveTiming?.clockOrigin = clock.origin
         }
         line.meter.note(frame)
+        // Frames between units are no gap.
+        line.decoder.end()
         let format = line.first.take() ? frame.format : nil
         defer { if let format { events.post(.firstRemoteAudio(user, format)) } }
         guard !isMuted(user) else { return }
@@ -119,6 +127,8 @@ final class RemoteAudioReceiver: Sendable {
         }
         line.meter.noteUnit()
         let isHeard = !isMuted(user) && (mixer.isHeard || !line.stream.isIdle)
+        // What nobody heard is not missing.
+        if !isHeard { line.decoder.end() }
         let (frames, failure) = isHeard ? line.decoder.decode(unit) : ([], nil)
         if let failure {
             events.post(

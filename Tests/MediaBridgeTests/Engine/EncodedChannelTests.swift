@@ -46,7 +46,9 @@ import Testing
         await sender.shutDown()
         await receiver.shutDown()
         let track = try #require(await sender.statistics.local[.main])
-        #expect(track.encoding.offered == 60 && track.encoding.waiting == 0)
+        // A slow machine captures fewer.
+        #expect(track.encoding.offered == track.accepted && track.encoding.waiting == 0)
+        #expect(track.accepted > 0 && track.accepted <= 60)
         let statistics = await receiver.statistics
         let incoming = await sender.statistics.outgoing
         #expect(incoming.delivered == track.encoding.delivered && incoming.delivered > 0)

@@ -142,6 +142,7 @@ struct LoopbackRoster {
             return
         }
         places[slot]?.isAudioMuted = isMuted
+        for route in place.routes { route.end(.audio, &deferred) }
         say(.audioMuted(isMuted, place.member.user), from: slot)
     }
 
