@@ -63,7 +63,7 @@ final class RecordingWatch: Sendable {
         }
         let (units, file) = progress.update { ($0.moved, $0.current) }
         let moved = Moved(file: file?.index ?? -1, units: file?.writtenUnits ?? units)
-        let waits = inbox.isFilling || (file?.waitingUnits ?? 0) > Self.usual
+        let waits = inbox.isFilling || file?.isHeldUp(beyond: Self.usual) == true
         let stalled = state.withLock { state -> Duration? in
             if moved != state.moved || !waits {
                 state.moved = moved

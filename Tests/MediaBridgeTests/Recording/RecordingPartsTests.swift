@@ -8,15 +8,15 @@ import Testing
 /// The parts of a recorder by themselves.
 @Suite struct RecordingPartsTests {
     private func unit(
-        _ kind: RecordingKind, _ seconds: Double, isKey: Bool = true, bytes: Int = 10,
-        arrival: ContinuousClock.Instant = .now
+        _ kind: RecordingKind, _ seconds: Double, isKey: Bool = true, isCopy: Bool = false,
+        bytes: Int = 10, arrival: ContinuousClock.Instant = .now
     ) throws -> EncodedUnit {
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: bytes)) else {
             throw FrameError(.outOfMemory, "no memory")
         }
         return EncodedUnit(
             kind, buffer, caps: try Caps("video/x-test"), time: MediaTime(seconds: seconds),
-            isFirst: false, isKey: isKey, arrival: arrival)
+            isFirst: false, isKey: isKey, isCopy: isCopy, arrival: arrival)
     }
 
     private func drain(_ interleaver: inout Interleaver) -> [Double] {
@@ -71,6 +71,50 @@ import Testing
         #expect(interleaver.next(now: start + .seconds(3)) == nil)
         interleaver.flush()
         #expect(drain(&interleaver) == [1, 2, 2.5])
+    }
+
+    @Test(arguments: [true, false])
+    func onlyCopiedSoundThatDoesNotComeIsNotWaitedForAgain(isCopy: Bool) throws {
+        try GStreamer.initialize()
+        var interleaver = Interleaver([.video, .audio])
+        interleaver.maximumWait = MediaTime(seconds: 2)
+        interleaver.begin(.video, generation: 1)
+        interleaver.begin(.audio, generation: 2)
+        let start = ContinuousClock.now
+        /// Adds a unit whose time is that of its arrival, or earlier.
+        func add(_ kind: RecordingKind, _ second: Double, late: Double = 0) throws {
+            interleaver.add(
+                try unit(kind, second - late, isCopy: isCopy, arrival: start + .seconds(second)),
+                generation: kind == .video ? 1 : 2)
+        }
+        func next(at second: Double) -> Double? {
+            interleaver.next(now: start + .seconds(second))?.unit.time.seconds
+        }
+        func addPictures(_ tenths: ClosedRange<Int>) throws {
+            for tenth in tenths { try add(.video, Double(tenth) / 10) }
+        }
+        try addPictures(0...30)
+        // Sound that is late by more than the maximum is still sound.
+        try add(.audio, 3, late: 3)
+        try addPictures(31...49)
+        #expect(next(at: 4.9) == 0 && next(at: 4.9) == 0)
+        #expect(!interleaver.isSoundSilent)
+        try addPictures(50...51)
+        #expect(interleaver.isSoundSilent == isCopy)
+        func drained(at second: Double) -> Double {
+            var last = 0.0
+            while let time = next(at: second) { last = time }
+            return last
+        }
+        #expect(drained(at: 5.1) > (isCopy ? 5 : 2.9) && drained(at: 5.1) == 0)
+        // Once there is sound again, it is waited for again.
+        try add(.audio, 5.2)
+        #expect(!interleaver.isSoundSilent)
+        try addPictures(53...53)
+        #expect(drained(at: 5.3) == 5.2)
+        // What is away together with the pictures is not silent.
+        try addPictures(90...91)
+        #expect(!interleaver.isSoundSilent)
     }
 
     @Test func aPreRollKeepsItsLengthFromAKeyFrameOn() throws {

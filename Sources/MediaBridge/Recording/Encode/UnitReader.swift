@@ -67,7 +67,7 @@ final class UnitReader: Sendable {
         }
         return EncodedUnit(
             kind, buffer, caps: caps, time: decoded - advance, presented: due - advance,
-            isFirst: isFirst)
+            isFirst: isFirst, isCopy: isCopy)
     }
 
     /// Returns the time of a sample; for video, always later than the previous picture. If two

@@ -14,12 +14,14 @@ final class EncodedUnit: Sendable {
     let byteCount: Int
     /// Whether it is the encoder's first unit.
     let isFirst: Bool
+    /// Whether it is recorded as it came: nothing makes up for what does not come.
+    let isCopy: Bool
     /// When the encoder delivered it.
     let arrival: ContinuousClock.Instant
 
     init(
         _ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
-        presented: MediaTime? = nil, isFirst: Bool, isKey: Bool? = nil,
+        presented: MediaTime? = nil, isFirst: Bool, isKey: Bool? = nil, isCopy: Bool = false,
         arrival: ContinuousClock.Instant = .now
     ) {
         self.kind = kind
@@ -27,6 +29,7 @@ final class EncodedUnit: Sendable {
         self.time = time
         self.presented = presented ?? time
         self.isFirst = isFirst
+        self.isCopy = isCopy
         self.arrival = arrival
         duration = buffer.duration.map { MediaTime($0) }
         self.isKey = isKey ?? (kind == .audio || !buffer.isDelta)

@@ -2,7 +2,8 @@
 ///
 /// A stream waits for the others as long as they may still deliver an earlier unit; a live one no
 /// longer than ``maximumWait``, and none if more than ``limit`` bytes are held, so that a stream
-/// without data never blocks the others for ever.
+/// without data never blocks the others for ever. Copied sound that has been waited for in vain is
+/// not waited for again until it comes.
 struct Interleaver {
     struct Released: Sendable {
         let unit: EncodedUnit
@@ -30,6 +31,13 @@ struct Interleaver {
     /// How far one live stream may be behind another before the other stops waiting for it.
     var maximumWait: MediaTime?
     private static let limit = 64_000_000
+    private var copiesSound = false
+    /// How long pictures have arrived while no sound did.
+    private var silence = MediaTime.zero
+    private var lastPicture: ContinuousClock.Instant?
+    /// What a longer pause between two pictures counts as in ``silence``: what kept the pictures away,
+    /// a camera that was switched off, kept the sound away too.
+    private static let longestStep = MediaTime(nanoseconds: 500_000_000)
     /// Upper limit for `reached` after the beginning of a unit: how long audio may continue after a
     /// picture while the next one is missing.
     private static let foresight = MediaTime(nanoseconds: 1_000_000_000)
@@ -47,6 +55,26 @@ struct Interleaver {
         tracks[unit.kind]?.generations[place].units.append(unit)
         tracks[unit.kind]?.newest = unit.time
         heldBytes += unit.cost
+        noteArrival(unit)
+    }
+
+    private mutating func noteArrival(_ unit: EncodedUnit) {
+        switch unit.kind {
+        case .audio:
+            copiesSound = unit.isCopy
+            silence = .zero
+        case .video:
+            let step = lastPicture.map { MediaTime(unit.arrival - $0) } ?? .zero
+            silence = silence + min(step, Self.longestStep)
+            lastPicture = unit.arrival
+        }
+    }
+
+    /// Whether live, copied sound has given nothing for as long as streams wait for each other, not
+    /// even late sound, although pictures came.
+    var isSoundSilent: Bool {
+        guard copiesSound, let maximumWait else { return false }
+        return silence > maximumWait && peek(.audio) == nil
     }
 
     mutating func end(_ kind: RecordingKind, generation: Int) {
@@ -100,7 +128,10 @@ struct Interleaver {
         for kind in tracks.keys { dropDone(kind) }
         let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
         guard let (kind, unit) = heads.min(by: { $0.1.time < $1.1.time }) else { return nil }
-        let lacking = tracks.filter { peek($0.key) == nil && !$0.value.isOver }.map(\.value)
+        let isSoundSilent = self.isSoundSilent
+        let lacking = tracks.filter {
+            peek($0.key) == nil && !$0.value.isOver && !($0.key == .audio && isSoundSilent)
+        }.map(\.value)
         guard
             lacking.isEmpty || isFlushing || isOverdue(unit, now)
                 || (kind == .audio && lacking.allSatisfy { isBefore($0, unit) })

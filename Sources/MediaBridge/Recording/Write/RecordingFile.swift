@@ -145,8 +145,13 @@ final class RecordingFile: Sendable {
 
     /// Units of all streams that reached the muxer. Thread: any.
     var writtenUnits: Int { output.branches.values.reduce(0) { $0 + $1.writtenBuffers } }
-    /// Units of all streams that are queued for the muxer. Thread: any.
-    var waitingUnits: Int { output.branches.values.reduce(0) { $0 + $1.waitingBuffers } }
+    /// Returns whether more than so many units are queued for the muxer although no stream lacks
+    /// units: so it does not wait for a stream, but for the disk. Thread: any.
+    func isHeldUp(beyond usual: Int) -> Bool {
+        let branches = output.branches.values
+        guard branches.reduce(0, { $0 + $1.waitingBuffers }) > usual else { return false }
+        return !branches.contains { $0.isOpen && $0.waitingBuffers == 0 }
+    }
 
     /// Bytes on the disk. Thread: any.
     var byteCount: Int { FileSize.of(path) ?? 0 }

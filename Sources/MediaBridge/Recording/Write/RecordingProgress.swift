@@ -66,6 +66,9 @@ final class RecordingProgress: Sendable {
         return units + (current?.writtenUnits ?? 0) + byteCount
     }
 
+    /// Whether there was an error.
+    var hasFailed: Bool { state.withLock { $0.failure != nil } }
+
     func drop(_ unit: EncodedUnit, _ cause: DropCause) {
         state.withLock { $0.drops[unit.kind, default: DropCounts()][cause] += 1 }
     }

@@ -41,7 +41,7 @@ extension RecordingWriter {
     private func push(_ unit: EncodedUnit, to file: RecordingFile) {
         guard file.push(unit) else {
             progress.drop(unit, .unwritten)
-            if progress.update({ $0.failure != nil }) { phase = .failed }
+            if progress.hasFailed { phase = .failed }
             return
         }
         segment.add(unit)

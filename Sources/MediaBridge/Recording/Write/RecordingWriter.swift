@@ -122,6 +122,7 @@ final class RecordingWriter: @unchecked Sendable {
     func pump() {
         while let released = interleaver.next() {
             remember(released)
+            if interleaver.isSoundSilent { file?.end(.audio) }
             switch phase {
             case .recording where cut?.isBehind(released.unit) == true: keep(released)
             case .keeping: keep(released)
@@ -213,7 +214,11 @@ final class RecordingWriter: @unchecked Sendable {
         if unit.kind == .video, released.generation != fileGeneration {
             return file.kinds.contains(.video) ? .formatChanged : .streamAppeared
         }
-        if file.kinds.contains(unit.kind), !file.holds(unit) { return .formatChanged }
+        if file.kinds.contains(unit.kind) {
+            if !file.holds(unit) { return .formatChanged }
+            // It was waited for in vain, and is back. What a failure ended does not come back.
+            if file.isGone(unit.kind), !progress.hasFailed { return .streamAppeared }
+        }
         if let wantsNewFile { return wantsNewFile }
         return segment.isReached(at: unit) ? .segment : nil
     }
