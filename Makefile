@@ -8,6 +8,7 @@
 # make fuzz [SECONDS=30]       libFuzzer on strings, files, pushes, frames, repairs; and properties
 # make properties [CASES=2000 SEED=1]  captures that change in mid-stream; CASE="…" does one again
 # make faults                  breaks recordings, and prints what survives
+# make rtsp-cost [SECONDS=60]  a camera recorded as it is, and encoded: CPU, and packets compared
 # make wild [WILD=…]           gst-launch lines from the wild, cut in two as users cut them
 # make soak [MINUTES=2]        what grows in a process that runs for long
 # Each installs the Debian packages it needs first.
@@ -21,7 +22,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth valgrind \
          python3-gi gir1.2-gst-rtsp-server-1.0
 
-.PHONY: docs api properties soak faults wild fuzz stress test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
+.PHONY: docs api properties soak faults rtsp-cost wild fuzz stress test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
 
 demo: packages
 	swift build -c release --product gst-bridge
@@ -97,6 +98,12 @@ faults: packages-test
 	swift build --product gst-bridge
 	swift build --product FaultSuite
 	@.build/debug/FaultSuite $(FAULTS)
+
+# SECONDS for each of the two recordings.
+rtsp-cost: SECONDS := 60
+rtsp-cost: packages-test
+	swift build -c release --product gst-bridge
+	@.ci/rtsp-cost $(SECONDS)
 
 # WILD="--third", "--family vendors", "--only oggmux-camera --keep DIR", "--list"
 wild: packages-test

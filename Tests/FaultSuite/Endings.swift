@@ -3,11 +3,11 @@ import TestSupport
 
 /// Every way in which a recording ends without a kill.
 enum Endings {
-    static let promises = FaultSuite.containers.map { container in
+    static let promises = Subject.all.map { subject in
         Promise(
-            name: "endings-\(container)", fault: "Six endings, \(container)",
+            name: "endings-\(subject.name)", fault: "Six endings, \(subject.title)",
             text: "a complete file, every frame accounted for; after an error no success"
-        ) { _ in try await check(container) }
+        ) { _ in try await check(subject) }
     }
 
     private enum Way: String, CaseIterable {
@@ -28,13 +28,13 @@ enum Endings {
         var complaints: [String]
     }
 
-    private static func check(_ container: String) async throws -> Finding {
+    private static func check(_ subject: Subject) async throws -> Finding {
         let all = try await inTurns(Way.allCases, width: 2) { way in
             try await withTemporaryDirectory { directory in
-                let path = directory.file("out.\(container)")
+                let path = directory.file("out.\(subject.container)")
                 switch way {
-                case .interrupt, .terminate: return try await signalled(way, path)
-                default: return try await ended(way, path)
+                case .interrupt, .terminate: return try await signalled(way, subject, path)
+                default: return try await ended(way, subject, path)
                 }
             }
         }
@@ -44,20 +44,15 @@ enum Endings {
             complaints: all.flatMap(\.complaints))
     }
 
-    private static func ended(_ way: Way, _ path: String) async throws -> Remains {
-        var order = VictimOrder(path: path)
-        switch way {
-        case .eos: order.capture = VictimOrder.cameraAndMicrophone(frames: 45)
-        case .capture:
-            order.capture = VictimOrder.cameraAndMicrophone().replacing(
-                "! appsink name=video", with: "! identity error-after=45 ! appsink name=video")
-        case .processor:
-            order.capture = VictimOrder.cameraAndMicrophone()
-            order.throwAt = 45
-        default:
-            order.capture = VictimOrder.cameraAndMicrophone()
-            order.stopAfter = 45
-        }
+    private static func ended(
+        _ way: Way, _ subject: Subject, _ path: String
+    ) async throws -> Remains {
+        var camera = Camera()
+        if way == .eos { camera.frames = 45 }
+        if way == .capture { camera.failsAfter = 45 }
+        var order = VictimOrder(camera, as: subject, into: path)
+        if way == .processor { order.throwAt = 45 }
+        if way == .stop { order.stopAfter = 45 }
         let report = try await Recording.run(order)
         var complaints = Complaints()
         complaints.expect(report.addsUp, "\(way.rawValue): the report does not add up: \(report)")
@@ -68,14 +63,17 @@ enum Endings {
     }
 
     /// The command's, which hears signals.
-    private static func signalled(_ way: Way, _ path: String) async throws -> Remains {
+    private static func signalled(
+        _ way: Way, _ subject: Subject, _ path: String
+    ) async throws -> Remains {
         var complaints = Complaints()
+        let media = subject.isCopy ? ["--video", "copy", "--audio", "copy"] : []
         let (result, frames) = try await withChildProcess(
             Tool.gstBridge,
             [
-                "record", "--capture", VictimOrder.cameraAndMicrophone(), "--report", "json",
+                "record", "--capture", Camera().capture(for: subject), "--report", "json",
                 "--progress", "always", path,
-            ], environment: ["DISPLAY": ""]
+            ] + media, environment: ["DISPLAY": ""]
         ) { child in
             try await child.waitForErrors(to: "count frames") { $0.contains(" fps ") }
             child.send(signal: way == .interrupt ? SIGINT : SIGTERM)

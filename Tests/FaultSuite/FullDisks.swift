@@ -4,55 +4,66 @@ import TestSupport
 /// Disks that become full: tmpfs in a mount namespace of the victim's own, which leaves nothing behind.
 enum FullDisks {
     static let promises =
-        FaultSuite.containers.map { container in
+        Subject.all.map { subject in
             Promise(
-                name: "disk-nearly-full-\(container)", fault: "Disk nearly full, \(container)",
+                name: "disk-nearly-full-\(subject.name)",
+                fault: "Disk nearly full, \(subject.title)",
                 text: "event first, then a complete file; the preview goes on"
-            ) { try await nearlyFull(container, $0) }
+            ) { try await nearlyFull(subject, $0) }
         }
-        + FaultSuite.containers.map { container in
+        + Subject.all.map { subject in
             Promise(
-                name: "disk-full-\(container)", fault: "Disk full, \(container)",
+                name: "disk-full-\(subject.name)", fault: "Disk full, \(subject.title)",
                 text: "a typed error; what was written plays; the preview goes on"
-            ) { try await full(container, $0, reserve: 0, fillAfter: 0, megabytes: 2) }
+            ) { try await full(subject, $0, reserve: 0, fillAfter: 0, megabytes: 2) }
+        }
+        + Subject.kinds.flatMap { isCopy in
+            [
+                Promise(
+                    name: "disk-filled", fault: "Another writer takes the rest of the disk, mkv",
+                    isCopy: isCopy,
+                    text: "a typed error; what was written plays; the preview goes on"
+                ) {
+                    let subject = Subject(container: "mkv", isCopy: isCopy)
+                    return try await full(subject, $0, reserve: -1, fillAfter: 40, megabytes: 20)
+                },
+                Promise(
+                    name: "disk-too-full", fault: "A disk too full to begin, each container",
+                    isCopy: isCopy, text: "a typed error that says so, and no file"
+                ) { try await tooFull($0, isCopy) },
+                Promise(
+                    name: "size-limit", fault: "File size limit (RLIMIT_FSIZE), each container",
+                    isCopy: isCopy,
+                    text: "a typed error; what was written plays; the preview goes on"
+                ) { try await sizeLimit($0, isCopy) },
+            ]
         }
         + [
             Promise(
-                name: "disk-filled", fault: "Another writer takes the rest of the disk, mkv",
-                text: "a typed error; what was written plays; the preview goes on"
-            ) { try await full("mkv", $0, reserve: -1, fillAfter: 40, megabytes: 20) },
-            Promise(
-                name: "disk-too-full", fault: "A disk too full to begin, each container",
-                text: "a typed error that says so, and no file"
-            ) { try await tooFull($0) },
-            Promise(
                 name: "disk-ring", fault: "A ring of files on a small disk, 40,000 pictures",
                 text: "goes on for ever: the disk is never called full"
-            ) { try await ring($0) },
-            Promise(
-                name: "size-limit", fault: "File size limit (RLIMIT_FSIZE), each container",
-                text: "a typed error; what was written plays; the preview goes on"
-            ) { try await sizeLimit($0) },
+            ) { try await ring($0) }
         ]
 
-    private static func order(_ path: String, _ options: Options) -> VictimOrder {
-        var order = VictimOrder(path: path)
-        order.capture = VictimOrder.cameraAndMicrophone(pattern: "snow")
+    private static func order(
+        _ path: String, _ subject: Subject, _ options: Options, bitrate: Int = 8_000_000
+    ) -> VictimOrder {
+        let camera = Camera(pattern: "snow", bitrate: bitrate)
+        var order = VictimOrder(camera, as: subject, into: path)
         order.hasPreview = true
         // A busy machine would evict pictures in front of the encoder, and never fill the disk.
         order.waits = options.isQuick
         order.stopAfter = options.frames
-        order.bitrate = 8_000_000
         return order
     }
 
-    private static func nearlyFull(_ container: String, _ options: Options) async throws -> Finding
-    {
-        try await onSmallDisk(container, megabytes: 6) { path, run in
-            var order = order(path.inside, options)
+    private static func nearlyFull(
+        _ subject: Subject, _ options: Options
+    ) async throws -> Finding {
+        try await onSmallDisk(subject.container, megabytes: 6) { path, run in
             // The disk is nearly full after some 30 pictures, however few of them a busy machine
             // records before the stop.
-            order.bitrate = 16_000_000
+            let order = order(path.inside, subject, options, bitrate: 16_000_000)
             let report = try await run(order)
             let found = try await Judgement(of: path.outside)
             var complaints = Complaints()
@@ -77,10 +88,10 @@ enum FullDisks {
     }
 
     private static func full(
-        _ container: String, _ options: Options, reserve: Int, fillAfter: Int, megabytes: Int
+        _ subject: Subject, _ options: Options, reserve: Int, fillAfter: Int, megabytes: Int
     ) async throws -> Finding {
-        try await onSmallDisk(container, megabytes: megabytes) { path, run in
-            var order = order(path.inside, options)
+        try await onSmallDisk(subject.container, megabytes: megabytes) { path, run in
+            var order = order(path.inside, subject, options)
             order.reserve = reserve
             order.fillAfter = fillAfter
             let report = try await run(order)
@@ -88,11 +99,10 @@ enum FullDisks {
         }
     }
 
-    private static func tooFull(_ options: Options) async throws -> Finding {
-        let findings = try await inTurns(options.containers, width: 1) { container in
-            try await onSmallDisk(container, megabytes: 2) { path, run in
-                var order = VictimOrder(path: path.inside)
-                order.capture = VictimOrder.cameraAndMicrophone(frames: 20)
+    private static func tooFull(_ options: Options, _ isCopy: Bool) async throws -> Finding {
+        let findings = try await inTurns(options.subjects(isCopy), width: 1) { subject in
+            try await onSmallDisk(subject.container, megabytes: 2) { path, run in
+                let order = VictimOrder(Camera(frames: 20), as: subject, into: path.inside)
                 let report = try await run(order)
                 var complaints = Complaints()
                 complaints.expect(
@@ -135,15 +145,16 @@ enum FullDisks {
         }
     }
 
-    private static func sizeLimit(_ options: Options) async throws -> Finding {
-        let findings = try await inTurns(options.containers, width: 2) { container in
+    private static func sizeLimit(_ options: Options, _ isCopy: Bool) async throws -> Finding {
+        let findings = try await inTurns(options.subjects(isCopy), width: 2) { subject in
             try await withTemporaryDirectory { directory in
-                var order = order(directory.file("out.\(container)"), options)
+                let path = directory.file("out.\(subject.container)")
+                var order = order(path, subject, options)
                 order.sizeLimit = 1_000_000
                 let report = try await Recording.run(order)
                 let finding = try await failed(
                     report, order.path, options, codes: ["resourceFailed", "noSpaceLeft"])
-                return (container, finding)
+                return (subject.container, finding)
             }
         }
         return Finding(

@@ -3,16 +3,18 @@ import TestSupport
 
 /// Streams that come late, or never.
 enum LostStreams {
-    static let promises = [
-        Promise(
-            name: "late-stream", fault: "Pictures begin three seconds after the sound, in FLV",
-            text: "every picture and every second of sound is recorded"
-        ) { _ in try await late() },
-        Promise(
-            name: "lost-stream", fault: "No decoder for the sound in the string",
-            text: "the pictures are recorded whole, and the run fails and names the sound"
-        ) { _ in try await lost() },
-    ]
+    static let promises =
+        Subject.kinds.map { isCopy in
+            Promise(
+                name: "late-stream", fault: "Pictures begin three seconds after the sound, in FLV",
+                isCopy: isCopy, text: "every picture and every second of sound is recorded"
+            ) { _ in try await late(isCopy) }
+        } + [
+            Promise(
+                name: "lost-stream", fault: "No decoder for the sound in the string",
+                text: "the pictures are recorded whole, and the run fails and names the sound"
+            ) { _ in try await lost() }
+        ]
 
     private static func make(_ muxer: String, at path: String) async throws {
         try await Tool.check(
@@ -21,14 +23,16 @@ enum LostStreams {
                 .split(separator: " ").map(String.init))
     }
 
-    private static func late() async throws -> Finding {
+    private static func late(_ isCopy: Bool) async throws -> Finding {
         try await withTemporaryDirectory { directory in
             let (film, out) = (directory.file("film.flv"), directory.file("out.mkv"))
             try await make("flvmux", at: film)
             let result = try await record(
-                "filesrc location=\(film) ! flvdemux name=d d.video ! h264parse ! avdec_h264 ! "
-                    + "videoconvert ! appsink name=video d.audio ! aacparse ! avdec_aac ! "
-                    + "audioconvert ! appsink name=audio", out)
+                "filesrc location=\(film) ! flvdemux name=d d.video ! h264parse ! "
+                    + (isCopy ? "" : "avdec_h264 ! videoconvert ! ") + "appsink name=video "
+                    + "d.audio ! aacparse ! " + (isCopy ? "" : "avdec_aac ! audioconvert ! ")
+                    + "appsink name=audio", out,
+                isCopy ? ["--video", "copy", "--audio", "copy"] : [])
             let judgement = try await Judgement(of: out)
             var complaints = Complaints()
             complaints.expect(result.status == 0, "exit \(result.status): \(result.errors)")
@@ -62,9 +66,10 @@ enum LostStreams {
         }
     }
 
-    private static func record(_ capture: String, _ out: String) async throws -> ChildProcess.Result
+    private static func record(_ capture: String, _ out: String, _ options: [String] = [])
+        async throws -> ChildProcess.Result
     {
         try await Tool.run(
-            Tool.gstBridge, ["record", "--capture", capture, out], within: .seconds(60))
+            Tool.gstBridge, ["record", "--capture", capture, out] + options, within: .seconds(60))
     }
 }

@@ -9,9 +9,30 @@ struct Promise: Sendable {
     let text: String
     let check: @Sendable (Options) async throws -> Finding
 
+    init(
+        name: String, fault: String, text: String,
+        check: @escaping @Sendable (Options) async throws -> Finding
+    ) {
+        self.name = name
+        self.fault = fault
+        self.text = text
+        self.check = check
+    }
+
+    /// - Parameter isCopy: Whether it is the one of copied media, which has a name of its own.
+    init(
+        name: String, fault: String, isCopy: Bool, text: String,
+        check: @escaping @Sendable (Options) async throws -> Finding
+    ) {
+        self.init(
+            name: Subject.name(name, isCopy), fault: Subject.title(fault, isCopy), text: text,
+            check: check)
+    }
+
     static let all: [Promise] =
         Kills.promises + Endings.promises + FullDisks.promises + Stalls.promises
         + OddFrames.promises + Sources.promises + LostStreams.promises
+        + LostUnits.promises + LostCameras.promises
 }
 
 /// How thorough a run is.
@@ -26,6 +47,10 @@ struct Options: Sendable {
     var frames: Int { isQuick ? 100 : 150 }
     /// For promises that are tried with several.
     var containers: [String] { isQuick ? ["mkv", "mp4"] : FaultSuite.containers }
+
+    func subjects(_ isCopy: Bool) -> [Subject] {
+        containers.map { Subject(container: $0, isCopy: isCopy) }
+    }
 }
 
 /// What came of a promise.

@@ -43,6 +43,29 @@ struct Recording: Sendable {
     /// Frames that were handed over, as far as it was told.
     var offered: Int { Self.offered(in: child.output) }
 
+    /// Returns when the victim has told an event.
+    ///
+    /// - Throws: ``Trouble`` with the events that it told instead.
+    func untilTold(_ event: String) async throws {
+        do {
+            try await child.waitForOutput("event \(event)")
+        } catch {
+            let events = child.output.split(separator: "\n").filter { $0.hasPrefix("event ") }
+            throw Trouble(
+                description: "no event \(event), but \(events.joined(separator: ", ")); "
+                    + child.errors.suffix(500))
+        }
+    }
+
+    /// Returns when no frame has been handed over for a second.
+    func untilNothingIsOffered() async throws {
+        var last = -1
+        while offered != last {
+            last = offered
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+
     static func offered(in output: String) -> Int {
         // What has no end of line was not written as a whole.
         guard let end = output.lastIndex(of: "\n") else { return 0 }

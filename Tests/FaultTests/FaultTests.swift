@@ -7,9 +7,11 @@ import Testing
     .serialized, .deadline(minutes: 3), .enabled(if: !Sanitizer.isActive, "it measures losses"))
 struct FaultTests {
     @Test(arguments: [
-        "kill-mkv", "kill-mp4", "kill-webm", "kill-ts", "disk-nearly-full-mkv", "size-limit",
-        "fifo-stalled", "fifo-waiting", "format-change", "rate-change", "disk-too-full",
-        "pre-roll-alone", "disk-ring",
+        "kill-mkv", "kill-mp4", "kill-webm", "kill-ts", "kill-mkv-copy", "kill-mp4-copy",
+        "kill-webm-copy", "kill-ts-copy", "endings-mkv-copy", "disk-nearly-full-mkv",
+        "disk-nearly-full-mp4-copy", "disk-full-ts-copy", "size-limit", "size-limit-copy",
+        "fifo-stalled", "fifo-waiting", "fifo-waiting-copy", "format-change", "rate-change",
+        "disk-too-full", "pre-roll-alone", "disk-ring", "sound-back-copy", "camera-lost-copy",
     ])
     func whatARecordingPromisesIsKept(promise: String) async throws {
         let result = try await Tool.run(

@@ -14,7 +14,14 @@ struct BridgingVictim {
         plan.recordings = [BridgePlan.Recording(path: order.path, configuration: configuration)]
         let wish = Wish()
         plan.processors = [Witness(order: order, diary: diary, wish: wish)]
+        if order.restarts {
+            var policy = RestartPolicy()
+            policy.delay = .milliseconds(50)
+            policy.longestDelay = .milliseconds(400)
+            plan.restart = policy
+        }
         let bridge = try Bridge(plan)
+        bridge.onEvent { if case .restarting = $0 { diary.write("event restarting") } }
         wish.onStop { bridge.stop() }
         signal(SIGTERM, SIG_IGN)
         let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)

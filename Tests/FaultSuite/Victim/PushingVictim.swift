@@ -13,10 +13,18 @@ struct PushingVictim {
         if order.startBefore == 0 { try recorder.start() }
         let wish = Wish()
         let pool = order.poolSize > 0 ? try CameraPool(size: order.poolSize) : nil
+        let units = order.isCopy ? try await PushedUnits.make(for: order) : []
         let start = ContinuousClock.now
         for (index, picture) in order.pictures.enumerated() {
             try await Task.sleep(until: start + .seconds(1) * index / 30)
             if index > 0, index == order.startBefore { try recorder.start() }
+            if order.isCopy {
+                var unit = units[index]
+                unit.liveTiming = Self.timing
+                _ = diary.frame()
+                recorder.consume(unit)
+                continue
+            }
             var frame: VideoFrame
             if let pool {
                 guard let next = try await pool.next(at: picture.time ?? 0) else {

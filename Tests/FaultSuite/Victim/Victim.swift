@@ -34,8 +34,13 @@ struct Victim: Sendable {
 
     private var configuration: Recorder.Configuration {
         var configuration = Recorder.Configuration()
-        configuration.video = VideoEncoding(bitrate: order.bitrate > 0 ? order.bitrate : nil)
-        configuration.audio = order.hasSound ? AudioEncoding() : nil
+        if order.isCopy {
+            configuration.video = .copy
+            configuration.audio = order.hasSound ? .copy : nil
+        } else {
+            configuration.video = VideoEncoding(bitrate: order.bitrate > 0 ? order.bitrate : nil)
+            configuration.audio = order.hasSound ? AudioEncoding() : nil
+        }
         configuration.stallTimeout = .seconds(order.stallTimeout)
         if order.waits { configuration.whenFull = .wait }
         if order.preRoll > 0 { configuration.preRoll = .seconds(order.preRoll) }

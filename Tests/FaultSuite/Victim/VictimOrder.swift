@@ -10,6 +10,8 @@ struct VictimOrder: Codable, Sendable {
     /// Small buffers of which the pushed pictures come, as a camera has them; 0: each has its own.
     var poolSize = 0
 
+    /// Whether a capture that ends or fails is started again.
+    var restarts = false
     /// The frame after which the program stops the recording; 0: none.
     var stopAfter = 0
     /// The frame at which a processor throws; 0: none.
@@ -22,6 +24,8 @@ struct VictimOrder: Codable, Sendable {
     /// The index of the pushed picture before which the recording starts.
     var startBefore = 0
 
+    /// Whether media comes encoded, and nothing else is recorded.
+    var isCopy = false
     var hasPictures = true
     var hasSound = true
     /// Whether whoever hands a frame over waits for room, rather than the oldest giving way.
@@ -57,16 +61,6 @@ struct VictimOrder: Codable, Sendable {
             Picture(
                 time: first + Double($0) / 30, width: width, height: height, format: format)
         }
-    }
-
-    /// A camera and a microphone, as far as elements without hardware are.
-    static func cameraAndMicrophone(frames: Int = -1, pattern: String = "ball") -> String {
-        """
-        videotestsrc is-live=true pattern=\(pattern) num-buffers=\(frames) \
-        ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 ! appsink name=video \
-        audiotestsrc is-live=true samplesperbuffer=960 num-buffers=\(frames < 0 ? -1 : frames * 5 / 3) \
-        ! audio/x-raw,format=S16LE,rate=48000,channels=2,layout=interleaved ! appsink name=audio
-        """
     }
 }
 

@@ -1,0 +1,108 @@
+/// A camera and a microphone, as far as elements without hardware are.
+struct Camera: Sendable {
+    /// Pictures until the end; negative: it has none.
+    var frames = -1
+    var pattern = "ball"
+    /// Pictures a second.
+    var rate = 30
+    /// The picture after which it fails; 0: it does not.
+    var failsAfter = 0
+    var hasSound = true
+    /// Milliseconds that sound is behind the pictures.
+    var soundDelay = 0
+    /// The port at which sound comes from a ``Sender`` instead; 0: none.
+    var soundPort = 0
+    /// The port at which H.264 comes from a ``Sender`` instead, to be copied; 0: none.
+    var picturePort = 0
+    /// Bits a second; 0: the encoder's quality.
+    var bitrate = 0
+
+    /// The string that captures it: raw, or in the codecs that the container takes.
+    ///
+    /// Processors see raw pictures alone. So those go to a stream of their own, which no output takes,
+    /// each right after its encoded one has gone to the recording.
+    func capture(for subject: Subject) -> String {
+        hasSound ? "\(pictures(for: subject)) \(sound(for: subject))" : pictures(for: subject)
+    }
+
+    private func pictures(for subject: Subject) -> String {
+        guard picturePort == 0 else {
+            return Sender.pictures.capture(at: picturePort) + " ! appsink name=video"
+        }
+        return "videotestsrc is-live=true pattern=\(pattern) num-buffers=\(frames) "
+            + "! video/x-raw,format=I420,width=320,height=240,framerate=\(rate)/1 "
+            + (failsAfter > 0 ? "! identity error-after=\(failsAfter) " : "")
+            + (subject.isCopy
+                ? "! tee name=t t. ! \(pictureEncoder(for: subject)) ! appsink name=video "
+                    + "t. ! appsink name=witness"
+                : "! appsink name=video")
+    }
+
+    private func sound(for subject: Subject) -> String {
+        let source =
+            soundPort > 0
+            ? Sender.sound.capture(at: soundPort)
+            : "audiotestsrc is-live=true samplesperbuffer=960 "
+                + "num-buffers=\(frames < 0 ? -1 : frames * 50 / rate)"
+        return source + " ! audio/x-raw,format=S16LE,rate=48000,channels=2,layout=interleaved "
+            + (soundDelay > 0 ? "! queue min-threshold-time=\(soundDelay * 1_000_000) " : "")
+            + (subject.isCopy ? "! \(soundEncoder(for: subject)) " : "")
+            + "! appsink name=audio"
+    }
+
+    /// A key picture a second, and each picture out before the next comes.
+    private func pictureEncoder(for subject: Subject) -> String {
+        guard subject.container == "webm" else {
+            return "x264enc tune=zerolatency speed-preset=superfast key-int-max=\(rate) "
+                + (bitrate > 0 ? "pass=cbr bitrate=\(bitrate / 1000)" : "pass=qual quantizer=22")
+                + " ! h264parse"
+        }
+        return "vp8enc deadline=1 cpu-used=8 threads=1 keyframe-max-dist=\(rate)"
+            + (bitrate > 0 ? " target-bitrate=\(bitrate)" : "")
+    }
+
+    private func soundEncoder(for subject: Subject) -> String {
+        ["mkv", "webm"].contains(subject.container)
+            ? "opusenc" : "audioconvert ! avenc_aac ! aacparse"
+    }
+}
+
+/// What is recorded, and into which kind of file.
+struct Subject: Sendable {
+    var container: String
+    /// Whether media comes encoded and is recorded as it is; otherwise it comes raw and is encoded.
+    var isCopy = false
+
+    static let all = kinds.flatMap { isCopy in
+        FaultSuite.containers.map { Subject(container: $0, isCopy: isCopy) }
+    }
+
+    /// Whether media is copied, for what is tried with both.
+    static let kinds = [false, true]
+
+    /// For names of promises.
+    var name: String { Self.name(container, isCopy) }
+    /// For the table.
+    var title: String { Self.title(container, isCopy) }
+
+    static func name(_ name: String, _ isCopy: Bool) -> String { isCopy ? "\(name)-copy" : name }
+
+    static func title(_ title: String, _ isCopy: Bool) -> String {
+        isCopy ? "\(title), copied" : title
+    }
+}
+
+extension VictimOrder {
+    /// Records a camera.
+    init(_ camera: Camera, as subject: Subject, into path: String) {
+        self.init(path: path)
+        record(camera, as: subject)
+    }
+
+    mutating func record(_ camera: Camera, as subject: Subject) {
+        capture = camera.capture(for: subject)
+        isCopy = subject.isCopy
+        hasSound = camera.hasSound
+        bitrate = camera.bitrate
+    }
+}
