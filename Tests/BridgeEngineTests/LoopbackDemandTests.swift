@@ -100,6 +100,7 @@ import Testing
                 .joined("anna"), .published(.main, "anna"), .muted(true, .main, "anna"),
                 .joined("ben"), .muted(false, .main, "anna"), .frame(2, .main, "anna"),
             ])
+        await feedback.words.wait { $0.count >= 3 }
         #expect(feedback.words.value == ["sending", "paused", "sending"])
         for member in [anna, ben, cleo] { await member.leave() }
     }

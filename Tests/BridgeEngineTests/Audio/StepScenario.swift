@@ -23,6 +23,14 @@ struct StepScenario: CustomStringConvertible {
             + "latency \(latency) ms, steady \(isSteady), \(seconds) s"
     }
 
+    /// How much later than its sound the last of the pictures come, at most, in milliseconds; and the other
+    /// way round.
+    var apart: Int {
+        let lastPicture = 1000 / frameRate + pictures.late + pictures.jitter
+        return abs(lastPicture - (10 + sound.late + sound.jitter))
+            + max(pictures.jitter, sound.jitter)
+    }
+
     struct Shown {
         /// When the picture was captured, in ms.
         var captured: Double
