@@ -20,8 +20,19 @@ extension EncodedVideoFrame {
         }
     }
 
-    borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+    /// Returns the unit's buffer and caps, for an appsrc.
+    package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
         let sample = try sample()
         return ElementChain.BufferWithCaps(buffer: sample.buffer.retained(), caps: sample.caps)
+    }
+
+    /// Creates a unit of a buffer of a live pipeline. No byte is copied.
+    package init(
+        _ buffer: consuming Buffer, caps: Caps, runningTime: MediaTime, liveTiming: LiveTiming
+    ) {
+        let sample = MediaSample(
+            buffer, caps: caps, audioLayout: nil, runningTime: runningTime, liveTiming: liveTiming)
+        self.init(sample, rotation: .none)
+        decodingTime = nil
     }
 }

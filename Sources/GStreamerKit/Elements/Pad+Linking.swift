@@ -1,0 +1,56 @@
+internal import CMediaBridge
+
+extension Pad {
+    /// Links this source pad to a sink pad.
+    ///
+    /// - Returns: False if they have no format in common, or if one of them is linked already.
+    package func link(to sink: Pad) -> Bool {
+        gst_pad_link(pointer, sink.pointer) == GST_PAD_LINK_OK
+    }
+
+    /// The kind of media in the RTP packets that pass, `audio` or `video`; `nil` if they are none.
+    package var packetMedia: String? {
+        let caps = self.caps ?? gst_pad_query_caps(pointer, nil).map { Caps(adopting: $0) }
+        return caps?.text(of: "media")
+    }
+
+    /// Calls `body` when an element downstream asks for a key frame, on the thread of that element: it
+    /// must return at once. The request goes on upstream.
+    package func onKeyFrameRequest(_ body: @escaping @Sendable () -> Void) {
+        _ = mb_pad_add_probe(
+            pointer, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM,
+            { _, info, context in
+                guard let info, let event = gst_pad_probe_info_get_event(info),
+                    gst_video_event_is_force_key_unit(event) != 0
+                else { return GST_PAD_PROBE_OK }
+                SignalListener<Void>.call(context, ())
+                return GST_PAD_PROBE_OK
+            }, SignalListener<Void>.context(body),
+            { if let context = $0 { Unmanaged<AnyObject>.fromOpaque(context).release() } })
+    }
+
+    /// Calls `admits` with the size in bytes and the second byte of every RTP packet, which holds the
+    /// marker and the payload type; a packet that it does not admit is dropped. On the streaming thread:
+    /// it must return at once.
+    package func filterPackets(_ admits: @escaping @Sendable (_ size: Int, _ type: UInt8) -> Bool) {
+        _ = mb_pad_add_probe(
+            pointer, GST_PAD_PROBE_TYPE_BUFFER,
+            { _, info, context in
+                guard let info, let context, let buffer = gst_pad_probe_info_get_buffer(info) else {
+                    return GST_PAD_PROBE_OK
+                }
+                var byte: UInt8 = 0
+                guard gst_buffer_extract(buffer, 1, &byte, 1) == 1 else { return GST_PAD_PROBE_OK }
+                let size = Int(gst_buffer_get_size(buffer))
+                let isAdmitted = Unmanaged<PacketFilter>.fromOpaque(context)
+                    ._withUnsafeGuaranteedRef { $0.admits(size, byte) }
+                return isAdmitted ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
+            }, Unmanaged.passRetained(PacketFilter(admits: admits)).toOpaque(),
+            { if let context = $0 { Unmanaged<AnyObject>.fromOpaque(context).release() } })
+    }
+
+    private final class PacketFilter: Sendable {
+        let admits: @Sendable (Int, UInt8) -> Bool
+        init(admits: @escaping @Sendable (Int, UInt8) -> Bool) { self.admits = admits }
+    }
+}

@@ -1,0 +1,34 @@
+internal import CMediaBridge
+
+/// The counts of an rtpjitterbuffer.
+package struct JitterBufferStatistics: Sendable {
+    /// Packets that went on.
+    package var pushed = 0
+    /// Packets that never came.
+    package var lost = 0
+    /// Packets that came again because they were asked for.
+    package var recovered = 0
+    /// The mean deviation of the time that packets were on their way.
+    package var jitter = Duration.zero
+}
+
+extension Element {
+    /// The counts of an rtpjitterbuffer; `nil` for any other element.
+    package var jitterBufferStatistics: JitterBufferStatistics? {
+        guard factoryName == "rtpjitterbuffer", let stats = mb_get_structure(pointer, "stats") else {
+            return nil
+        }
+        defer { gst_structure_free(stats) }
+        func number(_ field: String) -> Int {
+            var value: guint64 = 0
+            gst_structure_get_uint64(stats, field, &value)
+            return Int(clamping: value)
+        }
+        var result = JitterBufferStatistics()
+        result.pushed = number("num-pushed")
+        result.lost = number("num-lost")
+        result.recovered = number("rtx-success-count")
+        result.jitter = .nanoseconds(Int64(clamping: number("avg-jitter")))
+        return result
+    }
+}
