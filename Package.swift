@@ -19,20 +19,31 @@ let package = Package(
     products: [
         .library(name: "MediaBridge", targets: ["MediaBridge"]),
         .library(name: "ChannelTokens", targets: ["ChannelTokens"]),
+        .library(name: "MediaBridgeWebRTC", targets: ["MediaBridgeWebRTC"]),
+        .library(name: "MediaBridgeJanus", targets: ["MediaBridgeJanus"]),
         .executable(name: "gst-bridge", targets: ["gst-bridge"]),
         .executable(name: "bridge-examples", targets: ["bridge-examples"]),
     ],
     // Who depends on this package for its library alone says `traits: []`, and SwiftPM then neither resolves
     // nor builds what only the command, the examples and the tokens need.
     traits: [
-        .default(enabledTraits: ["Command", "Tokens"]),
-        .trait(name: "Command", description: "The products gst-bridge and bridge-examples"),
+        .default(enabledTraits: ["Command", "Janus", "Tokens", "WebRTC"]),
+        .trait(
+            name: "Command", description: "The products gst-bridge and bridge-examples",
+            enabledTraits: ["Janus", "Tokens", "WebRTC"]),
+        .trait(
+            name: "Janus", description: "The product MediaBridgeJanus", enabledTraits: ["WebRTC"]),
         .trait(name: "Tokens", description: "The product ChannelTokens"),
+        .trait(name: "WebRTC", description: "The product MediaBridgeWebRTC"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.26.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
@@ -79,13 +90,50 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // Peer connections in encoded units, WHIP and WHEP.
+        .target(
+            name: "MediaBridgeWebRTC",
+            dependencies: [
+                "GStreamerKit", "MediaCore", "MediaBasics", "BridgeEngine", "MediaBridge",
+                .product(
+                    name: "HTTPTypes", package: "swift-http-types",
+                    condition: .when(traits: ["WebRTC"])),
+            ],
+            swiftSettings: settings
+        ),
+        // Channels over a Janus server's VideoRoom.
+        .target(
+            name: "MediaBridgeJanus",
+            dependencies: [
+                "MediaCore", "MediaBasics", "BridgeEngine", "MediaBridgeWebRTC",
+                .product(
+                    name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Janus"])),
+                .product(
+                    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Janus"])),
+                .product(
+                    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Janus"])),
+                .product(
+                    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Janus"])),
+                .product(
+                    name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["Janus"])),
+                .product(
+                    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Janus"])),
+            ],
+            swiftSettings: settings
+        ),
         // The command.
         .executableTarget(
             name: "gst-bridge",
             dependencies: [
-                "MediaBridge",
+                "MediaBridge", "MediaBridgeJanus", "MediaBridgeWebRTC",
                 argumentParser,
                 unixSignals,
+                .product(
+                    name: "FlyingFox", package: "FlyingFox",
+                    condition: .when(traits: ["Command"])),
+                .product(
+                    name: "HTTPTypes", package: "swift-http-types",
+                    condition: .when(traits: ["Command"])),
             ],
             swiftSettings: settings
         ),
@@ -204,6 +252,18 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: ["MediaBridge", "TestSupport", "gst-bridge", "SandboxProbe"],
+            swiftSettings: settings
+        ),
+        // Peer connections, WHIP and WHEP, against peers of others.
+        .testTarget(
+            name: "WebRTCTests",
+            dependencies: ["MediaBridgeWebRTC", "TestSupport", "gst-bridge"],
+            swiftSettings: settings
+        ),
+        // Channels over a real Janus.
+        .testTarget(
+            name: "JanusTests",
+            dependencies: ["MediaBridgeJanus", "TestSupport", "gst-bridge"],
             swiftSettings: settings
         ),
         // The examples, run as commands, and their files judged from outside.

@@ -1,0 +1,274 @@
+internal import GStreamerKit
+internal import MediaBasics
+internal import MediaBridge
+internal import MediaCore
+internal import Synchronization
+
+extension PeerConnection {
+    /// Returns an offer, in which candidates may be missing: ``PeerConnectionObserver/found(_:)`` gives
+    /// them. Called once. A sender offers its preferred codecs, a receiver all.
+    ///
+    /// - Parameter isComplete: Whether to wait for the candidates, within
+    ///   ``Configuration/gatheringTimeout``. Default false.
+    /// - Throws: ``PeerError``; the connection is closed then.
+    public func offer(isComplete: Bool = false) async throws(PeerError) -> String {
+        try await beginning { () async throws(PeerError) -> String in
+            let streams = offeredStreams
+            let link = try open(streams)
+            try await link.start()
+            if role == .receiver { try addTransceivers(streams, in: link) }
+            if media.hasMessages, let channel = link.bin.createChannel("messages") {
+                take(channel)
+            }
+            setDirections(streams, in: link)
+            let text = try await link.makeLocal(.offer, isComplete: isComplete)
+            events.name((try? SessionDescription(text))?.media.map { $0.mid ?? "" } ?? [])
+            return SessionDescription.asPeersExpect(text)
+        }
+    }
+
+    /// Takes the answer to ``offer(isComplete:)``.
+    ///
+    /// - Throws: ``PeerError``: ``PeerError/Code/nothingInCommon`` if the peer has refused all streams. The
+    ///   connection is closed then.
+    public func accept(answer text: String) async throws(PeerError) {
+        guard let link = parts.withLock({ $0.link }) else { throw Self.closed }
+        try await failing { () async throws(PeerError) in
+            let description = try SessionDescription(text)
+            let all = codecs
+            let streams = [MediaSection.Kind.video, .audio].compactMap {
+                description.stream(of: all, $0, isSending: role == .sender)
+            }
+            guard !streams.isEmpty || media.hasMessages else { throw nothingInCommon }
+            let cleaned = try description.cleaned(for: streams, keepingRefused: true)
+            parts.withLock { $0.receiver }?.expect(streams)
+            try await link.setRemote(.answer, cleaned.text)
+            agree(on: streams, description, cleaned.lines, in: link)
+        }
+    }
+
+    /// Takes an offer and returns the answer, with its candidates. Called once.
+    ///
+    /// - Throws: ``PeerError``: ``PeerError/Code/nothingInCommon`` if no stream of the offer is of use,
+    ///   ``PeerError/Code/badDescription``. The connection is closed then.
+    public func answer(_ offer: String) async throws(PeerError) -> String {
+        try await beginning { () async throws(PeerError) -> String in
+            let description = try SessionDescription(offer)
+            let all = codecs
+            let streams = [MediaSection.Kind.video, .audio].compactMap {
+                description.stream(of: all, $0, isSending: role == .sender)
+            }.sorted { $0.line < $1.line }
+            guard !streams.isEmpty else { throw nothingInCommon }
+            let cleaned = try description.cleaned(for: streams)
+            events.name(cleaned.lines.map { description.media[$0].mid ?? "" })
+            let link = try open(streams)
+            parts.withLock { $0.receiver }?.expect(streams)
+            try await link.start()
+            if role == .receiver { try addTransceivers(streams, in: link) }
+            link.bin.onChannel { [weak self] in self?.take($0) }
+            try await link.setRemote(.offer, cleaned.text)
+            setDirections(streams, in: link)
+            let text = try await link.makeLocal(.answer, isComplete: true)
+            agree(on: streams, description, cleaned.lines, in: link)
+            return description.completing(answer: text, lines: cleaned.lines)
+        }
+    }
+
+    /// Adds a candidate of the peer. One that cannot be used is ignored: a name instead of an address, or
+    /// text that is no candidate.
+    public func add(_ candidate: Candidate) {
+        var text = candidate.text
+        if text.hasPrefix("a=") { text.removeFirst(2) }
+        guard CandidateText.isUsable(text) else { return }
+        let usable = Candidate(text, mid: candidate.mid, line: candidate.line)
+        let (link, line) = parts.withLock { parts -> (PeerPipeline?, Int?) in
+            guard let lines = parts.lines else {
+                if parts.early.count < Self.mostCandidates { parts.early.append(usable) }
+                return (nil, nil)
+            }
+            return (parts.link, Self.line(of: usable, lines))
+        }
+        if let link, let line { link.bin.addCandidate(text, line: line) }
+    }
+
+    private static let mostCandidates = 128
+
+    /// In a bundle all candidates belong to the first m-line.
+    private static func line(of candidate: Candidate, _ lines: [String: Int]) -> Int {
+        candidate.mid.flatMap { lines[$0] } ?? 0
+    }
+
+    // MARK: Steps
+
+    private static var closed: PeerError { PeerError(.closed, message: "the connection is closed") }
+
+    private var nothingInCommon: PeerError {
+        let names = codecs.compactMap { PayloadEncoding.name(of: $0) }.joined(separator: ", ")
+        let direction = role == .sender ? "receives" : "sends"
+        return PeerError(
+            .nothingInCommon, message: "the peer \(direction) none of \(names)",
+            advice: "one of these codecs in the peer")
+    }
+
+    private var codecs: [PeerStream.Codec] {
+        media.video.map { .video($0) } + media.audio.map { .audio($0) }
+    }
+
+    /// The streams of an offer. The streams of one m-line have one number, `line`.
+    private var offeredStreams: [PeerStream] {
+        let video = role == .sender ? Array(media.video.prefix(1)) : media.video
+        let audio = role == .sender ? Array(media.audio.prefix(1)) : media.audio
+        let first = video.map { PeerStream.Codec.video($0) }
+        let second = audio.map { PeerStream.Codec.audio($0) }
+        let audioLine = first.isEmpty ? 0 : 1
+        return first.map { offered($0, line: 0) } + second.map { offered($0, line: audioLine) }
+    }
+
+    private func offered(_ codec: PeerStream.Codec, line: Int) -> PeerStream {
+        let isVideo = codec.kind == .video
+        return PeerStream(
+            codec: codec, payload: PayloadEncoding.offered(codec), line: line,
+            transportNumbers: isVideo && role == .receiver ? 5 : nil,
+            estimatesBitRate: isVideo)
+    }
+
+    /// Runs the first step of a connection, which is done once.
+    private func beginning(
+        _ body: () async throws(PeerError) -> String
+    ) async throws(PeerError) -> String {
+        let refusal = parts.withLock { parts -> PeerError? in
+            if parts.isClosed { return Self.closed }
+            defer { parts.isUsed = true }
+            return parts.isUsed
+                ? PeerError(
+                    .invalidState, message: "a connection makes one description",
+                    advice: "another PeerConnection") : nil
+        }
+        if let refusal { throw refusal }
+        return try await failing(body)
+    }
+
+    /// Closes the connection if `body` fails.
+    private func failing<R>(_ body: () async throws(PeerError) -> R) async throws(PeerError) -> R {
+        do throws(PeerError) { return try await body() } catch {
+            await takeDown()
+            events.failed(error)
+            throw error
+        }
+    }
+
+    /// Makes the pipeline.
+    private func open(_ streams: [PeerStream]) throws(PeerError) -> PeerPipeline {
+        let sources = streams.map { _ in UInt32.random(in: 1...UInt32.max) }
+        let text =
+            role == .sender
+            ? PeerPipelineText.sending(streams, sources: sources)
+            : PeerPipelineText.receiving(
+                streams.map(\.codec), latency: configuration.jitterBuffer.wholeMilliseconds)
+        let link = try PeerPipeline(text, configuration, events)
+        events.onConnected { [weak self] in self?.connected() }
+        events.onEnd { [weak self] in
+            guard let self else { return }
+            Task { await self.takeDown() }
+        }
+        let senders = zip(streams, sources).compactMap { PeerSender($0, $1, in: link) }
+        let monitor = PeerMonitor(events, configuration, link)
+        let receiver =
+            role == .sender
+            ? nil
+            : PeerReceiver(
+                streams.map(\.codec), in: link, events,
+                latency: MediaTime(configuration.jitterBuffer),
+                onUnit: { [weak monitor] in monitor?.heard() })
+        let isOpen = parts.withLock { parts in
+            guard !parts.isClosed else { return false }
+            (parts.link, parts.monitor, parts.receiver) = (link, monitor, receiver)
+            if role == .sender {
+                for sender in senders { parts.senders[sender.stream.codec.kind] = sender }
+            }
+            return true
+        }
+        guard isOpen else { throw Self.closed }
+        return link
+    }
+
+    /// Makes webrtcbin receive the streams, those of one m-line in one of several forms.
+    private func addTransceivers(
+        _ streams: [PeerStream], in link: PeerPipeline
+    ) throws(PeerError) {
+        for line in Set(streams.map(\.line)).sorted() {
+            let text = streams.filter { $0.line == line }.map(PeerPipelineText.caps)
+                .joined(separator: "; ")
+            guard let caps = try? Caps(text), link.bin.addReceiver(of: caps) else {
+                throw PeerError(.failed, message: "webrtcbin does not receive \(text)")
+            }
+        }
+    }
+
+    /// Says of each m-line which way it goes, and that lost packets of video are sent again.
+    private func setDirections(_ streams: [PeerStream], in link: PeerPipeline) {
+        for (place, line) in Set(streams.map(\.line)).sorted().enumerated() {
+            let isVideo = streams.contains { $0.line == line && $0.isVideo }
+            _ = link.bin.setTransceiver(
+                at: place, role == .sender ? .sendOnly : .receiveOnly, retransmits: isVideo)
+        }
+    }
+
+    /// Both descriptions are set.
+    private func agree(
+        on streams: [PeerStream], _ description: SessionDescription, _ lines: [Int],
+        in link: PeerPipeline
+    ) {
+        var places: [String: Int] = [:]
+        for (number, line) in lines.enumerated() {
+            if let mid = description.media[line].mid { places[mid] = number }
+        }
+        let limit = OneShotTimer(after: configuration.connectTimeout) { [weak self] in
+            self?.connectTimedOut()
+        }
+        let early = parts.withLock { parts in
+            defer { parts.early = [] }
+            (parts.streams, parts.lines, parts.connectLimit) = (streams, places, limit)
+            return parts.early
+        }
+        events.begin()
+        for candidate in early {
+            link.bin.addCandidate(candidate.text, line: Self.line(of: candidate, places))
+        }
+        link.bin.onPeerClosing { [events] in events.closedByPeer() }
+    }
+
+    private func connectTimedOut() {
+        guard state == .new || state == .connecting else { return }
+        events.failed(
+            PeerError(
+                .unreachable,
+                message: "no connection within \(configuration.connectTimeout)",
+                advice: "a STUN or TURN server on both sides; UDP open in the firewall"))
+    }
+
+    /// Media flows. Thread: that of the events.
+    private func connected() {
+        let (senders, monitor, link, limit) = parts.withLock { parts in
+            (parts.senders, parts.monitor, parts.link, parts.connectLimit.take())
+        }
+        limit?.cancel()
+        guard let link else { return }
+        monitor?.begin(senders[.video], in: link)
+        senders.values.forEach { $0.open() }
+    }
+
+    func take(_ channel: WebRTCChannel) {
+        let messages = PeerMessages(channel, events)
+        let isFirst = parts.withLock { parts in
+            guard parts.messages == nil, !parts.isClosed else { return false }
+            parts.messages = messages
+            return true
+        }
+        if isFirst { messages.begin() }
+    }
+}
+
+extension Duration {
+    var wholeMilliseconds: Int { Int(clamping: Int64(self / .milliseconds(1))) }
+}

@@ -1,0 +1,129 @@
+internal import BridgeEngine
+internal import GStreamerKit
+internal import MediaBasics
+internal import MediaCore
+internal import Synchronization
+
+/// Tells the observer of a connection what happens, one call at a time and in order, up to the end of the
+/// connection.
+///
+/// Thread: any.
+final class PeerEvents: Sendable {
+    private struct State {
+        var observer: (any PeerConnectionObserver)?
+        var present = PeerConnection.State.new
+        /// Whether media has ever flowed.
+        var wasConnected = false
+        var onEnd: (@Sendable () -> Void)?
+        var onConnected: (@Sendable () -> Void)?
+    }
+    private let state: Mutex<State>
+    private let queue = SerialQueue(label: "mediabridge.peer")
+    /// The names of the m-lines, for candidates.
+    private let mids = Mutex<[String]>([])
+
+    init(_ observer: any PeerConnectionObserver) { state = Mutex(State(observer: observer)) }
+
+    /// The present state.
+    var present: PeerConnection.State { state.withLock { $0.present } }
+
+    /// The observer; `nil` after the end.
+    var observer: (any PeerConnectionObserver)? { state.withLock { $0.observer } }
+
+    func name(_ mids: [String]) { self.mids.withLock { $0 = mids } }
+
+    /// Calls `body` when media flows for the first time, before the observer hears of it.
+    func onConnected(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onConnected = body }
+    }
+
+    /// Calls `body` once, when the connection has ended by itself.
+    func onEnd(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onEnd = body } }
+
+    /// Calls `body` with the observer, behind what was told before.
+    func tell(_ body: @escaping @Sendable (any PeerConnectionObserver) -> Void) {
+        queue.async { [self] in if let observer { body(observer) } }
+    }
+
+    func found(_ text: String, line: Int) {
+        let mids = self.mids.withLock { $0 }
+        let candidate = PeerConnection.Candidate(
+            text, mid: line < mids.count ? mids[line] : nil, line: line)
+        tell { $0.found(candidate) }
+    }
+
+    /// Takes a state of webrtcbin. Thread: one of GStreamer.
+    func changed(to state: WebRTCBin.ConnectionState) {
+        queue.async { [self] in
+            switch state {
+            case .new: break
+            case .connecting: enter(.connecting)
+            case .connected: enter(.connected)
+            case .disconnected: enter(.interrupted)
+            case .failed: finish(.failed(unreachable))
+            case .closed: finish(.closed)
+            }
+        }
+    }
+
+    private var unreachable: PeerError {
+        state.withLock { $0.wasConnected }
+            ? PeerError(.unreachable, message: "the peer does not answer any more")
+            : PeerError(
+                .unreachable, message: "the peer cannot be reached: no pair of candidates works",
+                advice: "a STUN or TURN server on both sides; UDP open in the firewall")
+    }
+
+    /// Ends the connection with an error. Thread: any.
+    func failed(_ error: PeerError) { queue.async { [self] in finish(.failed(error)) } }
+
+    /// Ends the connection because the peer has closed it. Thread: any.
+    func closedByPeer() { queue.async { [self] in finish(.closed) } }
+
+    /// Marks the beginning of the connection.
+    func begin() { queue.async { [self] in enter(.connecting) } }
+
+    private func enter(_ next: PeerConnection.State) {
+        let (observer, onConnected) = state.withLock {
+            state -> ((any PeerConnectionObserver)?, (@Sendable () -> Void)?) in
+            guard let observer = state.observer, state.present != next else { return (nil, nil) }
+            // ICE reports that it connects again when a better path is tried.
+            if next == .connecting, state.wasConnected { return (nil, nil) }
+            state.present = next
+            let isFirst = next == .connected && !state.wasConnected
+            if isFirst { state.wasConnected = true }
+            return (observer, isFirst ? state.onConnected.take() : nil)
+        }
+        onConnected?()
+        observer?.stateChanged(next)
+    }
+
+    private func finish(_ end: PeerConnection.State) {
+        let (observer, onEnd) = state.withLock { state in
+            guard state.observer != nil else {
+                return (nil, nil) as ((any PeerConnectionObserver)?, (@Sendable () -> Void)?)
+            }
+            state.present = end
+            return (state.observer.take(), state.onEnd.take())
+        }
+        observer?.stateChanged(end)
+        onEnd?()
+    }
+
+    /// Ends without a word to the observer. No call of it begins afterwards, except one of media that is
+    /// just being made.
+    func end() {
+        let last = state.withLock { state in
+            if state.observer != nil { state.present = .closed }
+            state.onEnd = nil
+            state.onConnected = nil
+            return state.observer.take()
+        }
+        _ = consume last
+    }
+
+    /// Waits for a call of the observer that is running.
+    func drain() async {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    }
+}

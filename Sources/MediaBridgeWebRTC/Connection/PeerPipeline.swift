@@ -1,0 +1,134 @@
+internal import BridgeEngine
+internal import GStreamerKit
+internal import MediaBasics
+internal import MediaBridge
+internal import MediaCore
+internal import Synchronization
+
+/// The pipeline of one peer connection, from its first description to its end.
+///
+/// Thread: any but a streaming thread.
+final class PeerPipeline: Sendable {
+    let pipeline: Pipeline
+    let bin: WebRTCBin
+    /// The time of the shared clock at the pipeline's running time zero.
+    let origin: ClockTime
+    private let events: PeerEvents
+    private let configuration: PeerConnection.Configuration
+
+    /// Parses the pipeline.
+    init(
+        _ text: String, _ configuration: PeerConnection.Configuration, _ events: PeerEvents
+    ) throws(PeerError) {
+        do throws(PipelineError) {
+            // Without it webrtcbin connects to nobody, and says so only in the log.
+            for element in ["webrtcbin", "nicesrc", "dtlssrtpdec", "srtpenc"] {
+                try ElementFactory.require(element)
+            }
+            pipeline = try Pipeline(parsing: text)
+            guard let bin = pipeline.element(named: PeerPipelineText.bin).flatMap({ WebRTCBin($0) })
+            else { throw PipelineError(.missingElement, message: "no webrtcbin") }
+            self.bin = bin
+        } catch {
+            throw PeerError(error)
+        }
+        self.configuration = configuration
+        self.events = events
+        origin = SharedClock.now
+        pipeline.useSharedClock(baseTime: origin)
+        bin.disableUPnP()
+        for address in configuration.localAddresses { _ = bin.addLocalAddress(address) }
+        if configuration.isRelayOnly { bin.relayOnly() }
+        for server in configuration.servers {
+            if server.hasPrefix("stun") {
+                bin.element.set(literally: "stun-server", server)
+            } else if !bin.addTurnServer(server) {
+                throw PeerError(
+                    .badServer, message: "webrtcbin does not take one of the TURN servers",
+                    advice: "turn://USER:PASSWORD@HOST:PORT, user and password percent-escaped")
+            }
+        }
+        bin.onCandidate { events.found($0.text, line: $0.line) }
+        bin.onConnectionChange { [weak bin] in
+            if let state = bin?.connectionState { events.changed(to: state) }
+        }
+        pipeline.onFirstError { events.failed(PeerError($0)) }
+    }
+
+    /// Starts the pipeline: webrtcbin takes no description before.
+    func start() async throws(PeerError) {
+        do throws(PipelineError) { try await pipeline.setState(.playing) } catch {
+            throw PeerError(error)
+        }
+    }
+
+    func setRemote(_ kind: WebRTCBin.DescriptionKind, _ text: String) async throws(PeerError) {
+        do throws(PipelineError) { try await bin.setRemote(kind, text) } catch {
+            throw PeerError(error)
+        }
+    }
+
+    /// Creates the description of this side, sets it, and returns it with its candidates.
+    ///
+    /// - Parameter isComplete: Whether to wait for the candidates.
+    func makeLocal(
+        _ kind: WebRTCBin.DescriptionKind, isComplete: Bool
+    ) async throws(PeerError) -> String {
+        let text: String
+        do throws(PipelineError) {
+            text = try await kind == .offer ? bin.createOffer() : bin.createAnswer()
+            try await bin.setLocal(kind, text)
+        } catch {
+            throw PeerError(error)
+        }
+        bin.sendAtOnce(in: pipeline)
+        guard isComplete else { return text }
+        await waitForCandidates()
+        return bin.localDescription ?? text
+    }
+
+    private func waitForCandidates() async {
+        let (bin, limit) = (self.bin, configuration.gatheringTimeout)
+        await withCheckedContinuation { continuation in
+            let waiting = Mutex<CheckedContinuation<Void, Never>?>(continuation)
+            let wait = GatheringWait(waiting)
+            wait.limit(OneShotTimer(after: limit) { wait.end() })
+            bin.onGatheringChange { [weak bin] in if bin?.hasGathered == true { wait.end() } }
+            if bin.hasGathered { wait.end() }
+        }
+    }
+
+    private final class GatheringWait: Sendable {
+        private let continuation: Mutex<CheckedContinuation<Void, Never>?>
+        private let timer = Mutex<OneShotTimer?>(nil)
+        init(_ continuation: consuming sending Mutex<CheckedContinuation<Void, Never>?>) {
+            self.continuation = continuation
+        }
+        func limit(_ timer: OneShotTimer) { self.timer.withLock { $0 = timer } }
+        func end() {
+            continuation.withLock { $0.take() }?.resume()
+            timer.withLock { $0.take() }?.cancel()
+        }
+    }
+
+    /// Ends the pipeline: no callback follows.
+    func stop() async {
+        for sink in pipeline.appSinks.values { sink.removeHandlers() }
+        if bin.connectionState == .connected { await bin.sayGoodbye(in: pipeline) }
+        _ = try? await pipeline.setState(.null)
+    }
+}
+
+extension PeerError {
+    init(_ error: PipelineError) {
+        let code: Code =
+            switch error.code {
+            case .missingElement: .missingElement
+            case .deadlineExceeded: .deadlineExceeded
+            default: .failed
+            }
+        var reason = error
+        reason.advice = nil
+        self.init(code, message: reason.description, advice: error.advice)
+    }
+}

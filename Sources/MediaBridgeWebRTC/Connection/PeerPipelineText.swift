@@ -1,0 +1,97 @@
+internal import MediaCore
+
+/// The gst-launch string of one peer connection.
+struct PeerPipelineText {
+    /// The names of elements in the string.
+    static let bin = "peer"
+    static func source(_ kind: MediaKind) -> String { "\(kind.rawValue)-units" }
+    static func payloader(_ kind: MediaKind) -> String { "\(kind.rawValue)-payloader" }
+    static func depayloader(_ codec: PeerStream.Codec) -> String { "\(codec.label)-depayloader" }
+    static func sink(_ codec: PeerStream.Codec) -> String { "\(codec.label)-units" }
+
+    /// The largest packet, in bytes: what passes through every tunnel.
+    private static let packetSize = 1200
+
+    /// Returns the string of a connection that sends.
+    ///
+    /// - Parameter sources: The number of each stream's source (SSRC). It stands in the caps, because
+    ///   nothing has flowed when the description is made, and a browser shows nothing without it.
+    static func sending(_ streams: [PeerStream], sources: [UInt32]) -> String {
+        var text = "webrtcbin name=\(bin) bundle-policy=max-bundle latency=0 "
+        for (stream, source) in zip(streams, sources) {
+            let kind = stream.codec.kind
+            text += "appsrc name=\(Self.source(kind)) is-live=true format=time ! "
+            text += payloading(stream.codec)
+            text += " name=\(payloader(kind)) pt=\(stream.payload) ssrc=\(source) mtu=\(packetSize) ! "
+            text += "\(caps(of: stream)),ssrc=(uint)\(source) ! \(bin). "
+        }
+        return text
+    }
+
+    private static func payloading(_ codec: PeerStream.Codec) -> String {
+        switch codec {
+        case .video(.h264):
+            // Parameter sets are put in front of each key picture by the parser; the payloader would put
+            // them in front of each of its slices, and receivers take these for pictures.
+            "h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au ! "
+                + "rtph264pay config-interval=0 aggregate-mode=zero-latency"
+        case .video: "rtpvp8pay picture-id-mode=15-bit"
+        case .audio(.alaw): "rtppcmapay"
+        case .audio(.mulaw): "rtppcmupay"
+        case .audio: "rtpopuspay"
+        }
+    }
+
+    /// Returns the string of a connection that receives. What a pad gives is linked to the depayloader
+    /// of its encoding when the pad is there.
+    static func receiving(_ codecs: [PeerStream.Codec], latency: Int) -> String {
+        var text = "webrtcbin name=\(bin) bundle-policy=max-bundle latency=\(latency) "
+        for codec in codecs {
+            text += "\(depayloading(codec)) ! appsink name=\(sink(codec)) sync=false async=false "
+        }
+        return text
+    }
+
+    private static func depayloading(_ codec: PeerStream.Codec) -> String {
+        let name = "name=\(depayloader(codec))"
+        switch codec {
+        case .video(.h264):
+            return "rtph264depay \(name) request-keyframe=true wait-for-keyframe=true ! "
+                + "h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au"
+        case .video: return "rtpvp8depay \(name) request-keyframe=true wait-for-keyframe=true"
+        case .audio(.alaw): return "rtppcmadepay \(name)"
+        case .audio(.mulaw): return "rtppcmudepay \(name)"
+        case .audio: return "rtpopusdepay \(name)"
+        }
+    }
+
+    /// Returns the caps of a stream's packets.
+    static func caps(of stream: PeerStream) -> String {
+        var text =
+            "application/x-rtp,media=\(stream.codec.kind.rawValue),"
+            + "encoding-name=\(PayloadEncoding.name(of: stream.codec) ?? ""),"
+            + "clock-rate=\(PayloadEncoding.clockRate(of: stream.codec)),payload=\(stream.payload)"
+        if stream.codec == .audio(.opus) { text += ",encoding-params=(string)2" }
+        guard stream.isVideo else { return text }
+        text += ",rtcp-fb-nack=(boolean)true,rtcp-fb-nack-pli=(boolean)true,rtcp-fb-ccm-fir=(boolean)true"
+        if stream.estimatesBitRate { text += ",rtcp-fb-goog-remb=(boolean)true" }
+        if let number = stream.transportNumbers {
+            text += ",rtcp-fb-transport-cc=(boolean)true"
+                + ",extmap-\(number)=(string)\(SessionDescription.transportNumbersURI)"
+        }
+        return text
+    }
+}
+
+extension PeerStream.Codec {
+    /// Video or audio.
+    var kind: MediaKind { if case .video = self { .video } else { .audio } }
+
+    /// A word for the codec in names of elements.
+    var label: String {
+        switch self {
+        case .video(let codec): "video-\(codec)"
+        case .audio(let codec): "audio-\(codec)"
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import BridgeEngine
+internal import GStreamerKit
+internal import MediaBridge
+internal import MediaCore
+internal import Synchronization
+
+/// Gives the units that come out of a connection's pipeline to its observer.
+///
+/// Thread: units come on a streaming thread of their stream.
+final class PeerReceiver: Sendable {
+    private struct Counts {
+        var balance = FrameBalance()
+        var bytes = 0
+        var hasKeyFrame = false
+    }
+    private struct State {
+        var video = Counts()
+        var audio = Counts()
+    }
+    private let state = Mutex(State())
+    private let agreed = Mutex<[MediaKind: PeerStream.Codec]>([:])
+    private let events: PeerEvents
+    private let liveTiming: LiveTiming
+    private let sinks: [(codec: PeerStream.Codec, sink: AppSink)]
+    /// The most units that wait for the observer.
+    private static let depth = 256
+    /// Called with each unit, on its streaming thread.
+    private let onUnit: @Sendable () -> Void
+
+    /// - Parameter latency: How long the pipeline waits for packets.
+    init(
+        _ codecs: [PeerStream.Codec], in link: PeerPipeline, _ events: PeerEvents, latency: MediaTime,
+        onUnit: @escaping @Sendable () -> Void
+    ) {
+        self.events = events
+        self.onUnit = onUnit
+        liveTiming = LiveTiming(clockOrigin: MediaTime(link.origin), latency: latency)
+        let sinks = link.pipeline.appSinks
+        self.sinks = codecs.compactMap { codec in
+            sinks[PeerPipelineText.sink(codec)].map { (codec, $0) }
+        }
+        for (place, sink) in self.sinks.map(\.sink).enumerated() {
+            sink.configure(depth: Self.depth, isPaced: false)
+            sink.setHandlers(
+                onSample: { [weak self] in
+                    self?.pull(place)
+                    return .ok
+                }, onEnd: {})
+        }
+        link.bin.element.onSourcePad { [weak self, weak pipeline = link.pipeline] pad in
+            guard let self, let pipeline, let kind = pad.packetMedia.flatMap({ MediaKind(rawValue: $0) }),
+                let codec = self.agreed.withLock({ $0[kind] }),
+                let sink = pipeline.element(named: PeerPipelineText.depayloader(codec))?.pad("sink"),
+                !sink.isLinked
+            else { return }
+            _ = pad.link(to: sink)
+        }
+    }
+
+    /// Notes which codecs come.
+    func expect(_ streams: [PeerStream]) {
+        agreed.withLock { for stream in streams { $0[stream.codec.kind] = stream.codec } }
+    }
+
+    private func pull(_ place: Int) {
+        let (codec, sink) = sinks[place]
+        if let sample = sink.tryPull() { receive(sample, codec) }
+    }
+
+    private func receive(_ sample: consuming Sample, _ codec: PeerStream.Codec) {
+        onUnit()
+        guard let caps = sample.caps, let time = sample.runningTime else {
+            return count(codec.kind, .dropped(.noTime), 0)
+        }
+        guard let buffer = sample.takeBuffer() else { return }
+        let size = buffer.byteCount
+        let due = MediaTime(nanoseconds: time)
+        guard let observer = events.observer else {
+            return count(codec.kind, .dropped(.closed), size)
+        }
+        switch codec {
+        case .video:
+            let unit = EncodedVideoFrame(
+                buffer, caps: caps, runningTime: due, liveTiming: liveTiming)
+            guard isUsable(unit) else { return count(.video, .dropped(.needsKeyFrame), size) }
+            observer.receive(unit)
+            count(.video, .accepted, size)
+        case .audio:
+            observer.receive(
+                EncodedAudioFrame(buffer, caps: caps, runningTime: due, liveTiming: liveTiming))
+            count(.audio, .accepted, size)
+        }
+    }
+
+    /// Whether a key frame has come. The depayloader leaves out what follows a loss.
+    private func isUsable(_ unit: EncodedVideoFrame) -> Bool {
+        let isKeyFrame = unit.isKeyFrame
+        return state.withLock { state in
+            if isKeyFrame { state.video.hasKeyFrame = true }
+            return state.video.hasKeyFrame
+        }
+    }
+
+    private func count(_ kind: MediaKind, _ disposition: FrameDisposition, _ size: Int) {
+        state.withLock { state in
+            var counts = kind == .video ? state.video : state.audio
+            counts.balance.offered += 1
+            counts.bytes += size
+            switch disposition {
+            case .accepted: counts.balance.delivered += 1
+            case .dropped(let cause): counts.balance.dropped[cause] += 1
+            }
+            if kind == .video { state.video = counts } else { state.audio = counts }
+        }
+    }
+
+    /// Asks the peer for a key frame.
+    func requestKeyFrame() {
+        for (codec, sink) in sinks where codec.kind == .video && sink.isFed {
+            _ = sink.requestKeyFrame()
+        }
+    }
+
+    /// Returns the counts of a stream.
+    func counts(of kind: MediaKind) -> PeerStatistics.Stream {
+        state.withLock { state in
+            let counts = kind == .video ? state.video : state.audio
+            var stream = PeerStatistics.Stream()
+            stream.units = counts.balance
+            stream.bytes = counts.bytes
+            return stream
+        }
+    }
+}

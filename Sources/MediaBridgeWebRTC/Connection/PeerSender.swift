@@ -1,0 +1,149 @@
+internal import BridgeEngine
+internal import GStreamerKit
+internal import MediaBasics
+internal import MediaBridge
+internal import MediaCore
+internal import Synchronization
+
+/// Sends the units of one stream into the pipeline of a connection.
+///
+/// Thread: any, one unit at a time.
+final class PeerSender: Sendable {
+    let stream: PeerStream
+    /// The number of the stream's source (SSRC).
+    let source: UInt32
+    private let input: AppSource
+    private let origin: ClockTime
+    private struct State {
+        var isOpen = false
+        var isClosed = false
+        var chain = ReferenceChain()
+        /// Of the last unit. Retained, so that no other caps can get the same identity.
+        var caps: Caps?
+        /// What is added to the times of units that are not live.
+        var shift: MediaTime?
+        var last: MediaTime?
+        var balance = FrameBalance()
+        var bytes = 0
+    }
+    private let state = Mutex(State())
+    private let packets = Atomic<Int>(0)
+    /// The most units and bytes that wait for the network.
+    private static let (depth, bytes) = (120, 8_000_000)
+
+    /// `nil` if the pipeline has no such stream.
+    init?(_ stream: PeerStream, _ source: UInt32, in link: PeerPipeline) {
+        guard
+            let input = link.pipeline.appSources[PeerPipelineText.source(stream.codec.kind)],
+            let payloader = link.pipeline.element(
+                named: PeerPipelineText.payloader(stream.codec.kind))?.pad("src")
+        else { return nil }
+        self.stream = stream
+        self.source = source
+        self.input = input
+        origin = link.origin
+        input.configure(depth: Self.depth, dropsOldest: false)
+        payloader.onBuffer { [weak self] in self?.packets.add(1, ordering: .relaxed) }
+    }
+
+    /// Calls `body` when the peer asks for a key frame, on a thread of GStreamer.
+    func onKeyFrameRequest(_ body: @escaping @Sendable () -> Void) {
+        input.element.pad("src")?.onKeyFrameRequest(body)
+    }
+
+    /// Lets units through: the peer is there.
+    func open() { state.withLock { $0.isOpen = true } }
+
+    /// Lets no more units through.
+    func close() { state.withLock { ($0.isClosed, $0.caps) = (true, nil) } }
+
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        guard stream.codec == .video(unit.codec) else { return count(.wrongBufferType) }
+        let references = unit.references
+        return send(unit.runningTime, unit.liveTiming, wrapping: { try unit.wrapped() }) { state in
+            state.chain.admits(references)
+        }
+    }
+
+    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
+        guard stream.codec == .audio(unit.codec) else { return count(.wrongBufferType) }
+        return send(unit.runningTime, unit.liveTiming, wrapping: { try unit.wrapped() }) { _ in true }
+    }
+
+    private func count(_ disposition: FrameDisposition) -> FrameDisposition {
+        state.withLock { Self.count(disposition, in: &$0) }
+    }
+
+    private static func count(
+        _ disposition: FrameDisposition, in state: inout State
+    ) -> FrameDisposition {
+        state.balance.offered += 1
+        switch disposition {
+        case .accepted: state.balance.delivered += 1
+        case .dropped(let cause): state.balance.dropped[cause] += 1
+        }
+        return disposition
+    }
+
+    private func send(
+        _ time: MediaTime?, _ live: LiveTiming?,
+        wrapping wrap: () throws -> ElementChain.BufferWithCaps, admits: (inout State) -> Bool
+    ) -> FrameDisposition {
+        let refusal: DropCause? = state.withLock { state in
+            if state.isClosed { return .closed }
+            if !state.isOpen { return .notStarted }
+            return time == nil ? .noTime : nil
+        }
+        if let refusal { return count(.dropped(refusal)) }
+        guard let time, let wrapped = try? wrap() else { return count(.dropped(.failed)) }
+        let isFull = input.queuedBuffers >= Self.depth || input.queuedBytes >= Self.bytes
+        let caps = wrapped.caps
+        var own: Buffer? = wrapped.buffer.retained().withOwnHeader()
+        return state.withLock { state in
+            if isFull {
+                _ = state.chain.lose()
+                return Self.count(.queueFull, in: &state)
+            }
+            guard admits(&state) else { return Self.count(.dropped(.needsKeyFrame), in: &state) }
+            let due = self.due(time, live, &state)
+            guard let stamp = ClockTime(due), var buffer = own.take() else {
+                return Self.count(.dropped(.early), in: &state)
+            }
+            if let last = state.last, due < last, stream.isVideo {
+                return Self.count(.dropped(.backwards), in: &state)
+            }
+            state.last = due
+            buffer.presentationTime = stamp
+            buffer.decodingTime = nil
+            if state.caps?.identity != caps.identity {
+                state.caps = caps
+                input.setCaps(caps)
+            }
+            let size = buffer.byteCount
+            guard input.push(buffer) == .ok else { return Self.count(.dropped(.closed), in: &state) }
+            state.bytes += size
+            return Self.count(.accepted, in: &state)
+        }
+    }
+
+    /// Returns the running time of a unit in the pipeline.
+    private func due(_ time: MediaTime, _ live: LiveTiming?, _ state: inout State) -> MediaTime {
+        let zero = MediaTime(origin)
+        if let live { return time + live.clockOrigin - zero }
+        // What is not live is due when it comes.
+        let shift = state.shift ?? MediaTime(SharedClock.now) - zero - time
+        state.shift = shift
+        return time + shift
+    }
+
+    /// The counts so far.
+    var counts: PeerStatistics.Stream {
+        state.withLock { state in
+            var counts = PeerStatistics.Stream()
+            counts.units = state.balance
+            counts.bytes = state.bytes
+            counts.packets = packets.load(ordering: .relaxed)
+            return counts
+        }
+    }
+}

@@ -1,0 +1,136 @@
+/// An m-line and its attributes.
+package struct MediaSection: Sendable {
+    /// What an m-line is about.
+    package enum Kind: String, Sendable {
+        case audio, video
+        /// A data channel.
+        case application
+    }
+
+    /// The kind; `nil` for one that WebRTC does not use.
+    package let kind: Kind?
+    /// The first word of the line.
+    let name: String
+    /// The port; a number without a meaning for a stream that is wanted.
+    package let port: Int
+    /// The transport: `UDP/TLS/RTP/SAVPF`.
+    let transport: String
+    /// The payload types, or names of formats.
+    let formats: [String]
+    /// The attributes, in order.
+    package var attributes: [SessionDescription.Attribute] = []
+
+    /// Parses what follows `m=`; `nil` if there are too few words, or characters that do not belong there.
+    init?(_ text: Substring) {
+        let words = text.split(separator: " ")
+        guard words.count >= 4, words.count <= 260, words.allSatisfy({ $0.isToken("/-_.") }),
+            let port = Int(words[1].prefix { $0 != "/" }), (0...65_535).contains(port)
+        else { return nil }
+        name = String(words[0])
+        kind = Kind(rawValue: name)
+        self.port = port
+        transport = String(words[2])
+        formats = words[3...].map(String.init)
+    }
+
+    /// Returns the value of the first attribute of that name; `nil` if there is none.
+    package func value(of name: String) -> String? { attributes.first { $0.name == name }?.value }
+
+    /// Returns the values of all attributes of that name.
+    func values(of name: String) -> [String] {
+        attributes.lazy.filter { $0.name == name }.map(\.value)
+    }
+
+    /// The name of the m-line, by which candidates refer to it; `nil` if it has none, or one that is no
+    /// token.
+    package var mid: String? {
+        value(of: "mid").flatMap { $0.isToken("-_.+") && $0.utf8.count <= 64 ? $0 : nil }
+    }
+
+    /// Whether the stream is not wanted: a port of zero, unless it is there for the bundle alone (RFC 9143).
+    package var isRefused: Bool { port == 0 && !has("bundle-only") }
+
+    /// Whether the peer sends. Without a direction it does both.
+    package var isSending: Bool { !has("recvonly") && !has("inactive") && !isRefused }
+    /// Whether the peer receives.
+    package var isReceiving: Bool { !has("sendonly") && !has("inactive") && !isRefused }
+
+    private func has(_ name: String) -> Bool { attributes.contains { $0.name == name } }
+
+    /// The formats of RTP, in the peer's order of preference.
+    package var payloads: [PayloadFormat] {
+        let maps = values(of: "rtpmap"), parameters = values(of: "fmtp")
+        let feedback = values(of: "rtcp-fb")
+        var formats: [PayloadFormat] = []
+        for format in self.formats {
+            guard let number = UInt8(format), number < 128,
+                !formats.contains(where: { $0.number == Int(number) })
+            else { continue }
+            let prefix = "\(number) "
+            let own = feedback.filter { $0.hasPrefix(prefix) || $0.hasPrefix("* ") }
+                .map { String($0.drop { $0 != " " }.dropFirst()) }
+            let known = PayloadFormat(
+                number: Int(number), map: maps.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count),
+                parameters: parameters.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count),
+                feedback: own)
+            if let known { formats.append(known) }
+        }
+        return formats
+    }
+}
+
+/// A payload type of RTP, and what it stands for.
+package struct PayloadFormat: Hashable, Sendable {
+    /// The payload type, 0 to 127.
+    package let number: Int
+    /// The name of the encoding, in capital letters: `H264`.
+    package let encoding: String
+    /// The rate of its clock, in Hz.
+    package let clockRate: Int
+    /// The parameters of `a=fmtp`, names in lower case.
+    package let parameters: [String: String]
+    /// The feedback that the peer gives: `nack pli`.
+    let feedback: [String]
+
+    /// `nil` if the numbers are out of range, or if a dynamic type has no `a=rtpmap`.
+    init?(number: Int, map: Substring?, parameters: Substring?, feedback: [String]) {
+        let text = map ?? Self.fixed[number].map { Substring($0) }
+        guard let parts = text?.split(separator: "/"), parts.count >= 2,
+            parts[0].isToken("-_.+"), let rate = Int(parts[1]), (1...1_000_000).contains(rate)
+        else { return nil }
+        self.number = number
+        encoding = parts[0].uppercased()
+        clockRate = rate
+        var values: [String: String] = [:]
+        for parameter in (parameters ?? "").split(separator: ";").prefix(64) {
+            let words = parameter.split(separator: "=", maxSplits: 1)
+            guard words.count == 2 else { continue }
+            let name = words[0].filter { $0 != " " }.lowercased()
+            values[name] = String(words[1].filter { $0 != " " })
+        }
+        self.parameters = values
+        self.feedback = feedback
+    }
+
+    /// The payload types with a meaning of their own (RFC 3551).
+    private static let fixed = [0: "PCMU/8000", 8: "PCMA/8000"]
+
+    /// The payload type that this one sends again (RFC 4588); `nil` for any other.
+    var resends: Int? { encoding == "RTX" ? parameters["apt"].flatMap { Int($0) } : nil }
+}
+
+extension StringProtocol {
+    /// Whether it consists of letters and digits of ASCII and of these other characters, and is not
+    /// empty.
+    func isToken(_ others: String) -> Bool {
+        !isEmpty
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: others.utf8.contains(byte)
+                }
+            }
+    }
+}

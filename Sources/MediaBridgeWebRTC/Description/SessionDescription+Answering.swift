@@ -1,0 +1,82 @@
+extension SessionDescription {
+    /// Returns webrtcbin's answer to the cleaned description as one to this description: with an m-line
+    /// for each of its m-lines, those that are not used refused.
+    ///
+    /// - Parameters:
+    ///   - text: The answer of webrtcbin.
+    ///   - lines: The place in this description of each m-line of the answer.
+    func completing(answer text: String, lines: [Int]) -> String {
+        var sections: [String] = [""]
+        for line in text.split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("m=") { sections.append("") }
+            sections[sections.count - 1] += line + "\r\n"
+        }
+        var result = sections[0]
+        for (place, section) in media.enumerated() {
+            if let number = lines.firstIndex(of: place), number + 1 < sections.count {
+                result += Self.asPeersExpect(sections[number + 1])
+            } else {
+                result += section.refusal
+            }
+        }
+        return result
+    }
+
+    /// Returns a description of webrtcbin in the form that peers expect: with the profile of H.264, without
+    /// which some assume one that is never sent, and with a port for what is in the bundle, which some take
+    /// for refused otherwise.
+    static func asPeersExpect(_ text: String) -> String {
+        let sections = text.split(separator: "\r\nm=", omittingEmptySubsequences: false)
+        return sections.enumerated().map { number, section in
+            asPeersExpect(section: number == 0 ? String(section) : "m=\(section)")
+        }.joined()
+    }
+
+    private static func asPeersExpect(section text: String) -> String {
+        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+        let types = lines.compactMap { line -> String? in
+            guard line.hasPrefix("a=rtpmap:"), line.uppercased().contains(" H264/") else { return nil }
+            return String(line.dropFirst("a=rtpmap:".count).prefix { $0 != " " })
+        }
+        var result = ""
+        var missing = Set(types)
+        for line in lines where line != "a=bundle-only" {
+            // webrtcbin writes port 0 for what is in the bundle, which some peers take for a refusal.
+            let isBundled = lines.contains("a=bundle-only") && line.hasPrefix("m=")
+            let line = isBundled ? line.replacing(" 0 ", with: " 9 ", maxReplacements: 1) : line
+            let type = types.first { line.hasPrefix("a=fmtp:\($0) ") }
+            guard let type else {
+                result += line + "\r\n"
+                continue
+            }
+            missing.remove(type)
+            result += line + Self.lacking(in: line) + "\r\n"
+        }
+        guard !missing.isEmpty else { return result }
+        for type in types where missing.contains(type) {
+            let map = lines.first { $0.hasPrefix("a=rtpmap:\(type) ") } ?? ""
+            let parameters = Self.lacking(in: "").dropFirst()
+            result = result.replacing(map + "\r\n", with: "\(map)\r\na=fmtp:\(type) \(parameters)\r\n")
+        }
+        return result
+    }
+
+    private static func lacking(in line: String) -> String {
+        var text = ""
+        for (name, value) in [
+            ("packetization-mode", "1"), ("profile-level-id", "42e01f"),
+            ("level-asymmetry-allowed", "1"),
+        ] where !line.contains("\(name)=") {
+            text += ";\(name)=\(value)"
+        }
+        return text
+    }
+}
+
+extension MediaSection {
+    /// The m-line of an answer that does not want this one.
+    fileprivate var refusal: String {
+        let mid = self.mid.map { "a=mid:\($0)\r\n" } ?? ""
+        return "m=\(name) 0 \(transport) \(formats.joined(separator: " "))\r\nc=IN IP4 0.0.0.0\r\n\(mid)a=inactive\r\n"
+    }
+}

@@ -1,0 +1,156 @@
+extension SessionDescription {
+    /// Returns the parts of a peer's description that webrtcbin needs, written anew: the m-lines of
+    /// `streams` with their payload types alone, and data channels. So nothing that a peer writes reaches
+    /// webrtcbin unread; it aborts the process for some descriptions.
+    ///
+    /// - Parameters:
+    ///   - streams: The streams that are used.
+    ///   - keepsRefused: Whether all m-lines stay, as in an answer to webrtcbin's own offer.
+    /// - Returns: The text, and the place in this description of each of its m-lines.
+    /// - Throws: ``PeerError/Code/badDescription`` if an m-line lacks what a connection needs.
+    func cleaned(
+        for streams: [PeerStream], keepingRefused keepsRefused: Bool = false
+    ) throws(PeerError) -> (text: String, lines: [Int]) {
+        var places = streams.map(\.line)
+        if let channel = media.firstIndex(where: { $0.isDataChannel }) { places.append(channel) }
+        if keepsRefused { places = Array(media.indices) }
+        places.sort()
+        var body = "", mids: [String] = []
+        for place in places {
+            let section = media[place]
+            guard let mid = section.mid else {
+                throw PeerError(
+                    .badDescription, message: "m-line \(place + 1) has no a=mid",
+                    advice: "a WebRTC library of today")
+            }
+            let stream = streams.first { $0.line == place }
+            let isUsed = stream != nil || section.isDataChannel
+            if isUsed { mids.append(mid) }
+            body += try text(of: section, mid: mid, for: stream, isUsed: isUsed)
+        }
+        let head = """
+            v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE \(mids.joined(separator: " "))\r
+            a=msid-semantic: WMS *\r\n
+            """
+        return (head + body, places)
+    }
+
+    private func text(
+        of section: MediaSection, mid: String, for stream: PeerStream?, isUsed: Bool
+    ) throws(PeerError) -> String {
+        var formats = isUsed ? ["webrtc-datachannel"] : Array(section.formats.prefix(1))
+        if let stream {
+            formats = ([stream.payload] + [stream.resendPayload].compactMap { $0 }).map(String.init)
+        }
+        var lines = [
+            "m=\(section.name) \(isUsed ? 9 : 0) \(section.transport) \(formats.joined(separator: " "))",
+            "c=IN IP4 0.0.0.0", "a=mid:\(mid)",
+        ]
+        lines += try connection(of: section)
+        if let stream {
+            lines += media(of: section, stream)
+        } else {
+            lines.append(isUsed ? "a=sctp-port:5000" : "a=inactive")
+        }
+        lines += section.values(of: "candidate").prefix(64)
+            .filter { CandidateText.isUsable("candidate:\($0)") }
+            .map { "a=candidate:\($0)" }
+        return lines.map { $0 + "\r\n" }.joined()
+    }
+
+    /// The lines about ICE and DTLS.
+    private func connection(of section: MediaSection) throws(PeerError) -> [String] {
+        // A stream that the peer has refused has none of them; those of another one do no harm.
+        let complete = section.value(of: "ice-ufrag") == nil ? media.first { !$0.isRefused } : section
+        let source = complete ?? section
+        let user = value(of: "ice-ufrag", in: source) ?? ""
+        let password = value(of: "ice-pwd", in: source) ?? ""
+        let fingerprint = value(of: "fingerprint", in: source) ?? ""
+        let setup = value(of: "setup", in: source) ?? "actpass"
+        guard user.isToken("+/=-_"), (4...256).contains(user.utf8.count), password.isToken("+/=-_"),
+            (22...256).contains(password.utf8.count)
+        else { throw Self.lacking("a=ice-ufrag and a=ice-pwd") }
+        guard Self.isFingerprint(fingerprint) else { throw Self.lacking("a=fingerprint") }
+        guard ["actpass", "active", "passive"].contains(setup) else { throw Self.lacking("a=setup") }
+        return [
+            "a=ice-ufrag:\(user)", "a=ice-pwd:\(password)", "a=ice-options:trickle",
+            "a=fingerprint:\(fingerprint)", "a=setup:\(setup)",
+        ]
+    }
+
+    private static func lacking(_ what: String) -> PeerError {
+        PeerError(
+            .badDescription, message: "the session description has no valid \(what)",
+            advice: "WebRTC with ICE and DTLS: plain RTP is not spoken here")
+    }
+
+    /// `sha-256 AB:CD:…`
+    private static func isFingerprint(_ text: String) -> Bool {
+        let words = text.split(separator: " ")
+        guard words.count == 2, words[0].isToken("-") else { return false }
+        let bytes = words[1].split(separator: ":", omittingEmptySubsequences: false)
+        return (16...64).contains(bytes.count)
+            && bytes.allSatisfy { $0.utf8.count == 2 && $0.allSatisfy(\.isHexDigit) }
+    }
+
+    private func media(of section: MediaSection, _ stream: PeerStream) -> [String] {
+        let direction =
+            switch (section.isSending, section.isReceiving) {
+            case (true, true): "sendrecv"
+            case (true, false): "sendonly"
+            case (false, true): "recvonly"
+            case (false, false): "inactive"
+            }
+        let name = PayloadEncoding.name(of: stream.codec) ?? ""
+        let rate = PayloadEncoding.clockRate(of: stream.codec)
+        var lines = ["a=\(direction)", "a=rtcp-mux"]
+        if let number = stream.transportNumbers {
+            lines.append("a=extmap:\(number) \(Self.transportNumbersURI)")
+        }
+        let channels = stream.codec == .audio(.opus) ? "/2" : ""
+        lines.append("a=rtpmap:\(stream.payload) \(name)/\(rate)\(channels)")
+        if stream.codec == .video(.h264) {
+            // Any profile: who receives H.264 decodes what comes, and who sends it is asked for the
+            // simplest one.
+            lines.append("a=fmtp:\(stream.payload) packetization-mode=1")
+        }
+        let feedback = section.payloads.first { $0.number == stream.payload }?.feedback ?? []
+        for kind in Self.usedFeedback where feedback.contains(kind) {
+            guard kind != "transport-cc" || stream.transportNumbers != nil else { continue }
+            lines.append("a=rtcp-fb:\(stream.payload) \(kind)")
+        }
+        if let resend = stream.resendPayload {
+            lines += ["a=rtpmap:\(resend) rtx/\(rate)", "a=fmtp:\(resend) apt=\(stream.payload)"]
+        }
+        return lines + sources(of: section)
+    }
+
+    private static let usedFeedback = ["nack", "nack pli", "ccm fir", "goog-remb", "transport-cc"]
+
+    /// The lines that say which packets belong to the stream.
+    private func sources(of section: MediaSection) -> [String] {
+        var lines: [String] = []
+        for value in section.values(of: "ssrc-group").prefix(8) {
+            let words = value.split(separator: " ")
+            guard words.count == 3, words[0] == "FID", words[1...].allSatisfy({ UInt32($0) != nil })
+            else { continue }
+            lines.append("a=ssrc-group:\(value)")
+        }
+        for value in section.values(of: "ssrc").prefix(16) {
+            let words = value.split(separator: " ", maxSplits: 1)
+            guard words.count == 2, UInt32(words[0]) != nil, words[1].hasPrefix("cname:"),
+                words[1].dropFirst(6).isToken("+/=-_.{}@")
+            else { continue }
+            lines.append("a=ssrc:\(value)")
+        }
+        return lines
+    }
+}
+
+extension MediaSection {
+    /// Whether it is a data channel that is wanted.
+    var isDataChannel: Bool {
+        kind == .application && !isRefused && transport.hasSuffix("DTLS/SCTP")
+            && formats == ["webrtc-datachannel"]
+    }
+}
