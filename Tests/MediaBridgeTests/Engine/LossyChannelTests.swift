@@ -75,6 +75,11 @@ import Testing
                 outgoing = await sender.statistics.channel?.outgoing
             }
             let frames = try #require(outgoing)
+            // A unit counts as delivered when it is handed over, which is before the receiver counts it.
+            func received() async -> Int {
+                await receiver.statistics.remote["camera"]?[.main]?.received ?? 0
+            }
+            while await received() < frames.delivered, !Task.isCancelled { await Task.yield() }
             await receiver.shutDown()
             await sender.shutDown()
             let report = try await recorder.stop()
