@@ -132,6 +132,9 @@ let package = Package(
                     name: "FlyingFox", package: "FlyingFox",
                     condition: .when(traits: ["Command"])),
                 .product(
+                    name: "FlyingSocks", package: "FlyingFox",
+                    condition: .when(traits: ["Command"])),
+                .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["Command"])),
             ],

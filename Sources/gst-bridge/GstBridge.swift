@@ -19,7 +19,7 @@ struct GstBridge: AsyncParsableCommand {
         version: "gst-bridge \(MediaBridgeVersion.text)",
         subcommands: [
             RunCommand.self, RecordCommand.self, RepairCommand.self, SnapshotCommand.self,
-            DoctorCommand.self,
+            DoctorCommand.self, ShareCommand.self, ReceiveCommand.self,
         ])
 
     static func main() async {

@@ -1,0 +1,207 @@
+public import HTTPTypes
+
+extension WebRTCServer {
+    /// The most bytes of a request's body that are of use: longer ones are refused with 413, whether the caller
+    /// has read all of it or one byte more.
+    public static let maximumBodyLength = 256 * 1024
+
+    /// Answers a request: WHEP, WHIP, or a page.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its path is absolute, with the query, and its authority is the `Host` field.
+    ///   - body: The body.
+    /// - Returns: The response, to be sent as it is, and its body.
+    public func respond(
+        to request: HTTPRequest, body: [UInt8]
+    ) async -> (HTTPResponse, [UInt8]) {
+        let rules = AccessRules(configuration)
+        var reply: Reply
+        do throws(Refusal) {
+            reply = try await self.reply(to: request, body, rules)
+        } catch {
+            reply = Reply(error)
+        }
+        reply.response.headerFields[.xContentTypeOptions] = "nosniff"
+        if let origin = rules.allowedOrigin(for: request) {
+            reply.response.headerFields[.accessControlAllowOrigin] = origin
+            reply.response.headerFields[.accessControlExposeHeaders] =
+                "Location, ETag, Link, Accept-Patch, Retry-After"
+            if origin != "*" { reply.response.headerFields[.vary] = "Origin" }
+        }
+        if request.method == .head { reply.body = [] }
+        return (reply.response, reply.body)
+    }
+
+    private func reply(
+        to request: HTTPRequest, _ body: [UInt8], _ rules: AccessRules
+    ) async throws(Refusal) -> Reply {
+        try rules.checkOrigin(of: request)
+        let (path, query) = ServerPath.split(request.path ?? "")
+        guard let place = ServerPath(path, configuration) else { throw .notFound }
+        let allowed = place.methods.joined(separator: ", ")
+        guard place.methods.contains(request.method.rawValue) else {
+            throw Refusal(.methodNotAllowed, "allowed here: \(allowed)", [.allow: allowed])
+        }
+        guard body.count <= Self.maximumBodyLength else { throw .tooLong }
+        if request.method == .options { return options(place, allowed, request, rules) }
+        switch place {
+        case .viewerPage, .senderPage: return page(place)
+        case .endpoint(let kind):
+            try rules.authorize(request)
+            return try await post(kind, String(path), query, request, body)
+        case .session(let kind, let id):
+            try rules.authorize(request)
+            guard let session = channel?.session(id, kind) else { throw .noSession }
+            guard request.method == .patch else {
+                await session.end()
+                return Reply(.ok)
+            }
+            return try patch(session, request, body)
+        }
+    }
+
+    private func options(
+        _ place: ServerPath, _ allowed: String, _ request: HTTPRequest, _ rules: AccessRules
+    ) -> Reply {
+        var reply = Reply(.noContent)
+        reply.response.headerFields[.allow] = allowed
+        if rules.allowedOrigin(for: request) != nil {
+            reply.response.headerFields[.accessControlAllowMethods] = allowed
+            reply.response.headerFields[.accessControlAllowHeaders] =
+                "Authorization, Content-Type, If-Match"
+            reply.response.headerFields[.accessControlMaxAge] = "600"
+        }
+        if case .endpoint = place {
+            reply.response.headerFields[.acceptPost] = "application/sdp"
+            // Servers may have passwords: only who may connect is told.
+            if (try? rules.authorize(request)) != nil { addServers(to: &reply) }
+        }
+        return reply
+    }
+
+    private func page(_ place: ServerPath) -> Reply {
+        let needsServers = !links.isEmpty
+        let html =
+            place == .viewerPage
+            ? ViewerPage.html(title: configuration.title, asksForServers: needsServers)
+            : SenderPage.html(title: configuration.title, asksForServers: needsServers)
+        var reply = Reply(.ok)
+        reply.body = Array(html.utf8)
+        reply.response.headerFields[.contentType] = "text/html; charset=utf-8"
+        reply.response.headerFields[.cacheControl] = "no-store"
+        reply.response.headerFields[.referrerPolicy] = "no-referrer"
+        reply.response.headerFields[.contentSecurityPolicy] =
+            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+            + "connect-src 'self'; media-src 'self' blob:; img-src 'self' data:; "
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+        return reply
+    }
+
+    // MARK: Sessions
+
+    private func post(
+        _ kind: PeerSession.Kind, _ path: String, _ query: Substring, _ request: HTTPRequest,
+        _ body: [UInt8]
+    ) async throws(Refusal) -> Reply {
+        guard MediaType(request.headerFields[.contentType]) == .sdp else {
+            throw Refusal(
+                .unsupportedMediaType, "an offer is application/sdp",
+                [.acceptPost: "application/sdp"])
+        }
+        guard let offer = String(validating: body, as: UTF8.self) else {
+            throw Refusal(.badRequest, "this is no offer of WebRTC: it is not UTF-8")
+        }
+        let outline = try OfferOutline(offer, kind)
+        let name = try ServerPath.name(in: query)
+        guard let channel else { throw Refusal(.nothingShared) }
+        let admitted: (session: PeerSession, answer: String)
+        do throws(ServedChannel.Refusal) {
+            admitted = try await channel.admit(kind, offer, name: name)
+        } catch {
+            throw Refusal(error)
+        }
+        admitted.session.userFragment = outline.userFragment
+        var reply = Reply(.created)
+        reply.body = Array(admitted.answer.utf8)
+        reply.response.headerFields[.contentType] = "application/sdp"
+        reply.response.headerFields[.location] = "\(path)/\(admitted.session.id)"
+        reply.response.headerFields[.eTag] = admitted.session.entityTag
+        reply.response.headerFields[.acceptPatch] = MediaType.trickle.name
+        reply.response.headerFields[.cacheControl] = "no-store"
+        addServers(to: &reply)
+        return reply
+    }
+
+    private func patch(
+        _ session: PeerSession, _ request: HTTPRequest, _ body: [UInt8]
+    ) throws(Refusal) -> Reply {
+        guard MediaType(request.headerFields[.contentType]) == .trickle else {
+            throw Refusal(
+                .unsupportedMediaType, "candidates are \(MediaType.trickle.name)",
+                [.acceptPatch: MediaType.trickle.name])
+        }
+        // Clients that send none are tolerated: there is no other state that they could mean.
+        if let tags = request.headerFields[.ifMatch], !matches(session.entityTag, tags) {
+            throw Refusal(.preconditionFailed, "this is not the session's entity tag")
+        }
+        guard let text = String(validating: body, as: UTF8.self) else {
+            throw Refusal(.badRequest, "candidates are text in UTF-8")
+        }
+        let fragment: TrickleFragment
+        do throws(PeerError) { fragment = try TrickleFragment(parsing: text) } catch {
+            throw Refusal(.badRequest, error.message)
+        }
+        if let own = session.userFragment, let credentials = fragment.credentials,
+            credentials.userFragment != own
+        {
+            throw Refusal(
+                .unprocessableContent, "ICE is not restarted here: end the session and post anew")
+        }
+        session.add(fragment.candidates)
+        var reply = Reply(.noContent)
+        reply.response.headerFields[.eTag] = session.entityTag
+        return reply
+    }
+
+    private func matches(_ tag: String, _ tags: String) -> Bool {
+        tags.split(separator: ",").contains { part in
+            let part = part.drop { $0 == " " }.prefix { $0 != " " }
+            // Some clients leave the quotes out.
+            return part == "*" || part == tag || "\"\(part)\"" == tag
+        }
+    }
+
+    // MARK: Servers
+
+    private var links: [String] {
+        (configuration.peerServers ?? configuration.connection.servers)
+            .compactMap { ICEServerLink.link(to: $0) }
+    }
+
+    private func addServers(to reply: inout Reply) {
+        for link in links {
+            reply.response.headerFields.append(HTTPField(name: .link, value: link))
+        }
+    }
+}
+
+/// A response under construction, with its body.
+private struct Reply {
+    var response: HTTPResponse
+    var body: [UInt8] = []
+
+    init(_ status: HTTPResponse.Status) { response = HTTPResponse(status: status) }
+
+    /// A refusal, with its reason as text.
+    init(_ refusal: Refusal) {
+        response = HTTPResponse(status: refusal.status, headerFields: refusal.fields)
+        response.headerFields[.contentType] = "text/plain; charset=utf-8"
+        body = Array((refusal.text + "\n").utf8)
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let acceptPost = HTTPField.Name(known: "Accept-Post")
+    fileprivate static let acceptPatch = HTTPField.Name(known: "Accept-Patch")
+    fileprivate static let referrerPolicy = HTTPField.Name(known: "Referrer-Policy")
+}

@@ -1,0 +1,99 @@
+internal import BridgeEngine
+internal import MediaCore
+
+// What goes to the viewers.
+extension ServedChannel {
+    func publish(_ track: TrackID, feedback: any PublicationFeedback) -> any VideoPublication {
+        guard track == .main, !isOver else {
+            return refuse(feedback, "a server shares the main track alone, not \(track)")
+        }
+        let video = SharedVideo(feedback, in: self)
+        let before = state.withLock { state in
+            defer { state.video = video }
+            return state.video
+        }
+        if let before { end(before) }
+        updateViewers(of: video)
+        return video
+    }
+
+    private func refuse(
+        _ feedback: any PublicationFeedback, _ reason: String
+    ) -> any VideoPublication {
+        queue.post { _ in
+            feedback.stateChanged(.failed(EngineError(.sendingFailed, message: reason)))
+        }
+        return NoVideo()
+    }
+
+    func publishAudio() -> any AudioPublication {
+        let audio = SharedAudio(in: self)
+        let before = state.withLock { state in
+            defer { state.audio = audio }
+            return state.audio
+        }
+        before?.close()
+        return audio
+    }
+
+    /// Ends a publication of video, and with it the sessions of the viewers: they come again, and get what
+    /// there is then.
+    func end(_ video: SharedVideo) {
+        guard video.close() else { return }
+        let sent = video.sent
+        let (viewers, isCurrent) = state.withLock { state in
+            state.gone.sent += sent
+            guard state.video === video else { return ([PeerSession](), false) }
+            state.video = nil
+            return (state.sessions.values.filter { $0.kind == .viewer }, true)
+        }
+        guard isCurrent else { return }
+        for viewer in viewers { end(viewer, because: .quit) }
+    }
+
+    func end(_ audio: SharedAudio) {
+        audio.close()
+        state.withLock { state in
+            if state.audio === audio { state.audio = nil }
+        }
+    }
+
+    /// Ends the sessions of viewers who have agreed on another codec.
+    func endViewers(without codec: EncodedVideoFrame.Codec) {
+        for viewer in viewers where viewer.peer?.videoCodec.map({ $0 != codec }) ?? false {
+            end(viewer, because: .kicked)
+        }
+    }
+
+    // MARK: What viewers ask for
+
+    func keyFrameNeeded(by session: PeerSession) {
+        guard session.kind == .viewer else { return }
+        state.withLock { $0.video }?.requestKeyFrame()
+    }
+
+    func limitChanged(_ limit: VideoLimit, of session: PeerSession) {
+        guard session.kind == .viewer else { return }
+        session.state.withLock { $0.limit = limit }
+        if let video = state.withLock({ $0.video }) { updateViewers(of: video) }
+    }
+
+    /// Computes again whether somebody watches, and the limit of all.
+    func updateViewers(of video: SharedVideo) {
+        let sessions = state.withLock { state in
+            state.sessions.values.filter { $0.kind == .viewer }
+        }
+        let present = sessions.filter { !$0.isOver }
+        video.setHasViewers(!present.isEmpty)
+        video.setLimit(SharedLimit.combined(present.compactMap { $0.state.withLock { $0.limit } }))
+    }
+}
+
+/// The publication of a track that is not shared.
+private final class NoVideo: VideoPublication {
+    var carriesFrames: Bool { false }
+    var codecs: Set<EncodedVideoFrame.Codec> { SharedVideo.codecs }
+    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notStarted }
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition { .notStarted }
+    func end() {}
+}

@@ -1,0 +1,134 @@
+internal import BridgeEngine
+internal import MediaCore
+internal import Synchronization
+
+/// The engine's video for the viewers: each unit goes to all of them.
+///
+/// The codec is the one of the units that come. It is not known before the first one, so the engine is told
+/// to send also while nobody watches, until that one has come.
+final class SharedVideo: VideoPublication {
+    private struct State {
+        /// `nil` once the publication has ended.
+        var feedback: (any PublicationFeedback)?
+        var isMuted = false
+        var hasViewers = false
+        /// Whether the engine was told to send; `nil` at first.
+        var isSending: Bool?
+        var limit = VideoLimit()
+        var sent = 0
+    }
+    private let state: Mutex<State>
+    private let channel: ServedChannel
+    private let requests = KeyFrameRequests()
+    /// The codec of the units.
+    let codec = Announcement<EncodedVideoFrame.Codec>()
+
+    static let codecs: Set<EncodedVideoFrame.Codec> = [.h264, .vp8]
+
+    init(_ feedback: any PublicationFeedback, in channel: ServedChannel) {
+        state = Mutex(State(feedback: feedback))
+        self.channel = channel
+        reportState()
+    }
+
+    var codecs: Set<EncodedVideoFrame.Codec> { Self.codecs }
+    var carriesFrames: Bool { false }
+    /// Units that were taken from the engine, whoever received them.
+    var sent: Int { state.withLock { $0.sent } }
+
+    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .badFormat }
+
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        guard Self.codecs.contains(unit.codec) else { return .badFormat }
+        let refusal = state.withLock { state -> FrameDisposition? in
+            guard state.feedback != nil else { return .notStarted }
+            guard !state.isMuted else { return .dropped(.muted) }
+            state.sent += 1
+            return nil
+        }
+        if let refusal { return channel.isOver ? .dropped(.closed) : refusal }
+        if codec.value != unit.codec { change(to: unit.codec) }
+        let references = unit.references
+        for viewer in channel.viewers {
+            let isMissing = viewer.send(unit, references)
+            if isMissing { requests.repeatRequest { [weak self] in self?.askForKeyFrame() } }
+        }
+        return .accepted
+    }
+
+    private func change(to codec: EncodedVideoFrame.Codec) {
+        let isFirst = self.codec.value == nil
+        self.codec.announce(codec)
+        // Viewers have agreed on the other codec, and come again.
+        if isFirst { reportState() } else { channel.endViewers(without: codec) }
+    }
+
+    func setMuted(_ isMuted: Bool) {
+        let isChanged = state.withLock { state in
+            defer { state.isMuted = isMuted }
+            return state.isMuted != isMuted
+        }
+        guard isChanged else { return }
+        // What comes after the pause begins with a key frame.
+        for viewer in channel.viewers { viewer.beginAnew() }
+        reportState()
+        if !isMuted { requestKeyFrame() }
+    }
+
+    func end() { channel.end(self) }
+
+    /// Ends the publication: the engine hears nothing more of it.
+    ///
+    /// - Returns: False if it has ended before.
+    func close() -> Bool {
+        requests.end()
+        codec.end()
+        // Released outside the lock, because that may run the program's code.
+        let feedback = state.withLock { $0.feedback.take() }
+        return feedback != nil
+    }
+
+    // MARK: Feedback
+
+    /// Requests a key frame of the engine, at most four times a second.
+    func requestKeyFrame() { requests.request { [weak self] in self?.askForKeyFrame() } }
+
+    private func askForKeyFrame() { tell { $0.keyFrameNeeded() } }
+
+    /// Somebody watches, or nobody does any more.
+    func setHasViewers(_ hasViewers: Bool) {
+        state.withLock { $0.hasViewers = hasViewers }
+        reportState()
+    }
+
+    func setLimit(_ limit: VideoLimit) {
+        state.withLock { state in
+            guard SharedLimit.isNews(limit, after: state.limit) else { return }
+            state.limit = limit
+            post(state.feedback) { $0.limitChanged(limit) }
+        }
+    }
+
+    private func reportState() {
+        let isKnown = codec.value != nil
+        state.withLock { state in
+            let isSending = !state.isMuted && (state.hasViewers || !isKnown)
+            guard state.isSending != isSending else { return }
+            state.isSending = isSending
+            post(state.feedback) { $0.stateChanged(isSending ? .sending : .paused) }
+        }
+    }
+
+    private func tell(_ body: @escaping @Sendable (any PublicationFeedback) -> Void) {
+        post(state.withLock { $0.feedback }, body)
+    }
+
+    /// Queued under the lock where the order matters.
+    private func post(
+        _ feedback: (any PublicationFeedback)?,
+        _ body: @escaping @Sendable (any PublicationFeedback) -> Void
+    ) {
+        guard let feedback else { return }
+        channel.queue.post { _ in body(feedback) }
+    }
+}

@@ -1,0 +1,229 @@
+internal import Foundation
+internal import HTTPTypes
+internal import MediaBasics
+internal import Synchronization
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// Sends HTTP requests, over `URLSession`. Redirects are not followed, nothing is cached or stored, and
+/// neither the time nor the length of a reply is without a limit.
+///
+/// Thread: any.
+final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
+    /// What came back.
+    struct Reply: Sendable {
+        let response: HTTPResponse
+        let body: [UInt8]
+    }
+
+    /// The one session of the process.
+    static let shared = HTTPExchange()
+
+    /// The most bytes of a reply's body.
+    static let maximumLength = 256 * 1024
+
+    private let calls = Mutex<[Int: Call]>([:])
+    private let session = Mutex<URLSession?>(nil)
+
+    /// One request, until its reply is complete.
+    private final class Call: Sendable {
+        private struct State {
+            var response: HTTPURLResponse?
+            var body: [UInt8] = []
+            var failure: PeerError?
+            var continuation: CheckedContinuation<Result<Reply, PeerError>, Never>?
+            var isOver = false
+        }
+        private let state = Mutex(State())
+        let server: String
+
+        init(to server: String) { self.server = server }
+
+        /// Waits for the reply.
+        func reply(_ begin: () -> Void) async -> Result<Reply, PeerError> {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if !state.isOver { state.continuation = continuation }
+                    return state.isOver
+                }
+                guard !isOver else {
+                    return continuation.resume(returning: .failure(Call.cancelled))
+                }
+                begin()
+            }
+        }
+
+        func note(_ response: HTTPURLResponse) { state.withLock { $0.response = response } }
+
+        /// - Returns: False if the reply is too long.
+        func note(_ data: Data) -> Bool {
+            state.withLock { state in
+                guard state.body.count + data.count <= HTTPExchange.maximumLength else {
+                    return false
+                }
+                state.body.append(contentsOf: data)
+                return true
+            }
+        }
+
+        /// Ends the call with what has come, or with an error. Only the first call has an effect.
+        func end(_ failure: PeerError?) {
+            let (continuation, result) = state.withLock { state in
+                state.isOver = true
+                let result: Result<Reply, PeerError>
+                if let failure {
+                    result = .failure(failure)
+                } else if let response = state.response {
+                    result = .success(
+                        Reply(response: HTTPExchange.translate(response), body: state.body))
+                } else {
+                    result = .failure(
+                        PeerError(.unreachable, message: "\(server) gave no answer"))
+                }
+                return (state.continuation.take(), result)
+            }
+            continuation?.resume(returning: result)
+        }
+
+        static let cancelled = PeerError(.closed, message: "the request was cancelled")
+    }
+
+    /// Sends a request and waits for the reply.
+    ///
+    /// - Parameter timeout: How long the whole of it may take.
+    func send(
+        _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8],
+        within timeout: Duration
+    ) async throws(PeerError) -> Reply {
+        var request = URLRequest(url: url)
+        request.httpMethod = method.rawValue
+        request.httpShouldHandleCookies = false
+        request.timeoutInterval = max(1, timeout / .seconds(1))
+        for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name.rawName) }
+        if !body.isEmpty { request.httpBody = Data(body) }
+        let call = Call(to: Origin.text(of: url))
+        let task = runningSession.dataTask(with: request)
+        calls.withLock { $0[task.taskIdentifier] = call }
+        let abandon: @Sendable (PeerError) -> Void = { error in
+            call.end(error)
+            task.cancel()
+        }
+        let timer = OneShotTimer(after: max(.zero, timeout)) {
+            abandon(
+                PeerError(
+                    .deadlineExceeded,
+                    message: "\(call.server) has not answered within \(timeout.inSeconds) s",
+                    advice: "is the server there, and the port the right one?"))
+        }
+        let result = await withTaskCancellationHandler {
+            await call.reply { task.resume() }
+        } onCancel: {
+            abandon(Call.cancelled)
+        }
+        timer.cancel()
+        calls.withLock { _ = $0.removeValue(forKey: task.taskIdentifier) }
+        return try result.get()
+    }
+
+    private var runningSession: URLSession {
+        session.withLock { session in
+            if let session { return session }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpCookieStorage = nil
+            configuration.httpShouldSetCookies = false
+            configuration.urlCache = nil
+            configuration.urlCredentialStorage = nil
+            configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+            let made = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+            session = made
+            return made
+        }
+    }
+
+    private func call(of task: URLSessionTask) -> Call? {
+        calls.withLock { $0[task.taskIdentifier] }
+    }
+
+    private static func translate(_ response: HTTPURLResponse) -> HTTPResponse {
+        var fields = HTTPFields()
+        for (name, value) in response.allHeaderFields {
+            guard let name = HTTPField.Name("\(name)") else { continue }
+            fields.append(HTTPField(name: name, value: "\(value)"))
+        }
+        let status = min(max(response.statusCode, 100), 599)
+        return HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields)
+    }
+
+    // MARK: URLSessionDataDelegate
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        // The session would send the token along, and might turn a POST into a GET.
+        let call = call(of: task)
+        call?.note(response)
+        completionHandler(nil)
+        // What follows the head of a redirect is of no interest.
+        call?.end(nil)
+        task.cancel()
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        if let response = response as? HTTPURLResponse { call(of: dataTask)?.note(response) }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        guard let call = call(of: dataTask), !call.note(data) else { return }
+        call.end(
+            PeerError(
+                .refused,
+                message: "\(call.server) answers with more than \(Self.maximumLength / 1024) KiB",
+                advice: "the URL of a WHIP or WHEP endpoint"))
+        dataTask.cancel()
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+        guard let call = call(of: task) else { return }
+        guard let error else { return call.end(nil) }
+        let isLate = (error as? URLError)?.code == .timedOut
+        call.end(
+            PeerError(
+                isLate ? .deadlineExceeded : .unreachable,
+                message: "\(call.server) cannot be reached: \(Self.reason(of: error))",
+                advice: "is the server there, and the port the right one?"))
+    }
+
+    /// The reason in words. An error of `URLSession` names the URL, query included, and is not used.
+    private static func reason(of error: any Error) -> String {
+        switch (error as? URLError)?.code {
+        case .cannotConnectToHost: "the connection is refused"
+        case .cannotFindHost, .dnsLookupFailed: "there is no such host"
+        case .timedOut: "no answer in time"
+        case .networkConnectionLost: "the connection was cut"
+        case .secureConnectionFailed, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
+            .serverCertificateNotYetValid:
+            "its certificate is not accepted"
+        case .badServerResponse: "its answer is not HTTP"
+        case let code?: "URLSession's error \(code.rawValue)"
+        case nil: "the connection failed"
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var inSeconds: String {
+        let tenths = Int((self / .seconds(1) * 10).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+}

@@ -1,0 +1,149 @@
+package import Foundation
+internal import HTTPTypes
+
+/// A client of WHIP (RFC 9725) and of WHEP (draft-ietf-wish-whep), which differ in the direction of the
+/// media alone: an offer is posted, the answer comes back, and the session has a URL of its own.
+///
+/// The token is sent to the endpoint's origin alone, also where the server redirects or names a resource
+/// elsewhere. Thread: any.
+package struct SignallingClient: Sendable {
+    /// The URL to which offers are posted.
+    package let endpoint: URL
+    private let token: String?
+    private let timeout: Duration
+
+    /// The most redirects that are followed.
+    private static let maximumRedirects = 5
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The URL of the server's endpoint: `https://HOST/whip`, `http://HOST:PORT/whep`.
+    ///   - token: The bearer token; `nil`, the default, for none.
+    ///   - timeout: How long the answer to an offer may take, redirects included. Default 10 s.
+    /// - Throws: ``PeerError/Code/badAddress``.
+    package init(
+        _ endpoint: String, token: String? = nil, timeout: Duration = .seconds(10)
+    ) throws(PeerError) {
+        guard let url = URL(string: endpoint), let origin = Origin(of: url) else {
+            throw PeerError(
+                .badAddress, message: "this is not the URL of a WHIP or WHEP endpoint",
+                advice: "https://HOST/PATH or http://HOST:PORT/PATH")
+        }
+        if let token, !BearerToken.isValid(token) {
+            throw PeerError(
+                .badAddress, message: "the token for \(origin) cannot be sent in a header",
+                advice: "a token of printable ASCII characters, without spaces")
+        }
+        self.endpoint = url
+        self.token = token
+        self.timeout = timeout
+    }
+
+    /// Posts an offer and waits for the answer.
+    ///
+    /// - Parameter offer: The session description.
+    /// - Throws: ``PeerError`` if there is no answer, with the server's status and the first line of its
+    ///   text where it refuses: ``PeerError/Code/unauthorized``, ``PeerError/Code/nothingInCommon``,
+    ///   ``PeerError/Code/busy`` (try again later), ``PeerError/Code/refused``; otherwise
+    ///   ``PeerError/Code/unreachable``, ``PeerError/Code/deadlineExceeded``,
+    ///   ``PeerError/Code/badDescription`` or ``PeerError/Code/closed`` in a task that is cancelled.
+    package func post(offer: String) async throws(PeerError) -> SignallingSession {
+        var url = endpoint
+        let deadline = ContinuousClock.now + timeout
+        for _ in 0...Self.maximumRedirects {
+            var fields = HTTPFields()
+            fields[.contentType] = "application/sdp"
+            fields[.accept] = "application/sdp"
+            let reply = try await request(
+                .post, url, fields, body: Array(offer.utf8), within: deadline - .now)
+            switch reply.response.status.code {
+            case 307, 308: url = try redirection(of: reply.response, from: url)
+            case 201, 200: return try session(reply, at: url, offer: offer)
+            default: throw .refusal(reply, by: url, sentToken: sendsToken(to: url))
+            }
+        }
+        throw PeerError(
+            .refused, message: "\(Origin.text(of: endpoint)) redirects in a circle",
+            advice: "the URL to which it should lead")
+    }
+
+    /// Sends a request with the token, if that goes to its origin.
+    func request(
+        _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8] = [],
+        within timeout: Duration? = nil
+    ) async throws(PeerError) -> HTTPExchange.Reply {
+        var fields = fields
+        if let token, sendsToken(to: url) { fields[.authorization] = "Bearer \(token)" }
+        return try await HTTPExchange.shared.send(
+            method, url, fields, body: body, within: timeout ?? self.timeout)
+    }
+
+    private func sendsToken(to url: URL) -> Bool {
+        token != nil && Origin(of: url) == Origin(of: endpoint)
+    }
+
+    private func redirection(of response: HTTPResponse, from url: URL) throws(PeerError) -> URL {
+        guard let location = response.headerFields[.location],
+            let next = URL(string: location, relativeTo: url)?.absoluteURL,
+            let origin = Origin(of: next)
+        else {
+            throw PeerError(
+                .refused, message: "\(Origin.text(of: url)) redirects to no usable URL",
+                advice: "the URL to which it should lead")
+        }
+        // An eavesdropper could otherwise make a connection that was meant to be private an open one.
+        guard !(url.scheme?.lowercased() == "https" && origin.scheme == "http") else {
+            throw PeerError(
+                .refused, message: "\(Origin.text(of: url)) redirects from https to http",
+                advice: "\(origin) itself, if that is meant")
+        }
+        return next
+    }
+
+    private func session(
+        _ reply: HTTPExchange.Reply, at url: URL, offer: String
+    ) throws(PeerError) -> SignallingSession {
+        let fields = reply.response.headerFields
+        let type = MediaType(fields[.contentType])
+        let answer = String(decoding: reply.body, as: UTF8.self)
+        guard type == nil || type == .sdp, answer.hasPrefix("v=0") else {
+            throw PeerError(
+                .badDescription,
+                message: "\(Origin.text(of: url)) answered \(reply.response.status.code), but with "
+                    + "\(type?.name.printablePrefix ?? "something") instead of a session description",
+                advice: "the URL of a WHIP or WHEP endpoint, not of a page")
+        }
+        let resource = fields[.location].flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }
+        let links = fields[values: .link]
+        return SignallingSession(
+            self, answer: answer, resource: resource.flatMap { Origin(of: $0) == nil ? nil : $0 },
+            entityTag: fields[.eTag], servers: ICEServerLink.servers(in: links),
+            credentials: TrickleFragment.Credentials(of: offer))
+    }
+}
+
+/// The origin of a URL: who gets the token.
+struct Origin: Hashable, CustomStringConvertible {
+    let scheme: String
+    let host: String
+    let port: Int
+
+    /// - Returns: `nil` if the URL is not one of HTTP, or names no host.
+    init?(of url: URL) {
+        guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
+            let host = url.host?.lowercased(), !host.isEmpty
+        else { return nil }
+        self.scheme = scheme
+        self.host = host
+        port = url.port ?? (scheme == "https" ? 443 : 80)
+    }
+
+    var description: String {
+        let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        return "\(scheme)://\(name):\(port)"
+    }
+
+    /// The origin as text. Paths, queries and user names, which may be secrets, are left out.
+    static func text(of url: URL) -> String { Origin(of: url)?.description ?? "the server" }
+}

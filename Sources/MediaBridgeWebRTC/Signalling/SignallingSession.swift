@@ -1,0 +1,91 @@
+package import Foundation
+internal import HTTPTypes
+internal import Synchronization
+
+/// A session with a server of WHIP or WHEP: what the answer to an offer brought.
+///
+/// Thread: any. Nothing is sent when it is freed: call ``end()``.
+package final class SignallingSession: Sendable {
+    /// The server's session description.
+    package let answer: String
+    /// The URL of the session; `nil` if the server gave none, and takes neither candidates nor an end then.
+    package let resource: URL?
+    /// The servers for reaching the peer that the server names (`Link: …; rel="ice-server"`), as
+    /// ``PeerConnection/Configuration/servers`` has them.
+    package let servers: [String]
+
+    private struct State {
+        var entityTag: String?
+        /// Whether the server takes candidates.
+        var takesCandidates = true
+        var isOver = false
+    }
+    private let state: Mutex<State>
+    private let client: SignallingClient
+    private let credentials: TrickleFragment.Credentials?
+
+    /// How long the server may take to take note of candidates, or of the end.
+    private static let timeout = Duration.seconds(5)
+
+    init(
+        _ client: SignallingClient, answer: String, resource: URL?, entityTag: String?,
+        servers: [String], credentials: TrickleFragment.Credentials?
+    ) {
+        self.client = client
+        self.answer = answer
+        self.resource = resource
+        self.servers = servers
+        self.credentials = credentials
+        state = Mutex(State(entityTag: entityTag))
+    }
+
+    /// Sends candidates that were found after the offer.
+    ///
+    /// - Parameters:
+    ///   - candidates: The candidates; none, to say that no more come.
+    ///   - isLast: Whether no more come. Default false.
+    /// - Returns: False if the server takes none, also from now on (405 and 501): it has to do with those
+    ///   in the offer.
+    /// - Throws: ``PeerError`` as ``SignallingClient/post(offer:)``.
+    @discardableResult
+    package func send(
+        _ candidates: [PeerConnection.Candidate], isLast: Bool = false
+    ) async throws(PeerError) -> Bool {
+        let (tag, isOpen) = state.withLock { ($0.entityTag, $0.takesCandidates && !$0.isOver) }
+        guard isOpen, let resource else { return false }
+        var fields = HTTPFields()
+        fields[.contentType] = "application/trickle-ice-sdpfrag"
+        fields[.ifMatch] = tag
+        let fragment = TrickleFragment(
+            credentials: credentials, candidates: candidates, isLast: isLast)
+        let reply = try await client.request(
+            .patch, resource, fields, body: Array(fragment.text.utf8), within: Self.timeout)
+        switch reply.response.status.code {
+        case 200..<300:
+            if let tag = reply.response.headerFields[.eTag] {
+                state.withLock { $0.entityTag = tag }
+            }
+            return true
+        case 405, 501:
+            state.withLock { $0.takesCandidates = false }
+            return false
+        default: throw .refusal(reply, by: resource, sentToken: true)
+        }
+    }
+
+    /// Ends the session at the server. A second call does nothing; a server that does not answer, or has
+    /// ended it already, is no error.
+    package func end() async {
+        let isFirst = state.withLock { state in
+            defer { state.isOver = true }
+            return !state.isOver
+        }
+        guard isFirst, let resource else { return }
+        // In a task of its own: the end of the caller's task is the usual reason to end the session.
+        let client = self.client
+        await Task.detached {
+            _ = try? await client.request(
+                .delete, resource, HTTPFields(), within: SignallingSession.timeout)
+        }.value
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+
+/// Candidates on their way to a peer: `application/trickle-ice-sdpfrag` (RFC 8840).
+package struct TrickleFragment: Hashable, Sendable {
+    /// What candidates belong to.
+    package struct Credentials: Hashable, Sendable {
+        /// The value of `a=ice-ufrag`.
+        package var userFragment: String
+        /// The value of `a=ice-pwd`.
+        package var password: String
+
+        /// Reads the first credentials of a session description or a fragment.
+        package init?(of description: String) {
+            var (user, password): (String?, String?)
+            for line in description.split(whereSeparator: \.isNewline) {
+                if user == nil { user = line.value(of: "a=ice-ufrag:") }
+                if password == nil { password = line.value(of: "a=ice-pwd:") }
+            }
+            guard let user, let password else { return nil }
+            (userFragment, self.password) = (user, password)
+        }
+    }
+
+    /// What the candidates belong to; `nil` if the fragment does not say.
+    package var credentials: Credentials?
+    /// The candidates.
+    package var candidates: [PeerConnection.Candidate]
+    /// Whether no more come.
+    package var isLast: Bool
+
+    /// The most candidates of one fragment, and the most bytes of one candidate.
+    private static let (maximumCount, maximumLength) = (64, 512)
+
+    /// Creates a fragment.
+    package init(
+        credentials: Credentials?, candidates: [PeerConnection.Candidate], isLast: Bool
+    ) {
+        self.credentials = credentials
+        self.candidates = candidates
+        self.isLast = isLast
+    }
+
+    /// Reads a fragment. The media line that a candidate belongs to is taken from `a=mid` alone: what
+    /// clients write into `m=` is not to be relied on.
+    ///
+    /// - Throws: ``PeerError/Code/badDescription``.
+    package init(parsing text: String) throws(PeerError) {
+        (candidates, isLast) = ([], false)
+        credentials = Credentials(of: text)
+        var mid: String?
+        for line in text.split(whereSeparator: \.isNewline) {
+            let bytes = line.utf8
+            guard bytes.count >= 2, bytes.dropFirst().first == UInt8(ascii: "=") else {
+                throw Self.bad("a line that is not TYPE=VALUE")
+            }
+            if line.hasPrefix("m=") {
+                mid = nil
+            } else if let name = line.value(of: "a=mid:") {
+                mid = name
+            } else if line.hasPrefix("a=candidate:") {
+                guard bytes.count <= Self.maximumLength,
+                    bytes.allSatisfy({ (0x20...0x7e).contains($0) }),
+                    line.split(separator: " ").count >= 8
+                else { throw Self.bad("a candidate that is not one") }
+                guard candidates.count < Self.maximumCount else {
+                    throw Self.bad("more than \(Self.maximumCount) candidates")
+                }
+                candidates.append(PeerConnection.Candidate(String(line.dropFirst(2)), mid: mid))
+            } else if line == "a=end-of-candidates" {
+                isLast = true
+            }
+        }
+        guard credentials != nil || !candidates.isEmpty || isLast else {
+            throw Self.bad("nothing in it")
+        }
+    }
+
+    private static func bad(_ what: String) -> PeerError {
+        PeerError(.badDescription, message: "this is no fragment with candidates: \(what)")
+    }
+
+    /// The fragment as text. Candidates without a name of a media line are of the first one.
+    package var text: String {
+        var lines: [String] = []
+        if let credentials {
+            lines.append("a=ice-ufrag:\(credentials.userFragment)")
+            lines.append("a=ice-pwd:\(credentials.password)")
+        }
+        var mids: [String] = []
+        for candidate in candidates where !mids.contains(candidate.group) {
+            mids.append(candidate.group)
+        }
+        if mids.isEmpty { mids = ["0"] }
+        for mid in mids {
+            lines.append("m=audio 9 UDP/TLS/RTP/SAVPF 0")
+            lines.append("a=mid:\(mid)")
+            for candidate in candidates where candidate.group == mid {
+                let text = candidate.text
+                lines.append(text.hasPrefix("a=") ? text : "a=\(text)")
+            }
+            if isLast { lines.append("a=end-of-candidates") }
+        }
+        return lines.joined(separator: "\r\n") + "\r\n"
+    }
+}
+
+extension PeerConnection.Candidate {
+    fileprivate var group: String { mid ?? "\(line)" }
+}
+
+extension Substring {
+    /// The value of an attribute: printable ASCII without spaces, up to 256 bytes; otherwise `nil`.
+    fileprivate func value(of name: String) -> String? {
+        guard hasPrefix(name) else { return nil }
+        let value = dropFirst(name.count)
+        let bytes = value.utf8
+        guard (1...256).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { return nil }
+        return String(value)
+    }
+}

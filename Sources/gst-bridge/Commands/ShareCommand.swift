@@ -1,0 +1,155 @@
+import ArgumentParser
+import MediaBridge
+import MediaBridgeWebRTC
+
+struct ShareCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "share", abstract: "Shows a capture to browsers, at a page and by WHEP.",
+        discussion: """
+            gst-bridge share --capture "v4l2src ! videoconvert"
+            gst-bridge share --listen :8080
+
+            The page is at /, and players of WHEP use /whep. The capture is encoded once, whoever watches, \
+            and not at all while nobody does; pictures that come as H.264 or VP8 are sent as they are. Sound \
+            is sent where the capture has a stream of the name audio (appsink name=audio).
+
+            Only this machine reaches the default address. For any other one a token is made up, which \
+            stands in the address that is printed; --token chooses it, and --open does without. The page \
+            and the token travel in the clear: on networks of others put a web server with https in front.
+            """)
+
+    @Option(
+        help: ArgumentHelp("Where pictures come from; by default what there is.", valueName: "string"))
+    var capture: String?
+
+    @Option(help: ArgumentHelp("h264 or vp8; by default what fits.", valueName: "codec"))
+    var codec: SharedCodec?
+
+    @Option(
+        help: ArgumentHelp("The most for pictures: 4M, 800k.", valueName: "bits/s"))
+    var bitrate: SizeArgument?
+
+    @Option(help: ArgumentHelp("The most viewers at a time.", valueName: "n"))
+    var viewers = 100
+
+    @OptionGroup var options: ServingOptions
+
+    enum SharedCodec: String, ExpressibleByArgument, CaseIterable {
+        case h264, vp8
+    }
+
+    func validate() throws {
+        guard (1...10_000).contains(viewers) else {
+            throw ValidationError("--viewers takes a number from 1 to 10000")
+        }
+        if let bitrate, bitrate.value < 30_000 {
+            throw ValidationError("--bitrate takes 30k at least")
+        }
+    }
+
+    func run() async throws {
+        let text = try capture ?? Self.found()
+        let source = try PipelineVideoSource(text)
+        let token = options.effectiveToken()
+        var settings = options.configuration(token: token)
+        settings.takesSenders = false
+        settings.maximumViewers = viewers
+        settings.connection.bitRate = bitrate?.value
+        let server = WebRTCServer(settings)
+        let engine = MediaEngine(transport: server)
+        let end = EndOfServing()
+        let watching = watch(engine, end)
+        let door = HTTPDoor(options.listen) { await server.respond(to: $0, body: $1) }
+        let start = ContinuousClock.now
+        var outcome: Result<EngineStatistics, any Error>
+        var reason = EndOfServing.Reason.interrupt
+        do {
+            let port = try await door.open()
+            try await join(engine, source)
+            for address in options.addresses(port: port, token: token) {
+                Terminal.say("watch at \(address)")
+            }
+            reason = await Interruption.during {
+                end.note(.interrupt)
+            } _: {
+                let progress = ServingProgress(options.progress) { await Self.line(engine, server) }
+                let reason = await end.wait(atMost: options.duration?.value)
+                await progress.end()
+                return reason
+            }
+            outcome = .success(try await engine.leaveChannel())
+        } catch {
+            // The channel may be gone by itself, and the reason is known then.
+            if case .failure(let error) = reason { outcome = .failure(error) } else { outcome = .failure(error) }
+        }
+        await door.close()
+        await engine.shutDown()
+        await watching.value
+        if case .failure(let error) = reason { outcome = .failure(error) }
+        try finish(outcome, reason, await engine.statistics, seconds: (.now - start) / .seconds(1))
+    }
+
+    private static func found() throws -> String {
+        let found = try DefaultCapture.find()
+        Terminal.say("capturing the \(found.about)")
+        return found.text
+    }
+
+    private func join(_ engine: MediaEngine, _ source: PipelineVideoSource) async throws {
+        var encoder = VideoEncoderConfiguration()
+        encoder.codec = codec.map { $0 == .h264 ? .h264 : .vp8 }
+        encoder.bitRate = bitrate?.value
+        try await engine.setVideoEncoderConfiguration(encoder)
+        try await engine.setVideoSource(source)
+        if let audio = source.audio { try await engine.setAudioSource(audio) }
+        try await engine.joinChannel("share", userID: "gst-bridge")
+    }
+
+    /// Follows the engine's events until it is shut down.
+    private func watch(_ engine: MediaEngine, _ end: EndOfServing) -> Task<Void, Never> {
+        let events = engine.events
+        return Task {
+            for await event in events {
+                switch event {
+                case .sourceEnded: end.note(.endOfStream)
+                case .sourceFailed(_, let error), .disconnected(let error),
+                    .publicationChanged(_, .failed(let error)):
+                    end.note(.failure(error))
+                case .sourceStalled(_, let time):
+                    Terminal.say("the capture has given nothing for \(time)")
+                case .audioSourceFailed(let error), .audioPublicationFailed(let error):
+                    Terminal.say("without sound: \(error)")
+                case .warning(let text): Terminal.say("warning: \(text)")
+                default: break
+                }
+            }
+        }
+    }
+
+    private static func line(_ engine: MediaEngine, _ server: WebRTCServer) async -> String {
+        let statistics = await engine.statistics
+        let track = statistics.local[.main]
+        let viewers = server.viewers.count
+        let rate = track?.frameRate ?? 0
+        return "\(viewers) \(viewers == 1 ? "viewer" : "viewers")  \(Text.decimal(rate, 1)) fps  "
+            + (track?.bitRate.map { "\(Text.decimal(Double($0) / 1e6, 2)) Mbit/s  " } ?? "")
+            + "\(statistics.sent) sent"
+    }
+
+    private func finish(
+        _ outcome: Result<EngineStatistics, any Error>, _ reason: EndOfServing.Reason,
+        _ last: EngineStatistics, seconds: Double
+    ) throws {
+        let statistics = (try? outcome.get()) ?? last
+        let track = statistics.local[.main]
+        var isFailure = false
+        if case .failure = outcome { isFailure = true }
+        var report = ServingReport(seconds: seconds, ended: isFailure ? "error" : reason.name)
+        report.captures = [
+            "video": .init(frames: track?.delivered ?? 0, dropped: track?.dropped.total ?? 0)
+        ]
+        report.outputs = ["viewers": .init(statistics.channel?.outgoing ?? .init())]
+        report.print(options.report)
+        if case .failure(let error) = outcome { throw error }
+    }
+}

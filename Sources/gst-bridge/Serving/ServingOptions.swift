@@ -1,0 +1,111 @@
+import ArgumentParser
+import MediaBridge
+import MediaBridgeWebRTC
+
+/// The options of the commands that serve browsers.
+struct ServingOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen: HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH.",
+            valueName: "address"))
+    var listen = ListenAddress.standard
+
+    @Option(
+        help: ArgumentHelp(
+            "What browsers and players must know. Made up where other machines can reach the address.",
+            valueName: "token"))
+    var token: String?
+
+    @Flag(help: "Needs no token, although other machines can reach the address.")
+    var open = false
+
+    @Option(
+        name: .customLong("stun"),
+        help: ArgumentHelp("A STUN server; may be repeated.", valueName: "host:port"))
+    var stunServers: [String] = []
+
+    @Option(
+        name: .customLong("turn"),
+        help: ArgumentHelp(
+            "A TURN server, user and password percent-escaped; may be repeated. Browsers are told.",
+            valueName: "turn://user:password@host:port"))
+    var turnServers: [String] = []
+
+    @Option(help: ArgumentHelp("What the page is called.", valueName: "text"))
+    var title = "gst-bridge"
+
+    @Option(
+        help: ArgumentHelp("Ends after so much time: 10s, 500ms, 2m, 1h.", valueName: "time"))
+    var duration: DurationArgument?
+
+    @Option(help: "A progress line on standard error; auto: on a terminal.")
+    var progress = ProgressMode.auto
+
+    @Option(help: ReportMode.help)
+    var report = ReportMode.text
+
+    func validate() throws {
+        if open, token != nil { throw ValidationError("--open and --token exclude each other") }
+        if let token {
+            guard (1...256).contains(token.utf8.count),
+                token.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+            else {
+                throw ValidationError("--token takes 1 to 256 printable characters, no spaces")
+            }
+        }
+        for server in stunServers + turnServers where server.utf8.contains(0x20) || server.isEmpty {
+            throw ValidationError("--stun and --turn take the address of a server")
+        }
+        for server in turnServers where !server.hasPrefix("turn://") && !server.hasPrefix("turns://") {
+            throw ValidationError("--turn takes turn://USER:PASSWORD@HOST:PORT")
+        }
+    }
+
+    /// The token that is in force; `nil` if none is needed.
+    func effectiveToken() -> String? {
+        if let token { return token }
+        return open || listen.isLocal ? nil : RandomToken.make()
+    }
+
+    /// The settings of a server with a token.
+    func configuration(token: String?) -> WebRTCServer.Configuration {
+        var configuration = WebRTCServer.Configuration()
+        configuration.token = token
+        configuration.title = title
+        // Behind a socket of a path is a web server, which knows its names.
+        if case .unix = listen { configuration.allowedHosts = ["*"] }
+        if open { configuration.allowedHosts = ["*"] }
+        configuration.connection.servers =
+            stunServers.map { $0.hasPrefix("stun") ? $0 : "stun://\($0)" } + turnServers
+        // Without a network, the loopback is the only way to a browser.
+        if listen.isLocal, LocalAddresses.list().isEmpty {
+            configuration.connection.localAddresses = ["127.0.0.1"]
+        }
+        return configuration
+    }
+
+    /// The URLs at which browsers find the page.
+    func addresses(port: UInt16?, token: String?) -> [String] {
+        let fragment = token.map { "/#token=\($0)" } ?? "/"
+        guard let port else { return ["\(listen)"] }
+        switch listen {
+        case .ip4(let host, _): return ["http://\(host):\(port)\(fragment)"]
+        case .ip6(let host, _): return ["http://[\(host)]:\(port)\(fragment)"]
+        case .all:
+            return (LocalAddresses.list() + ["127.0.0.1"]).map { "http://\($0):\(port)\(fragment)" }
+        case .unix: return ["\(listen)"]
+        }
+    }
+}
+
+/// Tokens that nobody can guess and that can stand in a URL.
+enum RandomToken {
+    private static let characters = Array(
+        "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789")
+
+    /// 22 characters, 128 bits.
+    static func make() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return String((0..<22).compactMap { _ in characters.randomElement(using: &generator) })
+    }
+}
