@@ -64,6 +64,14 @@ extension Bridge {
                 run.outputEnded(output.name, error)
             }
         }
+        for output in destinations {
+            let camera = streams.first { $0.name == output.pictures }?.branch.sink
+            output.destination.begin(output.kinds) {
+                _ = camera?.requestKeyFrame()
+            } onFailure: { [run] error in
+                run.outputEnded(output.name, error)
+            }
+        }
         for recording in recordings where recording.startsWithBridge {
             do throws(PipelineError) {
                 try recording.recorder.start()
@@ -106,6 +114,7 @@ extension Bridge {
                     } catch { run.note(error) }
                 }
             }
+            for output in destinations { group.addTask { await output.destination.finish() } }
             for recording in recordings {
                 group.addTask { [run] in
                     do throws(PipelineError) {

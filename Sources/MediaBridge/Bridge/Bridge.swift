@@ -25,6 +25,7 @@ public final class Bridge: Sendable {
     let streams: [BridgeStream]
     let outputs: [BridgeOutput]
     let recordings: [BridgeRecording]
+    let destinations: [BridgeDestinationOutput]
     let restarts: [CaptureRestarts]
     let run: BridgeRun
     let limits: BridgeLimits
@@ -49,6 +50,7 @@ public final class Bridge: Sendable {
                     under: plan.captureConfiguration.untrusted)
             }
             captures.append(capture)
+            plan.feeds[named.name]?.attach(to: capture.pipeline)
             let restart = try plan.restart.map { policy throws(PipelineError) in
                 try CaptureRestarts(capture, name: named.name, policy: policy, run: run)
             }
@@ -96,16 +98,19 @@ public final class Bridge: Sendable {
         for recording in plan.recordings {
             recordings.append(try BridgeRecording(recording, streams: names))
         }
+        let destinations = plan.destinations.map { BridgeDestinationOutput($0, streams: names) }
         let limits = BridgeLimits(frames: plan.frameLimit, duration: plan.durationLimit)
         self.limits = limits
         self.captures = captures
         self.restarts = restarts.compactMap { $0 }
         self.outputs = outputs
         self.recordings = recordings
+        self.destinations = destinations
         streams = branches.map { name, branch in
             let takers: [any StreamTaker] =
                 outputs.compactMap { $0.output.branches[name] }
                 + recordings.compactMap { $0.taker(of: name) }
+                + destinations.compactMap { $0.taker(of: name) }
             return BridgeStream(
                 name: name, branch: branch, takers: takers, processors: plan.processors,
                 limits: limits,
@@ -195,6 +200,7 @@ public final class Bridge: Sendable {
         for stream in streams { report.captures[reportedName(of: stream)] = stream.counts }
         for output in outputs { report.outputs[output.name] = output.counts }
         for recording in recordings { report.outputs[recording.name] = recording.counts }
+        for output in destinations { report.outputs[output.name] = output.counts }
         return report
     }
 
@@ -217,7 +223,9 @@ public final class Bridge: Sendable {
     }
 
     private func runToEnd() async -> BridgeReport {
-        run.expect(streams: streams.count, outputs: outputs.count + recordings.count)
+        run.expect(
+            streams: streams.count,
+            outputs: outputs.count + recordings.count + destinations.count)
         if await start() {
             let watch = BridgeStallWatch(self)
             await run.untilEnd()

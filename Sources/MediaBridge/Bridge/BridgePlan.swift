@@ -65,6 +65,12 @@ public struct BridgePlan: Sendable {
     /// Files to record into, beside the outputs.
     public var recordings: [Recording] = []
 
+    /// Other destinations, beside the outputs.
+    package var destinations: [Destination] = []
+
+    /// What fills the appsrcs of captures, by the names of the captures.
+    package var feeds: [String: any CaptureFeed] = [:]
+
     /// The processors of raw video frames, called in this order.
     public var processors: [any VideoProcessor & Sendable] = []
 

@@ -76,6 +76,15 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         reader = CaptureReader(CaptureRuns(capture), capture.branches[0])
     }
 
+    /// Creates a source of a string whose appsrcs are filled by a feed.
+    package init(
+        _ text: String, feed: any CaptureFeed, configuration: Configuration
+    ) throws(PipelineError) {
+        let capture = try Capture(text, depth: configuration.depth)
+        feed.attach(to: capture.pipeline)
+        reader = CaptureReader(CaptureRuns(capture), capture.branches[0])
+    }
+
     /// The audio of the same capture; `nil` if the string has no appsink named `audio`, or if this
     /// source reads that one itself.
     ///

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MediaBridge
+import MediaBridgeWebRTC
 
 /// The options of all commands that run a bridge.
 struct BridgeOptions: ParsableArguments {
@@ -133,6 +134,12 @@ struct BridgeOptions: ParsableArguments {
             var plan = try plan(file: file, under: confinement?.enter())
             try confinement?.moveInside()
             try complete(&plan)
+            if plan.hasAddresses {
+                // A recording takes what comes as it is; outputs and filters take pictures.
+                try await plan.connectAddresses(
+                    decodingCaptures: plan.recordings.isEmpty || !plan.outputs.isEmpty
+                        || !plan.processors.isEmpty)
+            }
             bridge = try Bridge(plan)
         } catch {
             // Scripts rely on a report even after a failure.

@@ -1,0 +1,93 @@
+package import MediaCore
+internal import Synchronization
+
+/// Publishes pictures, sound and units without an engine: encodes what a publication does not carry, within
+/// its limits, and passes units on as they are.
+///
+/// Thread: any, one picture or unit, and one frame of audio, at a time.
+package final class MediaPublisher: PublicationFeedback {
+    private let video: VideoStream
+    private let sent: FlowMeter<VideoMedia>
+    private let encoded = EncodingMeter()
+    private let publisher = Mutex<Publisher?>(nil)
+    private let audio = AudioStream()
+    private let sentAudio = FlowMeter<AudioMedia>()
+    private let audioPublisher = Mutex<AudioPublisher?>(nil)
+    private let backend: any MediaBackend
+    private let onKeyFrameNeeded: @Sendable () -> Void
+    private let onFailure: @Sendable (any Error) -> Void
+
+    /// - Parameters:
+    ///   - backend: Encodes and converts.
+    ///   - onKeyFrameNeeded: Asks the source of units for a key frame.
+    ///   - onFailure: Called if something cannot be encoded.
+    package init(
+        _ backend: any MediaBackend, onKeyFrameNeeded: @escaping @Sendable () -> Void = {},
+        onFailure: @escaping @Sendable (any Error) -> Void
+    ) {
+        self.backend = backend
+        self.onKeyFrameNeeded = onKeyFrameNeeded
+        self.onFailure = onFailure
+        video = VideoStream(backend)
+        sent = FlowMeter(clock: { backend.clockTime() })
+    }
+
+    /// Begins to send. This object has to be the feedback of the publication.
+    package func begin(
+        _ publication: any VideoPublication, _ configuration: VideoEncoderConfiguration,
+        hint: VideoContentHint = .none
+    ) {
+        let context = Publisher.Context(
+            backend: backend, clock: EngineClock(backend, isOffline: false, latency: .zero),
+            queueTimeout: .seconds(1), sent: sent, encoded: encoded, contentHint: { hint },
+            onKeyFrameNeeded: onKeyFrameNeeded, onFailure: onFailure)
+        let fresh = Publisher(video, to: publication, configuration, context)
+        publisher.withLock { $0 = fresh }
+    }
+
+    /// Begins to send audio.
+    package func beginAudio(
+        _ publication: any AudioPublication, _ configuration: AudioEncoderConfiguration
+    ) {
+        let fresh = AudioPublisher(
+            audio, to: publication, backend, configuration, counting: sentAudio,
+            onFailure: onFailure)
+        audioPublisher.withLock { $0 = fresh }
+    }
+
+    /// Sends a picture.
+    package func consume(_ frame: consuming VideoFrame) { video.consume(frame) }
+
+    /// Sends a unit.
+    package func consume(_ unit: EncodedVideoFrame) { video.consume(unit) }
+
+    /// Sends samples.
+    package func consume(_ frame: AudioFrame) { audio.consume(frame) }
+
+    /// Sends what is queued, and ends the publications.
+    ///
+    /// - Parameter limit: The longest time that sending what is queued may take.
+    package func stop(within limit: Duration) async {
+        audioPublisher.withLock { $0.take() }?.stop()
+        await publisher.withLock { $0.take() }?.stop(within: limit)
+    }
+
+    /// The pictures that were to be encoded, or otherwise those that were sent.
+    package var balance: FrameBalance {
+        let encoded = self.encoded.balance
+        return encoded.offered > 0 ? encoded : sent.balance
+    }
+
+    // MARK: PublicationFeedback
+
+    package func keyFrameNeeded() {
+        if publisher.withLock({ $0 })?.requestKeyFrame() != true { onKeyFrameNeeded() }
+    }
+
+    package func limitChanged(_ limit: VideoLimit) { publisher.withLock { $0 }?.limit(limit) }
+
+    package func stateChanged(_ state: PublicationState) {
+        let isPaused = if case .paused = state { true } else { false }
+        publisher.withLock { $0 }?.setPaused(isPaused)
+    }
+}

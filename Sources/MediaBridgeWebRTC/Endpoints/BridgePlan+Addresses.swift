@@ -1,0 +1,69 @@
+public import MediaBridge
+
+extension BridgePlan {
+    /// Connects what the plan names by an address instead of a string: a capture `whep:URL` and an output
+    /// `whip:URL`. A bearer token follows the URL after a space: `whip:https://media.example/whip TOKEN`.
+    ///
+    /// Captures are connected at once, to learn which streams they bring.
+    ///
+    /// - Parameter decodesCaptures: Whether captures bring pictures and samples; otherwise units, as a
+    ///   recording takes them. Default true.
+    /// - Throws: ``PipelineError``, also with ``PipelineError/Code/refused`` for a plan of others.
+    public mutating func connectAddresses(
+        decodingCaptures decodesCaptures: Bool = true
+    ) async throws(PipelineError) {
+        for index in captures.indices {
+            guard let address = Address(captures[index].text, scheme: "whep") else { continue }
+            try refuseIfUntrusted(captures[index].text)
+            let (feed, text) = try await address.feed(isDecoded: decodesCaptures)
+            feeds[captures[index].name] = feed
+            captures[index].text = text
+        }
+        for output in outputs {
+            guard let address = Address(output.text, scheme: "whip") else { continue }
+            try refuseIfUntrusted(output.text)
+            destinations.append(
+                Destination(name: output.name, try WHIPSink(address.url, token: address.token)))
+        }
+        outputs.removeAll { Address($0.text, scheme: "whip") != nil }
+    }
+
+    /// Whether any capture or output is an address.
+    public var hasAddresses: Bool {
+        captures.contains { Address($0.text, scheme: "whep") != nil }
+            || outputs.contains { Address($0.text, scheme: "whip") != nil }
+    }
+
+    private func refuseIfUntrusted(_ text: String) throws(PipelineError) {
+        guard untrusted != nil else { return }
+        throw PipelineError(
+            .refused, message: "a string of others may not connect to a server: \(text)")
+    }
+
+    /// A scheme, a URL and perhaps a token.
+    private struct Address {
+        let url: String
+        let token: String?
+
+        init?(_ text: String, scheme: String) {
+            let words = text.split { $0 == " " || $0.isNewline }
+            guard let first = words.first, first.hasPrefix("\(scheme):"), words.count <= 2 else {
+                return nil
+            }
+            url = String(first.dropFirst(scheme.count + 1))
+            token = words.count == 2 ? String(words[1]) : nil
+        }
+
+        func feed(isDecoded: Bool) async throws(PipelineError) -> (WHEPFeed, String) {
+            do throws(PeerError) {
+                let feed = WHEPFeed(
+                    try SignallingClient(url, token: token), PeerConnection.Media(),
+                    PeerConnection.Configuration())
+                let codecs = try await feed.connect()
+                return (feed, WHEPText.text(codecs.video, codecs.audio, isDecoded: isDecoded))
+            } catch {
+                throw PipelineError(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import BridgeEngine
+internal import MediaBasics
+internal import MediaCore
+internal import Synchronization
+
+/// Keeps a session with a WHIP server: connects, and connects again where a connection that has worked fails.
+///
+/// Thread: any.
+final class WHIPLink: PeerConnectionObserver {
+    private struct State {
+        var connection: AnsweredConnection?
+        var hasWorked = false
+        var attempts = 0
+        var retry: OneShotTimer?
+        var isOver = false
+    }
+    private let state = Mutex(State())
+    /// Where the publication sends.
+    let slot = PeerSlot()
+    private let client: SignallingClient
+    private let media: PeerConnection.Media
+    private let configuration: PeerConnection.Configuration
+    private let publisher: MediaPublisher
+    private let onFailure: @Sendable (PeerError) -> Void
+
+    /// - Parameter onFailure: Called if the first session cannot be agreed on, and for errors that another
+    ///   attempt does not mend.
+    init(
+        _ client: SignallingClient, _ media: PeerConnection.Media,
+        _ configuration: PeerConnection.Configuration, _ publisher: MediaPublisher,
+        onFailure: @escaping @Sendable (PeerError) -> Void
+    ) {
+        self.client = client
+        self.media = media
+        self.configuration = configuration
+        self.publisher = publisher
+        self.onFailure = onFailure
+    }
+
+    func begin() { Task { await self.connect() } }
+
+    private func connect() async {
+        do throws(PeerError) {
+            let connection = try await AnsweredConnection.open(
+                .sender, media, configuration, by: client, observer: self)
+            let (isOver, isConnected) = state.withLock { state in
+                if !state.isOver { state.connection = connection }
+                return (state.isOver, connection.peer.state == .connected)
+            }
+            if isOver { return await connection.close() }
+            if isConnected { connected(connection) }
+        } catch {
+            lost(error)
+        }
+    }
+
+    private func connected(_ connection: AnsweredConnection) {
+        state.withLock { ($0.hasWorked, $0.attempts) = (true, 0) }
+        slot.send(to: connection.peer)
+        publisher.stateChanged(.sending)
+        publisher.keyFrameNeeded()
+    }
+
+    /// Connects again later, or gives up.
+    private func lost(_ error: PeerError) {
+        slot.send(to: nil)
+        publisher.stateChanged(.paused)
+        let (connection, isHopeless) = state.withLock { state -> (AnsweredConnection?, Bool) in
+            let connection = state.connection.take()
+            guard !state.isOver else { return (connection, false) }
+            let isHopeless = !state.hasWorked || error.code == .unauthorized
+            if !isHopeless {
+                let delay = Duration.milliseconds(500) * (1 << min(state.attempts, 4))
+                state.attempts += 1
+                state.retry = OneShotTimer(after: delay) { [weak self] in self?.begin() }
+            }
+            return (connection, isHopeless)
+        }
+        if let connection { Task { await connection.close() } }
+        if isHopeless { onFailure(error) }
+    }
+
+    /// Ends the session.
+    func end() async {
+        let connection = state.withLock { state in
+            state.isOver = true
+            state.retry = nil
+            return state.connection.take()
+        }
+        slot.send(to: nil)
+        await connection?.close()
+    }
+
+    // MARK: PeerConnectionObserver
+
+    func stateChanged(_ now: PeerConnection.State) {
+        switch now {
+        case .connected:
+            if let connection = state.withLock({ $0.connection }) { connected(connection) }
+        case .failed(let error): lost(error)
+        case .closed: lost(PeerError(.unreachable, message: "the server has ended the session"))
+        case .new, .connecting, .interrupted: break
+        }
+    }
+
+    func keyFrameNeeded() { publisher.keyFrameNeeded() }
+
+    func limitChanged(_ limit: VideoLimit) { publisher.limitChanged(limit) }
+}
