@@ -21,6 +21,9 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth valgrind \
          python3-gi gir1.2-gst-rtsp-server-1.0
+# Peers of others, and the network between them and ours.
+PEERS := chromium-headless-shell janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
+         iproute2 nftables util-linux gcc libc6-dev
 
 .PHONY: docs api properties soak faults rtsp-cost wild fuzz stress test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
 
@@ -124,7 +127,7 @@ packages:
 	@.ci/packages $(LIBRARIES) $(PLUGINS)
 
 packages-test:
-	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS)
+	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) $(PEERS)
 
 packages-bench:
 	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) gir1.2-gst-plugins-base-1.0 \

@@ -153,7 +153,11 @@ let package = Package(
         // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
         .target(
             name: "TestSupport", dependencies: ["BridgeEngine", "MediaBasics"],
-            path: "Tests/TestSupport", exclude: ["rtsp-camera.py"],
+            path: "Tests/TestSupport",
+            exclude: [
+                "aiortc-peer.py", "browser-janus.js", "browser-rig.js", "browser.py",
+                "rtsp-camera.py", "test-network.py",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MediaBridgeTests",

@@ -46,9 +46,11 @@ public final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - tool: A path, or a name to be looked for in `PATH`.
     ///   - environment: Added to the test's own.
+    ///   - input: A descriptor that becomes its standard input; `nil` is /dev/null. The caller closes it.
     /// - Throws: ``Failure`` that names the Debian package, where there is no such program.
     public init(
-        _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:]
+        _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
+        input: Int32? = nil
     ) throws {
         name = ([tool] + arguments).joined(separator: " ")
         let path = try Tool.path(of: tool)
@@ -57,7 +59,7 @@ public final class ChildProcess: Sendable {
         (pid, output, errors) = try Self.starting.withLock { _ in
             let (output, errors) = (Self.pipe(), Self.pipe())
             let pid = try Self.spawn(
-                path, [tool] + arguments, merged.map { "\($0)=\($1)" },
+                path, [tool] + arguments, merged.map { "\($0)=\($1)" }, input: input,
                 output: output.fileHandleForWriting.fileDescriptor,
                 errors: errors.fileHandleForWriting.fileDescriptor)
             return (pid, output, errors)
@@ -90,7 +92,8 @@ public final class ChildProcess: Sendable {
     /// Not Foundation's Process: what that starts inherits the caller's signal mask, and a program
     /// started from a task would be deaf to SIGTERM.
     private static func spawn(
-        _ path: String, _ arguments: [String], _ environment: [String], output: Int32, errors: Int32
+        _ path: String, _ arguments: [String], _ environment: [String],
+        input: Int32?, output: Int32, errors: Int32
     ) throws -> Int32 {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -105,7 +108,11 @@ public final class ChildProcess: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         let argv = arguments.map { strdup($0) } + [nil]

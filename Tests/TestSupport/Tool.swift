@@ -8,7 +8,9 @@ public enum Tool {
         "xeyes": "x11-apps", "xev": "x11-utils", "xwininfo": "x11-utils",
         "gst-launch-1.0": "gstreamer1.0-tools",
         "gst-discoverer-1.0": "gstreamer1.0-plugins-base-apps", "valgrind": "valgrind",
-        "strip": "binutils",
+        "strip": "binutils", "janus": "janus", "turnserver": "coturn",
+        "whip-client": "simple-whip-client", "nsenter": "util-linux", "unshare": "util-linux",
+        "openssl": "openssl", "cc": "gcc",
     ]
 
     /// Runs a program to its end.

@@ -1,0 +1,57 @@
+import Foundation
+import Synchronization
+
+/// A program that takes a JSON object a line and answers each with two lines, `{"id":N,"result":…}` or
+/// `{"id":N,"error":…}`, and `{"done":N}`. Questions may be asked beside each other. Thread: any.
+final class JSONConversation: Sendable {
+    let process: ChildProcess
+    private let input: ProgramInput
+    private let last = Mutex(0)
+
+    /// Starts it, and waits until it has written `ready`.
+    init(
+        _ tool: String, _ arguments: [String], within deadline: Duration = .seconds(30)
+    ) async throws {
+        (process, input) = try ProgramInput.start(tool, arguments)
+        do {
+            try await process.waitForOutput("ready\n", within: deadline)
+        } catch {
+            process.send(signal: SIGKILL)
+            throw error
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// - Parameter question: Its values are what `JSONSerialization` takes.
+    /// - Returns: The result, as JSON text.
+    /// - Throws: ``ChildProcess/Failure`` with the program's own text where it answers with an error, is
+    ///   over, or the deadline comes.
+    func ask(_ question: [String: Any], within deadline: Duration) async throws -> String {
+        let number = last.withLock { last in
+            last += 1
+            let number = last
+            return number
+        }
+        let data = try JSONSerialization.data(
+            withJSONObject: question.merging(["id": number]) { $1 })
+        try input.write(String(decoding: data, as: UTF8.self) + "\n")
+        try await process.waitForOutput("\n{\"done\":\(number)}\n", within: deadline)
+        let beginning = "{\"id\":\(number),"
+        guard
+            let line = process.output.split(separator: "\n").last(where: {
+                $0.hasPrefix(beginning)
+            })
+        else { throw ChildProcess.Failure(description: "no answer to \(question)") }
+        let answer = line.dropFirst(beginning.count).dropLast()
+        if answer.hasPrefix("\"result\":") { return String(answer.dropFirst(9)) }
+        let text = try? JSONDecoder().decode(String.self, from: Data(answer.dropFirst(8).utf8))
+        throw ChildProcess.Failure(description: text ?? String(answer))
+    }
+
+    /// Ends the program's input, and waits until it is over.
+    func end() async throws {
+        input.end()
+        _ = try await process.end(within: .seconds(20))
+    }
+}

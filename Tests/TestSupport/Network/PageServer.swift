@@ -1,0 +1,23 @@
+import Foundation
+
+/// A web server on a test's network that serves the files of a directory. It ends with its network.
+public struct PageServer: Sendable {
+    public let process: ChildProcess
+    /// Such as `http://server.localhost:8080`, by which a ``Browser`` finds a server on
+    /// ``TestNetwork/server``.
+    public let origin: String
+
+    /// Starts it, and waits until it listens.
+    public init(
+        on machine: NetworkNamespace, port: Int = 8080, serving directory: TemporaryDirectory
+    ) async throws {
+        origin = "http://server.localhost:\(port)"
+        process = try machine.start(
+            "/usr/bin/python3",
+            [
+                "-u", "-m", "http.server", "--bind", machine.address, "--directory",
+                directory.path, "\(port)",
+            ])
+        try await process.waitForOutput("Serving HTTP", within: .seconds(20))
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// A TURN server on a test's network whose users are made from a secret: Debian's package coturn. It ends
+/// with its network.
+public struct TurnServer: Sendable {
+    public let process: ChildProcess
+    /// Over UDP and TCP.
+    public let port: Int
+    /// Where it is: an IPv4 address.
+    public let host: String
+    /// What `username` and `credential` are made from (HMAC-SHA1, base64).
+    public let secret: String
+
+    /// Starts it, and waits until it listens.
+    ///
+    /// - Parameter directory: For what it writes.
+    public init(
+        on machine: NetworkNamespace, in directory: TemporaryDirectory, port: Int = 3478,
+        secret: String = "turn secret"
+    ) async throws {
+        (self.port, self.secret, host) = (port, secret, machine.address)
+        process = try machine.start(
+            "turnserver",
+            [
+                "-n", "--use-auth-secret", "--static-auth-secret=\(secret)", "--realm=test",
+                "--listening-ip=\(machine.address)", "--relay-ip=\(machine.address)",
+                "--listening-port=\(port)", "--min-port=30000", "--max-port=30200", "--no-tls",
+                "--no-dtls", "--no-cli", "--log-file=stdout", "--simple-log",
+                "--pidfile=\(directory.file("turn.pid"))", "--userdb=\(directory.file("turn.db"))",
+                "--relay-threads=1",
+            ])
+        // Its last line of all, when all its threads listen.
+        try await process.waitForOutput("IO method (admin thread)", within: .seconds(20))
+    }
+
+    /// `turn:10.77.0.1:3478?transport=udp`
+    public func url(transport: String = "udp") -> String {
+        "turn:\(host):\(port)?transport=\(transport)"
+    }
+}
+
+extension TurnServer {
+    /// What a client shows: a name that is good for an hour, and the password that goes with it.
+    public func user(named name: String) async throws -> (name: String, credential: String) {
+        let user = "\(Int(Date().timeIntervalSince1970) + 3600):\(name)"
+        return (user, try await Signature.make(of: user, secret: secret))
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// Pictures that say which they are: two rows of four colours, and two rows of eight blocks with the bits of
+/// the picture's number, from 0 to 255 and then from 0 again; the lowest row is the other's negative.
+///
+/// `browser-rig.js` and `aiortc-peer.py` read the same layout. Colours are BT.601, limited range.
+public struct NumberedPictures: Sendable {
+    /// The four colours, from left to right: red, green, blue.
+    public static let colours: [[Int]] = [
+        [200, 60, 40], [40, 160, 60], [50, 70, 190], [128, 128, 128],
+    ]
+
+    /// What one picture says of itself.
+    public struct Reading: Sendable, Decodable, Equatable {
+        public var number: Int
+        /// How far the worst part (red, green or blue) of a pixel is from what it should be, up to 255; pixels
+        /// within four of a block's side are left out.
+        public var worst: Int
+        /// How far the parts of all pixels are off, in the mean.
+        public var mean: Double
+        public var width: Int
+        public var height: Int
+    }
+
+    public let width: Int
+    public let height: Int
+    public let framesPerSecond: Int
+    private let directory: TemporaryDirectory
+
+    /// Draws all 256 (29 MB of 320×240) into files.
+    ///
+    /// - Parameters:
+    ///   - width: A multiple of 16.
+    ///   - height: A multiple of 8, up to 576: pictures that are higher are taken for BT.709.
+    public init(
+        in directory: TemporaryDirectory, width: Int = 320, height: Int = 240,
+        framesPerSecond: Int = 30
+    ) throws {
+        (self.width, self.height, self.framesPerSecond) = (width, height, framesPerSecond)
+        self.directory = directory
+        for (number, picture) in drawn().enumerated() {
+            let name = "picture\(1000 + number).i420"
+            try picture.write(to: URL(filePath: directory.file(name)))
+        }
+    }
+
+    /// A gst-launch string of an endless capture that shows them in their rate, as a camera would.
+    public var source: String {
+        "multifilesrc location=\(directory.path)/picture%d.i420 start-index=1000 stop-index=1255 "
+            + "loop=true ! rawvideoparse format=i420 width=\(width) height=\(height) "
+            + "framerate=\(framesPerSecond)/1 ! identity sync=true"
+    }
+
+    /// Writes a Y4M film of all 256, which Chromium takes for a camera.
+    ///
+    /// - Returns: Its path.
+    public func writeFilm(named name: String = "camera.y4m") throws -> String {
+        var film = Data(
+            "YUV4MPEG2 W\(width) H\(height) F\(framesPerSecond):1 Ip A1:1 C420jpeg\n".utf8)
+        for picture in drawn() {
+            film += Data("FRAME\n".utf8)
+            film += picture
+        }
+        try film.write(to: URL(filePath: directory.file(name)))
+        return directory.file(name)
+    }
+
+    /// The samples of each picture. Few calls with many bytes each: builds for tests optimise nothing.
+    private func drawn() -> [Data] {
+        let head = row(0, 0, of: 0) + row(0, 1, of: 0)
+        // Black and white have no chroma.
+        let tail = (1...2).flatMap { plane in (0..<4).map { row(plane, $0, of: 0) } }
+            .reduce(Data(), +)
+        // The lowest row is what the row above it is in the picture with all bits turned round.
+        let bits = (0..<256).map { row(0, 2, of: $0) }
+        return (0..<256).map { head + bits[$0] + bits[255 - $0] + tail }
+    }
+
+    /// The samples of one plane of one row of blocks.
+    private func row(_ plane: Int, _ row: Int, of number: Int) -> Data {
+        let shift = plane == 0 ? 0 : 1
+        var bytes = Data()
+        for column in 0..<8 {
+            let sample = Self.sample(plane, of: Self.colour(number, column: column, row: row))
+            bytes += Data(repeating: sample, count: (width / 8) >> shift)
+        }
+        let size = bytes.count * ((height / 4) >> shift)
+        while bytes.count < size { bytes += bytes.prefix(size - bytes.count) }
+        return bytes
+    }
+
+    /// The colour of one of the eight by four blocks.
+    static func colour(_ number: Int, column: Int, row: Int) -> [Int] {
+        if row < 2 { return colours[column / 2] }
+        let isSet = (number >> (7 - column)) & 1 == 1
+        return [Int](repeating: isSet == (row == 2) ? 255 : 0, count: 3)
+    }
+
+    private static func sample(_ plane: Int, of colour: [Int]) -> UInt8 {
+        let rgb = colour.map(Double.init)
+        let luma = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]
+        let value =
+            switch plane {
+            case 0: 16 + luma * 219 / 255
+            case 1: 128 + (rgb[2] - luma) / 1.772 * 224 / 255
+            default: 128 + (rgb[0] - luma) / 1.402 * 224 / 255
+            }
+        return UInt8(value.rounded())
+    }
+}
