@@ -13,9 +13,11 @@ import Testing
         let receiver = PeerConnection(
             .receiver, .init(video: [codec]), configuration: .loopback, observer: came)
         try await connect(sender, receiver)
-        let encoder = codec == .h264 ? "x264enc tune=zerolatency key-int-max=30" : "vp8enc deadline=1"
+        let encoder =
+            codec == .h264 ? "x264enc tune=zerolatency key-int-max=30" : "vp8enc deadline=1"
         let source = try PipelineVideoSource(
-            "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=30/1 ! \(encoder)")
+            "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=30/1 ! \(encoder)"
+        )
         for try await unit in source.units() {
             if sender.send(unit).isAccepted { sent.note(unit) }
             if came.units.count >= 60 { break }

@@ -15,7 +15,8 @@ package struct JitterBufferStatistics: Sendable {
 extension Element {
     /// The counts of an rtpjitterbuffer; `nil` for any other element.
     package var jitterBufferStatistics: JitterBufferStatistics? {
-        guard factoryName == "rtpjitterbuffer", let stats = mb_get_structure(pointer, "stats") else {
+        guard factoryName == "rtpjitterbuffer", let stats = mb_get_structure(pointer, "stats")
+        else {
             return nil
         }
         defer { gst_structure_free(stats) }

@@ -74,7 +74,8 @@ package final class WebRTCBin: Sendable {
     ) async throws(PipelineError) {
         try await promised(action) { promise in
             mb_webrtc_set(element.pointer, action, kind.rawValue, text, promise) != 0
-        } read: { _ in }
+        } read: { _ in
+        }
     }
 
     /// The description of this side, with the candidates that have been gathered; `nil` if it is not set.
@@ -233,7 +234,9 @@ package final class WebRTCBin: Sendable {
         mb_on_rtcp(
             session,
             { _, packet, context in
-                guard let packet, let bytes = MappedBuffer(Buffer(retaining: packet)) else { return }
+                guard let packet, let bytes = MappedBuffer(Buffer(retaining: packet)) else {
+                    return
+                }
                 SignalListener<[UInt8]>.call(
                     context, bytes.bytes.withUnsafeBytes { Array($0) })
             }, SignalListener<[UInt8]>.context(body), SignalRelease.function)

@@ -60,7 +60,10 @@ package final class WebRTCChannel: Sendable {
                 let start = bytes.flatMap { g_bytes_get_data($0, &size) }
                 WebRTCChannel.tell(
                     context,
-                    .bytes(Array(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(size)))))
+                    .bytes(
+                        Array(
+                            UnsafeRawBufferPointer(
+                                start: start, count: start == nil ? 0 : Int(size)))))
             }, listener)
         if isOpen { body(.opened) }
     }

@@ -6,7 +6,9 @@ extension PeerPipeline {
     func addArrival(to statistics: inout PeerStatistics) {
         for element in pipeline.elements where element.factoryName == "rtpjitterbuffer" {
             guard let arrival = element.jitterBufferStatistics else { continue }
-            let kind = element.pad("src")?.peer?.caps?.description ?? element.pad("sink")?.caps?.description ?? ""
+            let kind =
+                element.pad("src")?.peer?.caps?.description ?? element.pad("sink")?.caps?
+                .description ?? ""
             if kind.contains("media=(string)audio") {
                 Self.add(arrival, to: &statistics.audio)
             } else {

@@ -22,7 +22,8 @@ struct PeerPipelineText {
             let kind = stream.codec.kind
             text += "appsrc name=\(Self.source(kind)) is-live=true format=time ! "
             text += payloading(stream.codec)
-            text += " name=\(payloader(kind)) pt=\(stream.payload) ssrc=\(source) mtu=\(packetSize) ! "
+            text +=
+                " name=\(payloader(kind)) pt=\(stream.payload) ssrc=\(source) mtu=\(packetSize) ! "
             text += "\(caps(of: stream)),ssrc=(uint)\(source) ! \(bin). "
         }
         return text
@@ -73,10 +74,12 @@ struct PeerPipelineText {
             + "clock-rate=\(PayloadEncoding.clockRate(of: stream.codec)),payload=\(stream.payload)"
         if stream.codec == .audio(.opus) { text += ",encoding-params=(string)2" }
         guard stream.isVideo else { return text }
-        text += ",rtcp-fb-nack=(boolean)true,rtcp-fb-nack-pli=(boolean)true,rtcp-fb-ccm-fir=(boolean)true"
+        text +=
+            ",rtcp-fb-nack=(boolean)true,rtcp-fb-nack-pli=(boolean)true,rtcp-fb-ccm-fir=(boolean)true"
         if stream.estimatesBitRate { text += ",rtcp-fb-goog-remb=(boolean)true" }
         if let number = stream.transportNumbers {
-            text += ",rtcp-fb-transport-cc=(boolean)true"
+            text +=
+                ",rtcp-fb-transport-cc=(boolean)true"
                 + ",extmap-\(number)=(string)\(SessionDescription.transportNumbersURI)"
         }
         return text

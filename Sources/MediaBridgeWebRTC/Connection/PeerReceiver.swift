@@ -29,7 +29,8 @@ final class PeerReceiver: Sendable {
 
     /// - Parameter latency: How long the pipeline waits for packets.
     init(
-        _ codecs: [PeerStream.Codec], in link: PeerPipeline, _ events: PeerEvents, latency: MediaTime,
+        _ codecs: [PeerStream.Codec], in link: PeerPipeline, _ events: PeerEvents,
+        latency: MediaTime,
         onUnit: @escaping @Sendable () -> Void
     ) {
         self.events = events
@@ -48,9 +49,11 @@ final class PeerReceiver: Sendable {
                 }, onEnd: {})
         }
         link.bin.element.onSourcePad { [weak self, weak pipeline = link.pipeline] pad in
-            guard let self, let pipeline, let kind = pad.packetMedia.flatMap({ MediaKind(rawValue: $0) }),
+            guard let self, let pipeline,
+                let kind = pad.packetMedia.flatMap({ MediaKind(rawValue: $0) }),
                 let codec = self.agreed.withLock({ $0[kind] }),
-                let sink = pipeline.element(named: PeerPipelineText.depayloader(codec))?.pad("sink"),
+                let sink = pipeline.element(named: PeerPipelineText.depayloader(codec))?.pad(
+                    "sink"),
                 !sink.isLinked
             else { return }
             _ = pad.link(to: sink)

@@ -67,7 +67,8 @@ final class PeerSender: Sendable {
 
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
         guard stream.codec == .audio(unit.codec) else { return count(.wrongBufferType) }
-        return send(unit.runningTime, unit.liveTiming, wrapping: { try unit.wrapped() }) { _ in true }
+        return send(unit.runningTime, unit.liveTiming, wrapping: { try unit.wrapped() }) { _ in true
+        }
     }
 
     private func count(_ disposition: FrameDisposition) -> FrameDisposition {
@@ -120,7 +121,9 @@ final class PeerSender: Sendable {
                 input.setCaps(caps)
             }
             let size = buffer.byteCount
-            guard input.push(buffer) == .ok else { return Self.count(.dropped(.closed), in: &state) }
+            guard input.push(buffer) == .ok else {
+                return Self.count(.dropped(.closed), in: &state)
+            }
             state.bytes += size
             return Self.count(.accepted, in: &state)
         }

@@ -11,7 +11,8 @@ enum CandidateText {
             words[1] == "1" || words[1] == "2", ["udp", "tcp"].contains(words[2].lowercased()),
             UInt32(words[3]) != nil, words[4].contains(where: { $0 == "." || $0 == ":" }),
             words[4].utf8.allSatisfy({
-                Character(UnicodeScalar($0)).isHexDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":")
+                Character(UnicodeScalar($0)).isHexDigit || $0 == UInt8(ascii: ".")
+                    || $0 == UInt8(ascii: ":")
             }), UInt16(words[5]) != nil, words[6] == "typ",
             ["host", "srflx", "prflx", "relay"].contains(words[7])
         else { return false }

@@ -70,7 +70,8 @@ package struct MediaSection: Sendable {
             let own = feedback.filter { $0.hasPrefix(prefix) || $0.hasPrefix("* ") }
                 .map { String($0.drop { $0 != " " }.dropFirst()) }
             let known = PayloadFormat(
-                number: Int(number), map: maps.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count),
+                number: Int(number),
+                map: maps.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count),
                 parameters: parameters.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count),
                 feedback: own)
             if let known { formats.append(known) }

@@ -35,7 +35,9 @@ extension SessionDescription {
     private static func asPeersExpect(section text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         let types = lines.compactMap { line -> String? in
-            guard line.hasPrefix("a=rtpmap:"), line.uppercased().contains(" H264/") else { return nil }
+            guard line.hasPrefix("a=rtpmap:"), line.uppercased().contains(" H264/") else {
+                return nil
+            }
             return String(line.dropFirst("a=rtpmap:".count).prefix { $0 != " " })
         }
         var result = ""
@@ -56,7 +58,8 @@ extension SessionDescription {
         for type in types where missing.contains(type) {
             let map = lines.first { $0.hasPrefix("a=rtpmap:\(type) ") } ?? ""
             let parameters = Self.lacking(in: "").dropFirst()
-            result = result.replacing(map + "\r\n", with: "\(map)\r\na=fmtp:\(type) \(parameters)\r\n")
+            result = result.replacing(
+                map + "\r\n", with: "\(map)\r\na=fmtp:\(type) \(parameters)\r\n")
         }
         return result
     }
@@ -77,6 +80,7 @@ extension MediaSection {
     /// The m-line of an answer that does not want this one.
     fileprivate var refusal: String {
         let mid = self.mid.map { "a=mid:\($0)\r\n" } ?? ""
-        return "m=\(name) 0 \(transport) \(formats.joined(separator: " "))\r\nc=IN IP4 0.0.0.0\r\n\(mid)a=inactive\r\n"
+        return
+            "m=\(name) 0 \(transport) \(formats.joined(separator: " "))\r\nc=IN IP4 0.0.0.0\r\n\(mid)a=inactive\r\n"
     }
 }

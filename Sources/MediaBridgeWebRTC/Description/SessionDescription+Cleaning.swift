@@ -61,7 +61,8 @@ extension SessionDescription {
     /// The lines about ICE and DTLS.
     private func connection(of section: MediaSection) throws(PeerError) -> [String] {
         // A stream that the peer has refused has none of them; those of another one do no harm.
-        let complete = section.value(of: "ice-ufrag") == nil ? media.first { !$0.isRefused } : section
+        let complete =
+            section.value(of: "ice-ufrag") == nil ? media.first { !$0.isRefused } : section
         let source = complete ?? section
         let user = value(of: "ice-ufrag", in: source) ?? ""
         let password = value(of: "ice-pwd", in: source) ?? ""
@@ -71,7 +72,9 @@ extension SessionDescription {
             (22...256).contains(password.utf8.count)
         else { throw Self.lacking("a=ice-ufrag and a=ice-pwd") }
         guard Self.isFingerprint(fingerprint) else { throw Self.lacking("a=fingerprint") }
-        guard ["actpass", "active", "passive"].contains(setup) else { throw Self.lacking("a=setup") }
+        guard ["actpass", "active", "passive"].contains(setup) else {
+            throw Self.lacking("a=setup")
+        }
         return [
             "a=ice-ufrag:\(user)", "a=ice-pwd:\(password)", "a=ice-options:trickle",
             "a=fingerprint:\(fingerprint)", "a=setup:\(setup)",

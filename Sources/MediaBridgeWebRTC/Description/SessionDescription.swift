@@ -28,7 +28,9 @@ package struct SessionDescription: Sendable {
         guard text.utf8.count <= Self.maximumSize else {
             throw Self.bad("it has \(text.utf8.count) bytes, more than \(Self.maximumSize)")
         }
-        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }
+        let lines = text.split(omittingEmptySubsequences: false) {
+            $0 == "\n" || $0 == "\r\n" || $0 == "\r"
+        }
         guard lines.first == "v=0" else { throw Self.bad("line 1 is not \"v=0\"") }
         for (index, line) in lines.enumerated() where !line.isEmpty {
             let characters = line.utf8
@@ -46,7 +48,8 @@ package struct SessionDescription: Sendable {
                 }
                 media.append(section)
             case "a":
-                let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                let parts = value.split(
+                    separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
                 let attribute = Attribute(
                     name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
                 if media.isEmpty {

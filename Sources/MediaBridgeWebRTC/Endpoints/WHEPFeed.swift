@@ -168,7 +168,9 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
         guard let time, let live else { return }
         let caps = wrapped.caps
         let (input, isNew, due) = state.withLock { state -> (AppSource?, Bool, MediaTime) in
-            guard state.isPlaying, let input = state.inputs[kind] else { return (nil, false, .zero) }
+            guard state.isPlaying, let input = state.inputs[kind] else {
+                return (nil, false, .zero)
+            }
             let isNew = state.caps[kind]?.identity != caps.identity
             if isNew { state.caps[kind] = caps }
             return (input, isNew, time + live.clockOrigin - state.baseTime)

@@ -124,7 +124,8 @@ public final class WHIPSink: VideoSink, Sendable {
             if let publisher = state.publisher { return (publisher, false, {}) }
             let asks = state.onKeyFrameNeeded
             let fresh = MediaPublisher(backend, onKeyFrameNeeded: asks) { [weak self] error in
-                self?.failed(PeerError(.failed, message: "what is sent cannot be encoded: \(error)"))
+                self?.failed(
+                    PeerError(.failed, message: "what is sent cannot be encoded: \(error)"))
             }
             state.publisher = fresh
             state.codec = codec ?? configuration.video.codec ?? .h264
@@ -138,7 +139,8 @@ public final class WHIPSink: VideoSink, Sendable {
         let (codec, hasAudio) = state.withLock { ($0.codec ?? .h264, $0.hasAudio) }
         var media = PeerConnection.Media(video: [codec], audio: hasAudio ? [.opus] : [])
         media.hasMessages = false
-        let link = WHIPLink(client, media, configuration.connection, publisher) { [weak self] error in
+        let link = WHIPLink(client, media, configuration.connection, publisher) {
+            [weak self] error in
             self?.failed(error)
         }
         state.withLock { $0.link = link }
