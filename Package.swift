@@ -172,6 +172,11 @@ let package = Package(
             name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/CycleProbe",
             swiftSettings: settings
         ),
+        // The same for peer connections.
+        .executableTarget(
+            name: "PeerCycleProbe", dependencies: ["MediaBridgeWebRTC"],
+            path: "Tests/PeerCycleProbe", swiftSettings: settings
+        ),
         // Frames on the hot paths, for the tests that count allocations and instructions.
         .target(name: "CHotPathProbe", path: "Tests/HotPathProbe/CHotPathProbe"),
         .executableTarget(
@@ -264,7 +269,7 @@ let package = Package(
         // Peer connections, WHIP and WHEP, against peers of others.
         .testTarget(
             name: "WebRTCTests",
-            dependencies: ["MediaBridgeWebRTC", "TestSupport", "gst-bridge"],
+            dependencies: ["MediaBridgeWebRTC", "PeerCycleProbe", "TestSupport", "gst-bridge"],
             swiftSettings: settings
         ),
         // Channels over a real Janus.
