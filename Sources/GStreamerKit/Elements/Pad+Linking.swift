@@ -28,29 +28,4 @@ extension Pad {
             }, SignalListener<Void>.context(body),
             { if let context = $0 { Unmanaged<AnyObject>.fromOpaque(context).release() } })
     }
-
-    /// Calls `admits` with the size in bytes and the second byte of every RTP packet, which holds the
-    /// marker and the payload type; a packet that it does not admit is dropped. On the streaming thread:
-    /// it must return at once.
-    package func filterPackets(_ admits: @escaping @Sendable (_ size: Int, _ type: UInt8) -> Bool) {
-        _ = mb_pad_add_probe(
-            pointer, GST_PAD_PROBE_TYPE_BUFFER,
-            { _, info, context in
-                guard let info, let context, let buffer = gst_pad_probe_info_get_buffer(info) else {
-                    return GST_PAD_PROBE_OK
-                }
-                var byte: UInt8 = 0
-                guard gst_buffer_extract(buffer, 1, &byte, 1) == 1 else { return GST_PAD_PROBE_OK }
-                let size = Int(gst_buffer_get_size(buffer))
-                let isAdmitted = Unmanaged<PacketFilter>.fromOpaque(context)
-                    ._withUnsafeGuaranteedRef { $0.admits(size, byte) }
-                return isAdmitted ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
-            }, Unmanaged.passRetained(PacketFilter(admits: admits)).toOpaque(),
-            { if let context = $0 { Unmanaged<AnyObject>.fromOpaque(context).release() } })
-    }
-
-    private final class PacketFilter: Sendable {
-        let admits: @Sendable (Int, UInt8) -> Bool
-        init(admits: @escaping @Sendable (Int, UInt8) -> Bool) { self.admits = admits }
-    }
 }

@@ -15,12 +15,16 @@ final class PeerMonitor: Sendable {
         var sender: PeerSender?
         var told: VideoLimit?
         var sentBytes = 0
+        /// Bits per second in the last step.
+        var sentRate = 0
         var lastHeard = ContinuousClock.now
         var reports: [UInt32: ControlPacket.Report] = [:]
         var roundTrip: Duration?
         var estimate: Int?
         var budget: ResendBudget?
         var beat: Heartbeat?
+        /// Requests a key frame some time after a fall of the rate.
+        var keyFrame: OneShotTimer?
         var isOver = false
     }
     private let state: Mutex<State>
@@ -31,6 +35,8 @@ final class PeerMonitor: Sendable {
     private let queue = SerialQueue(label: "mediabridge.peer-monitor")
     /// How often the rate is computed.
     private static let interval = Duration.milliseconds(500)
+    /// How long a key frame waits after a fall of the rate.
+    private static let keyFrameDelay = Duration.milliseconds(400)
     /// How long a peer may be silent; browsers report at least every 5 s.
     private static let silence = Duration.seconds(10)
 
@@ -66,10 +72,10 @@ final class PeerMonitor: Sendable {
         let budget = ResendBudget(bitRate: 2_000_000)
         state.withLock { $0.budget = budget }
         guard let payload = video.stream.resendPayload else { return }
+        video.onPacket { budget.note($0.number, isKey: $0.isKey) }
         for element in link.pipeline.elements where element.factoryName == "rtprtxsend" {
-            element.pad("src")?.filterPackets { size, type in
-                type & 0x7f != UInt8(truncatingIfNeeded: payload)
-                    || budget.admits(size, now: SharedClock.now.nanoseconds)
+            element.pad("src")?.filterResent(payload) { size, number in
+                budget.admits(size, number: number, now: SharedClock.now.nanoseconds)
             }
         }
     }
@@ -83,7 +89,7 @@ final class PeerMonitor: Sendable {
     private func take(_ bytes: [UInt8]) {
         let packet = ControlPacket(bytes)
         let now = NetworkTime.now
-        state.withLock { state in
+        let hasFallen = state.withLock { state in
             state.lastHeard = .now
             if let sender = state.sender { state.rate.note(packet, of: sender.source) }
             if let estimate = packet.estimate { state.estimate = estimate }
@@ -97,23 +103,24 @@ final class PeerMonitor: Sendable {
                     state.roundTrip = .nanoseconds(Int64(units) * 1_000_000_000 / 65_536)
                 }
             }
+            return state.sender != nil
+                && state.rate.fall(
+                    sent: state.sentRate, at: Double(SharedClock.now.nanoseconds) / 1e9)
         }
+        // Each packet that is still sent at the old rate waits behind all others.
+        if hasFallen { tellLimit(needingKeyFrame: true) }
     }
 
     private func step() {
         let bytes = state.withLock { $0.sender }?.counts.bytes ?? 0
-        let (isSilent, limit, needsKeyFrame) = state.withLock {
-            state -> (Bool, VideoLimit?, Bool) in
+        let (isSilent, needsKeyFrame) = state.withLock { state -> (Bool, Bool) in
             let isSilent = ContinuousClock.now - state.lastHeard > Self.silence
-            guard state.sender != nil, !state.isOver else { return (isSilent, nil, false) }
+            guard state.sender != nil, !state.isOver else { return (isSilent, false) }
             let sent = (bytes - state.sentBytes) * 8 * 2
-            state.sentBytes = bytes
+            (state.sentBytes, state.sentRate) = (bytes, sent)
             let needsKeyFrame = state.rate.step(sent: sent)
-            let limit = state.rate.limit
-            state.budget?.setBitRate(limit.bitRate ?? max(sent, 500_000))
-            defer { state.told = limit }
-            let isNew = (state.told ?? VideoLimit()) != limit
-            return (isSilent, isNew ? limit : nil, needsKeyFrame)
+            state.budget?.setBitRate(state.rate.target ?? max(sent, 500_000))
+            return (isSilent, needsKeyFrame)
         }
         if isSilent {
             events.failed(
@@ -121,17 +128,41 @@ final class PeerMonitor: Sendable {
                     .unreachable, message: "the peer has sent nothing for \(Self.silence)"))
             return end()
         }
+        tellLimit(needingKeyFrame: needsKeyFrame)
+    }
+
+    /// Tells the observer of another limit.
+    ///
+    /// - Parameter needsKeyFrame: Whether a key frame is worth its bits, because frames that are on their
+    ///   way come too late. It waits until they are through.
+    private func tellLimit(needingKeyFrame needsKeyFrame: Bool) {
+        let limit = state.withLock { state -> VideoLimit? in
+            let limit = state.rate.limit
+            guard state.sender != nil, !state.isOver, (state.told ?? VideoLimit()) != limit else {
+                return nil
+            }
+            state.told = limit
+            if let bitRate = limit.bitRate { state.budget?.setBitRate(bitRate) }
+            return limit
+        }
         if let limit { events.tell { $0.limitChanged(limit) } }
-        if needsKeyFrame { keyFrameWanted() }
+        guard needsKeyFrame else { return }
+        let timer = OneShotTimer(after: Self.keyFrameDelay) { [weak self] in self?.keyFrameWanted() }
+        let last = state.withLock { state in
+            defer { if !state.isOver { state.keyFrame = timer } }
+            return state.keyFrame
+        }
+        _ = consume last
     }
 
     /// Ends, and keeps the counts.
     func end() {
-        let beat = state.withLock { state in
+        let (beat, timer) = state.withLock { state in
             state.isOver = true
-            return state.beat.take()
+            return (state.beat.take(), state.keyFrame.take())
         }
         beat?.cancel()
+        timer?.cancel()
         keyFrames.end()
     }
 

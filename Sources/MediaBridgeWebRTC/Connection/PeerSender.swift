@@ -13,6 +13,7 @@ final class PeerSender: Sendable {
     /// The number of the stream's source (SSRC).
     let source: UInt32
     private let input: AppSource
+    private let payloader: Pad
     private let origin: ClockTime
     private struct State {
         var isOpen = false
@@ -43,12 +44,19 @@ final class PeerSender: Sendable {
         self.input = input
         origin = link.origin
         input.configure(depth: Self.depth, dropsOldest: false)
+        self.payloader = payloader
         payloader.onBuffer { [weak self] in self?.packets.add(1, ordering: .relaxed) }
     }
 
     /// Calls `body` when the peer asks for a key frame, on a thread of GStreamer.
     func onKeyFrameRequest(_ body: @escaping @Sendable () -> Void) {
         input.element.pad("src")?.onKeyFrameRequest(body)
+    }
+
+    /// Calls `body` with the number of each packet, and whether it belongs to a key frame, on a streaming
+    /// thread.
+    func onPacket(_ body: @escaping @Sendable ((number: UInt16, isKey: Bool)) -> Void) {
+        payloader.onPacket(body)
     }
 
     /// Lets units through: the peer is there.

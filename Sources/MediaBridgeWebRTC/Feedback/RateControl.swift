@@ -12,8 +12,20 @@ struct RateControl: Sendable {
     /// The most that was asked for.
     private let most: Int?
     private var estimate: Int?
-    private var lostFraction: Double?
+    /// The reported parts of lost packets since the last decision: their sum and number, and when the first
+    /// came that is not small.
+    private var loss = (sum: 0.0, count: 0)
+    private var lossBegan: Double?
+    /// When a loss made the target fall.
+    private var lastLoss = -Double.infinity
     private static let least = 50_000
+    /// How long a loss says nothing new after a fall, in seconds.
+    private static let lossInterval = 0.6
+    /// The part of what arrives that is sent after a loss: what waits in the network has to get through as
+    /// well, and a key frame.
+    private static let caution = 0.45
+    /// For how long reports are averaged, in seconds.
+    private static let lossWindow = 0.12
     /// Above any video of one picture.
     private static let unlimited = 50_000_000
     /// The most by which the rate rises in a step of half a second.
@@ -29,21 +41,43 @@ struct RateControl: Sendable {
     mutating func note(_ packet: ControlPacket, of source: UInt32) {
         if let estimate = packet.estimate { self.estimate = estimate }
         for report in packet.reports where report.source == source {
-            lostFraction = max(lostFraction ?? 0, report.lostFraction)
+            loss = (loss.sum + report.lostFraction, loss.count + 1)
         }
+    }
+
+    /// Takes a report into account at once if it says that the network carries far less than the target.
+    ///
+    /// - Parameters:
+    ///   - sent: The bits per second that are sent at present.
+    ///   - now: The time in seconds, of a clock that never goes back.
+    /// - Returns: Whether the target fell.
+    mutating func fall(sent: Int, at now: Double) -> Bool {
+        var next = usable ?? Self.unlimited
+        // What was sent before the last fall still gets lost for a while.
+        if let lostFraction, lostFraction > 0.1, sent > 0, now - lastLoss > Self.lossInterval {
+            // The first report counts packets of the time before.
+            let began = lossBegan ?? now
+            if lossBegan == nil { (lossBegan, loss) = (now, (0, 0)) }
+            if now - began > Self.lossWindow {
+                next = min(next, Int(Double(sent) * (1 - lostFraction) * Self.caution))
+            }
+        }
+        guard Double(next) < 0.8 * Double(target ?? Self.unlimited) else { return false }
+        if next != usable { lastLoss = now }
+        (loss, lossBegan) = ((0, 0), nil)
+        target = max(min(next, most ?? Self.unlimited), Self.least)
+        return true
     }
 
     /// Computes the bit rate anew; called every half second.
     ///
     /// - Parameter sent: The bits per second that were sent since the last step.
-    /// - Returns: Whether it fell so far that a key frame is worth its bits: frames that are on their way
-    ///   come too late.
+    /// - Returns: Whether it fell far.
     mutating func step(sent: Int) -> Bool {
         let before = target
-        defer { lostFraction = nil }
+        defer { if lossBegan == nil { loss = (0, 0) } }
         var next = before ?? Self.unlimited
-        if let estimate {
-            let usable = max(Self.least, Int(Double(min(estimate, Self.unlimited)) * 0.85) - 50_000)
+        if let usable {
             next = usable < next ? usable : min(usable, Int(Double(next) * Self.rise))
         } else if let lostFraction {
             if lostFraction > 0.1 {
@@ -57,6 +91,14 @@ struct RateControl: Sendable {
         target = next >= Self.unlimited ? most : next
         guard let target, let before else { return false }
         return Double(target) < 0.6 * Double(before)
+    }
+
+    /// The mean of what was reported; `nil` if nothing was.
+    private var lostFraction: Double? { loss.count == 0 ? nil : loss.sum / Double(loss.count) }
+
+    /// What is left of the estimate for video; `nil` without an estimate.
+    private var usable: Int? {
+        estimate.map { max(Self.least, Int(Double(min($0, Self.unlimited)) * 0.85) - 50_000) }
     }
 
     /// The target as a limit.
