@@ -269,7 +269,12 @@ let package = Package(
         // Peer connections, WHIP and WHEP, against peers of others.
         .testTarget(
             name: "WebRTCTests",
-            dependencies: ["MediaBridgeWebRTC", "PeerCycleProbe", "TestSupport", "gst-bridge"],
+            dependencies: [
+                "MediaBridge", "MediaBridgeWebRTC", "PeerCycleProbe", "TestSupport", "gst-bridge",
+                .product(
+                    name: "HTTPTypes", package: "swift-http-types",
+                    condition: .when(traits: ["WebRTC"])),
+            ],
             swiftSettings: settings
         ),
         // Channels over a real Janus.

@@ -57,6 +57,9 @@ struct GstBridge: AsyncParsableCommand {
         } catch let error as PipelineError {
             Terminal.complain(error)
             return ExitCode(1)
+        } catch let error as EngineError {
+            Terminal.say("\(error)")
+            return ExitCode(1)
         } catch {
             return error
         }

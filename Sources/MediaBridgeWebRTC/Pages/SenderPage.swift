@@ -26,15 +26,15 @@ enum SenderPage {
         <p id="state" role="status">Ready</p>
         <p id="figures"></p>
         """# + PageParts.tokenForm + #"""
-        <div class="row">
-        <label>Picture <select id="camera"></select></label>
-        <label>Sound <select id="microphone"></select></label>
-        </div>
-        <label>Name <input id="name" maxlength="64" placeholder="made up by the server"
-          autocomplete="name"></label>
-        <button id="start">Start</button>
-        </main>
-        """#
+            <div class="row">
+            <label>Picture <select id="camera"></select></label>
+            <label>Sound <select id="microphone"></select></label>
+            </div>
+            <label>Name <input id="name" maxlength="64" placeholder="made up by the server"
+              autocomplete="name"></label>
+            <button id="start">Start</button>
+            </main>
+            """#
 
     private static let script = #"""
         const video = $('video'), base = location.href.split('#')[0].split('?')[0];
@@ -128,8 +128,14 @@ enum SenderPage {
             say('Connecting …');
             const pc = me.pc = await connection(endpoint);
             if (isPast()) return pc.close();
-            for (const track of stream.getTracks())
-              pc.addTransceiver(track, { direction: 'sendonly', streams: [stream] });
+            for (const track of stream.getTracks()) {
+              const { sender } = pc.addTransceiver(track, { direction: 'sendonly', streams: [stream] });
+              if (track.kind !== 'video') continue;
+              // Recordings begin a new file with each size: rather fewer pictures than smaller ones.
+              const parameters = sender.getParameters();
+              parameters.degradationPreference = 'maintain-resolution';
+              sender.setParameters(parameters).catch(() => {});
+            }
             pc.createDataChannel('messages').onclose = () => again('The server has ended the session.');
             let grace;
             pc.onconnectionstatechange = () => {

@@ -23,12 +23,12 @@ enum ViewerPage {
         <video id="video" autoplay muted playsinline></video>
         <div id="notice" role="status"><p id="state">Connecting …</p>
         """# + PageParts.tokenForm + #"""
-        </div>
-        <div id="bar">
-        <button id="sound" hidden>Sound on</button>
-        <button id="full">Full screen</button>
-        </div>
-        """#
+            </div>
+            <div id="bar">
+            <button id="sound" hidden>Sound on</button>
+            <button id="full">Full screen</button>
+            </div>
+            """#
 
     private static let script = #"""
         const video = $('video'), endpoint = new URL('whep', location.href.split('#')[0]);
@@ -94,33 +94,45 @@ enum ViewerPage {
           }
         }
         // Looks once a second whether pictures are shown. Packets without pictures for six seconds: again.
+        // No packets for three seconds: the server is asked whether it still has the session.
         function watch(me, again) {
           const since = Date.now();
-          let decoded = 0, packets = 0, lastNews = Date.now();
+          let decoded = 0, packets = 0, lastPicture = since, lastPacket = since;
           const timer = setInterval(async () => {
             if (current !== me) return clearInterval(timer);
-            let frames = 0, received = 0, sound = false, seen = false;
+            let frames = 0, received = 0, total = 0, seen = false;
             (await me.pc.getStats()).forEach(entry => {
               if (entry.type !== 'inbound-rtp') return;
-              if (entry.kind === 'audio') sound ||= entry.packetsReceived > 0;
+              total += entry.packetsReceived || 0;
               if (entry.kind !== 'video') return;
               seen = true;
               frames += entry.framesDecoded || 0;
               received += entry.packetsReceived || 0;
             });
             if (current !== me) return;
-            if (frames !== decoded || received === packets) {
-              if (frames !== decoded) lastNews = Date.now();
-            } else if (Date.now() - lastNews > 6000) return again('The picture stands still. Trying again …');
-            decoded = frames; packets = received;
-            const isStill = Date.now() - lastNews > 4000;
+            const now = Date.now(), isConnected = me.pc.connectionState === 'connected';
+            if (frames !== decoded) lastPicture = now;
+            else if (received !== me.received && now - lastPicture > 6000) return again('The picture stands still. Trying again …');
+            if (total !== packets) lastPacket = now;
+            else if (isConnected && now - lastPacket > 3000) {
+              lastPacket = now;
+              if (!await exists(me.session)) return again('The connection was lost. Trying again …');
+              if (current !== me) return;
+            }
+            [decoded, packets, me.received] = [frames, total, received];
+            const isStill = now - lastPicture > 4000;
             if (frames > 0 && !isStill) say('');
             else if (frames > 0) say('The picture is paused');
-            else if (!seen && sound) say('Sound only');
-            else if (me.pc.connectionState === 'connected') say('Waiting for the picture …');
-            else if (Date.now() - since > 15000) again('There is no way to the server. Trying again …');
+            else if (!seen && total > 0) say('Sound only');
+            else if (isConnected) say('Waiting for the picture …');
+            else if (now - since > 15000) again('There is no way to the server. Trying again …');
           }, 1000);
-          video.onplaying = () => { if (current === me) { lastNews = Date.now(); say(''); } };
+          video.onplaying = () => { if (current === me) { lastPicture = Date.now(); say(''); } };
+        }
+        async function exists(session) {
+          try {
+            return (await fetch(session, { method: 'OPTIONS', signal: AbortSignal.timeout(3000) })).ok;
+          } catch { return false; }
         }
         function showSound() {
           $('sound').hidden = false;

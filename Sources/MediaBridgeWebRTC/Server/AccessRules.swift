@@ -14,20 +14,20 @@ struct AccessRules {
     }
 
     /// Checks that the request is meant for this server and comes from no page that may not use it.
-    func checkOrigin(of request: HTTPRequest) throws(Refusal) {
+    func checkOrigin(of request: HTTPRequest) throws(RequestRefusal) {
         if token == nil, let host = host(of: request), !isOwn(host) {
-            throw Refusal(
+            throw RequestRefusal(
                 .init(code: 421, reasonPhrase: "Misdirected Request"),
                 "this server is not known under that name; use its address, or allow the name")
         }
         guard let origin = origin(of: request), allowedOrigin(for: request) == nil,
             !isSame(origin, as: request)
         else { return }
-        throw Refusal(.forbidden, "pages of that origin may not use this server")
+        throw RequestRefusal(.forbidden, "pages of that origin may not use this server")
     }
 
     /// Checks the token.
-    func authorize(_ request: HTTPRequest) throws(Refusal) {
+    func authorize(_ request: HTTPRequest) throws(RequestRefusal) {
         guard let token else { return }
         guard BearerToken.matches(token, request.headerFields[.authorization]) else {
             throw .noToken
@@ -60,7 +60,9 @@ struct AccessRules {
 
     /// Whether a host is an address, `localhost`, or a name that was allowed.
     private func isOwn(_ host: String) -> Bool {
-        if host.hasPrefix("[") || host == "localhost" || host.hasSuffix(".localhost") { return true }
+        if host.hasPrefix("[") || host == "localhost" || host.hasSuffix(".localhost") {
+            return true
+        }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         let isAddress = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
         return isAddress || host.isEmpty || hosts.contains("*") || hosts.contains(host)

@@ -14,7 +14,7 @@ struct OfferOutline {
     /// - Parameters:
     ///   - offer: The body of the request.
     ///   - kind: What the peer comes for.
-    init(_ offer: String, _ kind: PeerSession.Kind) throws(Refusal) {
+    init(_ offer: String, _ kind: PeerSession.Kind) throws(RequestRefusal) {
         guard offer.hasPrefix("v=0\r\n") || offer.hasPrefix("v=0\n"), !offer.contains("\0") else {
             throw Self.bad("it does not begin with v=0")
         }
@@ -52,7 +52,7 @@ struct OfferOutline {
                 $0.isOfInterest && wanted.contains($0.direction ?? sessionDirection)
             })
         else {
-            throw Refusal(
+            throw RequestRefusal(
                 .notAcceptable,
                 kind == .viewer
                     ? "the offer receives nothing; senders use /whip"
@@ -60,7 +60,7 @@ struct OfferOutline {
         }
     }
 
-    private static func bad(_ what: String) -> Refusal {
-        Refusal(.badRequest, "this is no offer of WebRTC: \(what)")
+    private static func bad(_ what: String) -> RequestRefusal {
+        RequestRefusal(.badRequest, "this is no offer of WebRTC: \(what)")
     }
 }

@@ -49,13 +49,13 @@ enum ServerPath: Equatable {
     }
 
     /// Returns the name that a peer wants (`?name=NAME`); `nil` if it wants none.
-    static func name(in query: Substring) throws(Refusal) -> String? {
+    static func name(in query: Substring) throws(RequestRefusal) -> String? {
         for item in query.split(separator: "&") where item.hasPrefix("name=") {
             let text = item.dropFirst(5).replacingOccurrences(of: "+", with: " ")
             guard let name = text.removingPercentEncoding, (1...64).contains(name.count),
                 name.utf8.count <= 256, name.unicodeScalars.allSatisfy(isNamePart)
             else {
-                throw Refusal(
+                throw RequestRefusal(
                     .badRequest,
                     "a name has up to 64 letters, digits, spaces and the characters . _ - @")
             }

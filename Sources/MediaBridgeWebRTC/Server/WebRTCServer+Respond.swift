@@ -15,11 +15,11 @@ extension WebRTCServer {
         to request: HTTPRequest, body: [UInt8]
     ) async -> (HTTPResponse, [UInt8]) {
         let rules = AccessRules(configuration)
-        var reply: Reply
-        do throws(Refusal) {
+        var reply: ServerReply
+        do throws(RequestRefusal) {
             reply = try await self.reply(to: request, body, rules)
         } catch {
-            reply = Reply(error)
+            reply = ServerReply(error)
         }
         reply.response.headerFields[.xContentTypeOptions] = "nosniff"
         if let origin = rules.allowedOrigin(for: request) {
@@ -34,16 +34,22 @@ extension WebRTCServer {
 
     private func reply(
         to request: HTTPRequest, _ body: [UInt8], _ rules: AccessRules
-    ) async throws(Refusal) -> Reply {
+    ) async throws(RequestRefusal) -> ServerReply {
         try rules.checkOrigin(of: request)
         let (path, query) = ServerPath.split(request.path ?? "")
         guard let place = ServerPath(path, configuration) else { throw .notFound }
         let allowed = place.methods.joined(separator: ", ")
         guard place.methods.contains(request.method.rawValue) else {
-            throw Refusal(.methodNotAllowed, "allowed here: \(allowed)", [.allow: allowed])
+            throw RequestRefusal(.methodNotAllowed, "allowed here: \(allowed)", [.allow: allowed])
         }
         guard body.count <= Self.maximumBodyLength else { throw .tooLong }
-        if request.method == .options { return options(place, allowed, request, rules) }
+        if request.method == .options {
+            // Pages ask so whether their session is still there; its name is known to nobody else.
+            if case .session(let kind, let id) = place, channel?.session(id, kind) == nil {
+                throw .noSession
+            }
+            return options(place, allowed, request, rules)
+        }
         switch place {
         case .viewerPage, .senderPage: return page(place)
         case .endpoint(let kind):
@@ -54,7 +60,7 @@ extension WebRTCServer {
             guard let session = channel?.session(id, kind) else { throw .noSession }
             guard request.method == .patch else {
                 await session.end()
-                return Reply(.ok)
+                return ServerReply(.ok)
             }
             return try patch(session, request, body)
         }
@@ -62,8 +68,8 @@ extension WebRTCServer {
 
     private func options(
         _ place: ServerPath, _ allowed: String, _ request: HTTPRequest, _ rules: AccessRules
-    ) -> Reply {
-        var reply = Reply(.noContent)
+    ) -> ServerReply {
+        var reply = ServerReply(.noContent)
         reply.response.headerFields[.allow] = allowed
         if rules.allowedOrigin(for: request) != nil {
             reply.response.headerFields[.accessControlAllowMethods] = allowed
@@ -79,13 +85,13 @@ extension WebRTCServer {
         return reply
     }
 
-    private func page(_ place: ServerPath) -> Reply {
+    private func page(_ place: ServerPath) -> ServerReply {
         let needsServers = !links.isEmpty
         let html =
             place == .viewerPage
             ? ViewerPage.html(title: configuration.title, asksForServers: needsServers)
             : SenderPage.html(title: configuration.title, asksForServers: needsServers)
-        var reply = Reply(.ok)
+        var reply = ServerReply(.ok)
         reply.body = Array(html.utf8)
         reply.response.headerFields[.contentType] = "text/html; charset=utf-8"
         reply.response.headerFields[.cacheControl] = "no-store"
@@ -102,26 +108,26 @@ extension WebRTCServer {
     private func post(
         _ kind: PeerSession.Kind, _ path: String, _ query: Substring, _ request: HTTPRequest,
         _ body: [UInt8]
-    ) async throws(Refusal) -> Reply {
+    ) async throws(RequestRefusal) -> ServerReply {
         guard MediaType(request.headerFields[.contentType]) == .sdp else {
-            throw Refusal(
+            throw RequestRefusal(
                 .unsupportedMediaType, "an offer is application/sdp",
                 [.acceptPost: "application/sdp"])
         }
         guard let offer = String(validating: body, as: UTF8.self) else {
-            throw Refusal(.badRequest, "this is no offer of WebRTC: it is not UTF-8")
+            throw RequestRefusal(.badRequest, "this is no offer of WebRTC: it is not UTF-8")
         }
         let outline = try OfferOutline(offer, kind)
         let name = try ServerPath.name(in: query)
-        guard let channel else { throw Refusal(.nothingShared) }
+        guard let channel else { throw RequestRefusal(.nothingShared) }
         let admitted: (session: PeerSession, answer: String)
         do throws(ServedChannel.Refusal) {
             admitted = try await channel.admit(kind, offer, name: name)
         } catch {
-            throw Refusal(error)
+            throw RequestRefusal(error)
         }
         admitted.session.userFragment = outline.userFragment
-        var reply = Reply(.created)
+        var reply = ServerReply(.created)
         reply.body = Array(admitted.answer.utf8)
         reply.response.headerFields[.contentType] = "application/sdp"
         reply.response.headerFields[.location] = "\(path)/\(admitted.session.id)"
@@ -134,31 +140,31 @@ extension WebRTCServer {
 
     private func patch(
         _ session: PeerSession, _ request: HTTPRequest, _ body: [UInt8]
-    ) throws(Refusal) -> Reply {
+    ) throws(RequestRefusal) -> ServerReply {
         guard MediaType(request.headerFields[.contentType]) == .trickle else {
-            throw Refusal(
+            throw RequestRefusal(
                 .unsupportedMediaType, "candidates are \(MediaType.trickle.name)",
                 [.acceptPatch: MediaType.trickle.name])
         }
         // Clients that send none are tolerated: there is no other state that they could mean.
         if let tags = request.headerFields[.ifMatch], !matches(session.entityTag, tags) {
-            throw Refusal(.preconditionFailed, "this is not the session's entity tag")
+            throw RequestRefusal(.preconditionFailed, "this is not the session's entity tag")
         }
         guard let text = String(validating: body, as: UTF8.self) else {
-            throw Refusal(.badRequest, "candidates are text in UTF-8")
+            throw RequestRefusal(.badRequest, "candidates are text in UTF-8")
         }
         let fragment: TrickleFragment
         do throws(PeerError) { fragment = try TrickleFragment(parsing: text) } catch {
-            throw Refusal(.badRequest, error.message)
+            throw RequestRefusal(.badRequest, error.message)
         }
         if let own = session.userFragment, let credentials = fragment.credentials,
             credentials.userFragment != own
         {
-            throw Refusal(
+            throw RequestRefusal(
                 .unprocessableContent, "ICE is not restarted here: end the session and post anew")
         }
         session.add(fragment.candidates)
-        var reply = Reply(.noContent)
+        var reply = ServerReply(.noContent)
         reply.response.headerFields[.eTag] = session.entityTag
         return reply
     }
@@ -178,7 +184,7 @@ extension WebRTCServer {
             .compactMap { ICEServerLink.link(to: $0) }
     }
 
-    private func addServers(to reply: inout Reply) {
+    private func addServers(to reply: inout ServerReply) {
         for link in links {
             reply.response.headerFields.append(HTTPField(name: .link, value: link))
         }
@@ -186,14 +192,14 @@ extension WebRTCServer {
 }
 
 /// A response under construction, with its body.
-private struct Reply {
+private struct ServerReply {
     var response: HTTPResponse
     var body: [UInt8] = []
 
     init(_ status: HTTPResponse.Status) { response = HTTPResponse(status: status) }
 
     /// A refusal, with its reason as text.
-    init(_ refusal: Refusal) {
+    init(_ refusal: RequestRefusal) {
         response = HTTPResponse(status: refusal.status, headerFields: refusal.fields)
         response.headerFields[.contentType] = "text/plain; charset=utf-8"
         body = Array((refusal.text + "\n").utf8)

@@ -163,7 +163,8 @@ extension ServedChannel {
         guard peer.send(message) else {
             throw EngineError(
                 .invalidState,
-                message: "the message is not taken: the peer has no data channel, or too much waits",
+                message:
+                    "the message is not taken: the peer has no data channel, or too much waits",
                 advice: "the page must offer a data channel")
         }
     }

@@ -2,7 +2,8 @@
 enum BearerToken {
     /// Whether a token can be sent in a header: printable ASCII without spaces, up to 4096 characters.
     static func isValid(_ token: String) -> Bool {
-        (1...4096).contains(token.utf8.count) && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        (1...4096).contains(token.utf8.count)
+            && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 
     /// Returns whether a header has the token. The time it takes says nothing of how much of the token is

@@ -101,7 +101,9 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         request.httpMethod = method.rawValue
         request.httpShouldHandleCookies = false
         request.timeoutInterval = max(1, timeout / .seconds(1))
-        for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name.rawName) }
+        for field in fields {
+            request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
+        }
         if !body.isEmpty { request.httpBody = Data(body) }
         let call = Call(to: Origin.text(of: url))
         let task = runningSession.dataTask(with: request)

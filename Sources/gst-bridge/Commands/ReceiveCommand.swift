@@ -11,9 +11,9 @@ struct ReceiveCommand: AsyncParsableCommand {
             gst-bridge receive --output "videoconvert ! autovideosink"
 
             The page is at /, and encoders (OBS) use /whip, with ?name=NAME to have a name. Each sender is \
-            recorded into a file of its own, as it comes, and shown by outputs of its own; ${name} in an \
-            output stands for its name. The sound goes to an appsrc of the name audio, where an output has \
-            one.
+            recorded into a file of its own, the pictures as they come, and shown by outputs of its own; \
+            ${name} in an output stands for its name. A sender that changes the size of its pictures \
+            begins a new file. The sound goes to an appsrc of the name audio, where an output has one.
 
             Only this machine reaches the default address. For any other one a token is made up, which \
             stands in the address that is printed; --token chooses it, and --open does without. Browsers \
@@ -65,15 +65,16 @@ struct ReceiveCommand: AsyncParsableCommand {
         var failure: (any Error)?
         var reason = EndOfServing.Reason.interrupt
         do {
-            try await engine.joinChannel("receive", userID: "gst-bridge", role: .audience)
-            let port = try await door.open()
-            for address in options.addresses(port: port, token: token) {
-                Terminal.say("send from \(address)")
-            }
-            reason = await Interruption.during {
+            reason = try await Interruption.during {
                 end.note(.interrupt)
             } _: {
-                let progress = ServingProgress(options.progress) { await Self.line(engine, server) }
+                try await engine.joinChannel("receive", userID: "gst-bridge", role: .audience)
+                let port = try await door.open()
+                for address in options.addresses(port: port, token: token) {
+                    Terminal.say("send from \(address)")
+                }
+                let rate = RateOfCount()
+                let progress = ServingProgress(options.progress) { Self.line(server, rate) }
                 let reason = await end.wait(atMost: options.duration?.value)
                 await progress.end()
                 return reason
@@ -98,12 +99,11 @@ struct ReceiveCommand: AsyncParsableCommand {
         if outcome.hasFailed { throw ExitCode(1) }
     }
 
-    private static func line(_ engine: MediaEngine, _ server: WebRTCServer) async -> String {
-        let senders = server.senders
-        let rate = await engine.statistics.remote.values
-            .compactMap { $0[.main]?.frameRate }.reduce(0, +)
-        let bytes = senders.values.map { $0.video.bytes + $0.audio.bytes }.reduce(0, +)
+    private static func line(_ server: WebRTCServer, _ rate: RateOfCount) -> String {
+        let senders = server.senders.values
+        let frames = senders.map(\.video.units.delivered).reduce(0, +)
+        let bytes = senders.map { $0.video.bytes + $0.audio.bytes }.reduce(0, +)
         return "\(senders.count) \(senders.count == 1 ? "sender" : "senders")  "
-            + "\(Text.decimal(rate, 1)) fps  \(Text.bytes(bytes))"
+            + "\(Text.decimal(rate.note(frames), 1)) fps  \(Text.bytes(bytes))"
     }
 }

@@ -19,7 +19,8 @@ struct ShareCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Where pictures come from; by default what there is.", valueName: "string"))
+        help: ArgumentHelp(
+            "Where pictures come from; by default what there is.", valueName: "string"))
     var capture: String?
 
     @Option(help: ArgumentHelp("h264 or vp8; by default what fits.", valueName: "codec"))
@@ -64,23 +65,25 @@ struct ShareCommand: AsyncParsableCommand {
         var outcome: Result<EngineStatistics, any Error>
         var reason = EndOfServing.Reason.interrupt
         do {
-            let port = try await door.open()
-            try await join(engine, source)
-            for address in options.addresses(port: port, token: token) {
-                Terminal.say("watch at \(address)")
-            }
-            reason = await Interruption.during {
+            reason = try await Interruption.during {
                 end.note(.interrupt)
             } _: {
-                let progress = ServingProgress(options.progress) { await Self.line(engine, server) }
+                let port = try await door.open()
+                try await join(engine, source)
+                for address in options.addresses(port: port, token: token) {
+                    Terminal.say("watch at \(address)")
+                }
+                let rate = RateOfCount()
+                let progress = ServingProgress(options.progress) {
+                    await Self.line(engine, server, rate)
+                }
                 let reason = await end.wait(atMost: options.duration?.value)
                 await progress.end()
                 return reason
             }
             outcome = .success(try await engine.leaveChannel())
         } catch {
-            // The channel may be gone by itself, and the reason is known then.
-            if case .failure(let error) = reason { outcome = .failure(error) } else { outcome = .failure(error) }
+            outcome = .failure(error)
         }
         await door.close()
         await engine.shutDown()
@@ -126,11 +129,13 @@ struct ShareCommand: AsyncParsableCommand {
         }
     }
 
-    private static func line(_ engine: MediaEngine, _ server: WebRTCServer) async -> String {
+    private static func line(
+        _ engine: MediaEngine, _ server: WebRTCServer, _ rate: RateOfCount
+    ) async -> String {
         let statistics = await engine.statistics
         let track = statistics.local[.main]
         let viewers = server.viewers.count
-        let rate = track?.frameRate ?? 0
+        let rate = rate.note(track?.delivered ?? 0)
         return "\(viewers) \(viewers == 1 ? "viewer" : "viewers")  \(Text.decimal(rate, 1)) fps  "
             + (track?.bitRate.map { "\(Text.decimal(Double($0) / 1e6, 2)) Mbit/s  " } ?? "")
             + "\(statistics.sent) sent"

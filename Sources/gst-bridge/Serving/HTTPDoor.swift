@@ -72,7 +72,9 @@ final class HTTPDoor: Sendable {
     }
 
     private func reason(_ error: any Error) -> String {
-        if case SocketError.failed(_, let number, _) = error { return String(cString: strerror(number)) }
+        if case SocketError.failed(_, let number, _) = error {
+            return String(cString: strerror(number))
+        }
         return "\(error)"
     }
 

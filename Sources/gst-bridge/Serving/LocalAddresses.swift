@@ -14,7 +14,8 @@ enum LocalAddresses {
                 entry.ifa_flags & UInt32(IFF_LOOPBACK) == 0
             else { continue }
             let family = Int32(address.pointee.sa_family)
-            let size = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+            let size =
+                family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
             guard family == AF_INET || family == AF_INET6 else { continue }
             var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
             guard

@@ -40,7 +40,8 @@ actor Reception {
                 Terminal.say("\(user) sends")
                 enqueue(user) { await $0.begin(user) }
             case .userOffline(let user, let reason):
-                Terminal.say("\(user) has \(reason == .quit ? "ended" : "gone (\(reason.rawValue))")")
+                Terminal.say(
+                    "\(user) has \(reason == .quit ? "ended" : "gone (\(reason.rawValue))")")
                 enqueue(user) { await $0.finish(user) }
             case .disconnected(let error): end.note(.failure(error))
             case .rendererFailed(_, let error), .audioSinkFailed(_, let error):
@@ -74,7 +75,8 @@ actor Reception {
             if let directory {
                 var configuration = Recorder.Configuration()
                 configuration.video = .copy
-                configuration.audio = .copy
+                // An engine gives the sound of others as samples.
+                configuration.audio = AudioEncoding()
                 let recorder = try Recorder(
                     directory.newPath(for: user), configuration: configuration)
                 tell(recorder.events)

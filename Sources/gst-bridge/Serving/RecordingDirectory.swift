@@ -38,7 +38,8 @@ struct RecordingDirectory {
     /// A name that can stand in a path and in a pipeline string: letters and digits of ASCII, `-`, `_`.
     static func safe(_ name: String) -> String {
         let scalars = name.unicodeScalars.prefix(64).map { scalar -> Character in
-            let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+            let isPlain =
+                scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
             return isPlain || scalar == "-" || scalar == "_" ? Character(scalar) : "_"
         }
         return scalars.isEmpty ? "sender" : String(scalars)

@@ -56,7 +56,8 @@ struct ServingOptions: ParsableArguments {
         for server in stunServers + turnServers where server.utf8.contains(0x20) || server.isEmpty {
             throw ValidationError("--stun and --turn take the address of a server")
         }
-        for server in turnServers where !server.hasPrefix("turn://") && !server.hasPrefix("turns://") {
+        for server in turnServers
+        where !server.hasPrefix("turn://") && !server.hasPrefix("turns://") {
             throw ValidationError("--turn takes turn://USER:PASSWORD@HOST:PORT")
         }
     }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A line of progress while a command serves: overwritten on a terminal, otherwise one each second.
 struct ServingProgress {
     private let task: Task<Void, Never>?
@@ -22,5 +24,20 @@ struct ServingProgress {
         task.cancel()
         await task.value
         if isTerminal { Terminal.write("\r\u{1B}[K") }
+    }
+}
+
+/// How fast a count grows from one look at it to the next.
+final class RateOfCount: Sendable {
+    private let last = Mutex<(count: Int, time: ContinuousClock.Instant)?>(nil)
+
+    /// - Returns: The growth a second since the call before; zero at the first one.
+    func note(_ count: Int) -> Double {
+        let now = ContinuousClock.now
+        return last.withLock { last in
+            defer { last = (count, now) }
+            guard let last, now > last.time else { return 0 }
+            return max(0, Double(count - last.count)) / ((now - last.time) / .seconds(1))
+        }
     }
 }

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 /// Why a request is refused, as the client is told.
-struct Refusal: Error {
+struct RequestRefusal: Error {
     let status: HTTPResponse.Status
     /// One line, without anything that the client sent.
     let text: String
@@ -20,10 +20,10 @@ struct Refusal: Error {
         self.init(status, text, [.retryAfter: "\(delay)"])
     }
 
-    static let tooLong = Refusal(.contentTooLarge, "a body has 256 KiB at most")
-    static let notFound = Refusal(.notFound, "there is nothing here")
-    static let noSession = Refusal(.notFound, "there is no such session, or it has ended")
-    static let noToken = Refusal(
+    static let tooLong = RequestRefusal(.contentTooLarge, "a body has 256 KiB at most")
+    static let notFound = RequestRefusal(.notFound, "there is nothing here")
+    static let noSession = RequestRefusal(.notFound, "there is no such session, or it has ended")
+    static let noToken = RequestRefusal(
         .unauthorized, "a token is needed: Authorization: Bearer …",
         [.wwwAuthenticate: "Bearer realm=\"media\""])
 
@@ -41,7 +41,8 @@ struct Refusal: Error {
         case .peer(let error):
             switch error.code {
             case .badDescription:
-                self.init(.badRequest, "this is no offer of WebRTC: \(error.message.printablePrefix)")
+                self.init(
+                    .badRequest, "this is no offer of WebRTC: \(error.message.printablePrefix)")
             case .nothingInCommon:
                 self.init(.notAcceptable, "the offer has no codec in common with what is sent here")
             case .deadlineExceeded:

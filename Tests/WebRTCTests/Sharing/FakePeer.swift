@@ -1,0 +1,154 @@
+import MediaBridge
+import MediaBridgeWebRTC
+import Synchronization
+import TestSupport
+
+/// A peer connection without a peer: it notes what it is told, and a test plays the other side.
+final class FakePeer: MediaPeer {
+    struct State: Sendable {
+        var offer: String?
+        var candidates: [PeerConnection.Candidate] = []
+        var units: [[UInt8]] = []
+        var audio = 0
+        var keyFrameRequests = 0
+        var messages: [ChannelMessage] = []
+        var isClosed = false
+        var disposition = FrameDisposition.accepted
+        var takesMessages = true
+        var dropped = DropCounts()
+    }
+    let role: PeerConnection.Role
+    let media: PeerConnection.Media
+    let configuration: PeerConnection.Configuration
+    let observer: any PeerConnectionObserver
+    let state = Observed(State())
+    private let failure: PeerError?
+
+    init(
+        _ role: PeerConnection.Role, _ media: PeerConnection.Media,
+        _ configuration: PeerConnection.Configuration, _ observer: any PeerConnectionObserver,
+        failure: PeerError?
+    ) {
+        (self.role, self.media, self.configuration) = (role, media, configuration)
+        (self.observer, self.failure) = (observer, failure)
+    }
+
+    func answer(_ offer: String) async throws(PeerError) -> String {
+        state.change { $0.offer = offer }
+        if let failure { throw failure }
+        return Offers.answer
+    }
+
+    func add(_ candidate: PeerConnection.Candidate) {
+        state.change { $0.candidates.append(candidate) }
+    }
+
+    var videoCodec: EncodedVideoFrame.Codec? { media.video.first }
+    var audioCodec: EncodedAudioFrame.Codec? { media.audio.first }
+
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        let bytes = unit.bytes
+        return state.change { state in
+            if case .dropped(let cause) = state.disposition {
+                state.dropped[cause] += 1
+            } else {
+                state.units.append(bytes)
+            }
+            return state.disposition
+        }
+    }
+
+    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
+        state.change { $0.audio += 1 }
+        return .accepted
+    }
+
+    func requestKeyFrame() { state.change { $0.keyFrameRequests += 1 } }
+
+    func send(_ message: ChannelMessage) -> Bool {
+        state.change { state in
+            if state.takesMessages { state.messages.append(message) }
+            return state.takesMessages
+        }
+    }
+
+    var statistics: PeerStatistics {
+        let state = self.state.value
+        var statistics = PeerStatistics()
+        statistics.video.units = FrameBalance(
+            offered: state.units.count + state.dropped.total, delivered: state.units.count,
+            dropped: state.dropped)
+        statistics.audio.units = FrameBalance(offered: state.audio, delivered: state.audio)
+        return statistics
+    }
+
+    func close() async { state.change { $0.isClosed = true } }
+
+    func connect() { observer.stateChanged(.connected) }
+}
+
+/// The peers that a server has made, in order.
+final class FakePeers: Sendable {
+    let all = Observed<[FakePeer]>([])
+    private let failure = Mutex<PeerError?>(nil)
+
+    /// Every answer fails from now on.
+    func fail(with error: PeerError?) { failure.withLock { $0 = error } }
+
+    var make: MakePeer {
+        { [self] role, media, configuration, observer in
+            let peer = FakePeer(
+                role, media, configuration, observer, failure: failure.withLock { $0 })
+            all.change { $0.append(peer) }
+            return peer
+        }
+    }
+
+    var latest: FakePeer? { all.value.last }
+}
+
+/// What an engine would hear of a channel and of its publication, in order.
+final class Listener: ChannelReceiver, PublicationFeedback {
+    let heard = Observed<[String]>([])
+
+    private func note(_ text: String) { heard.change { $0.append(text) } }
+
+    func userJoined(_ user: UserID) { note("joined \(user)") }
+    func userLeft(_ user: UserID, reason: OfflineReason) { note("left \(user) \(reason)") }
+    func trackPublished(_ track: TrackID, by user: UserID) { note("video \(user)") }
+    func trackUnpublished(_ track: TrackID, by user: UserID) { note("no video \(user)") }
+    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
+    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {
+        note("unit \(unit.bytes.last ?? 0) \(user)")
+    }
+    func receive(_ unit: EncodedAudioFrame, from user: UserID) { note("sound \(user)") }
+    func audioPublished(by user: UserID) { note("audio \(user)") }
+    func audioUnpublished(by user: UserID) { note("no audio \(user)") }
+    func receive(_ message: ChannelMessage, from user: UserID) { note("\(message.text) \(user)") }
+    func disconnected(_ error: EngineError) { note("disconnected") }
+
+    func keyFrameNeeded() { note("key frame") }
+    func limitChanged(_ limit: VideoLimit) { note("limit \(limit)") }
+    func stateChanged(_ state: PublicationState) { note("\(state)") }
+
+    func count(_ text: String) -> Int { heard.value.count { $0 == text } }
+    func waitFor(_ text: String, count: Int = 1) async {
+        await heard.wait { heard in heard.count { $0 == text } >= count }
+    }
+}
+
+/// Units of VP8: the first bit of a frame says whether it refers to others.
+enum Units {
+    static func key(_ number: UInt8) -> EncodedVideoFrame {
+        // A frame tag of a key frame, the start code and a size of 16 by 16.
+        unit([0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 16, 0, 16, 0, number])
+    }
+    static func delta(_ number: UInt8) -> EncodedVideoFrame { unit([0x11, 0x02, 0x00, number]) }
+
+    private static func unit(_ bytes: [UInt8]) -> EncodedVideoFrame {
+        EncodedVideoFrame(.vp8, bytes: bytes, runningTime: .zero)
+    }
+
+    static let audio = EncodedAudioFrame(
+        .opus, bytes: [0xfc, 1, 2], runningTime: .zero, channelCount: 2)
+}
