@@ -280,7 +280,18 @@ let package = Package(
         // Channels over a real Janus.
         .testTarget(
             name: "JanusTests",
-            dependencies: ["MediaBridgeJanus", "TestSupport", "gst-bridge"],
+            dependencies: [
+                "MediaBridgeJanus", "TestSupport", "gst-bridge",
+                // The servers that are no Janus.
+                .product(
+                    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Janus"])),
+                .product(
+                    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Janus"])),
+                .product(
+                    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Janus"])),
+                .product(
+                    name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["Janus"])),
+            ],
             swiftSettings: settings
         ),
         // The examples, run as commands, and their files judged from outside.

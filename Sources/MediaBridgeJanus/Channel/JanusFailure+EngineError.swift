@@ -1,0 +1,65 @@
+internal import BridgeEngine
+internal import FoundationEssentials
+
+extension JanusFailure {
+    /// What it means for a user who wants to be in a channel.
+    func error(for request: ChannelRequest, tokens: TokenPair, now: Date = Date()) -> EngineError {
+        let (channel, user) = (request.channel, request.userID)
+        let refusal = TokenRefusal(tokens: tokens, channel: channel, now: now)
+        switch kind {
+        case .unreachable, .deadlineExceeded, .closed:
+            return EngineError(
+                .unreachable, message: message,
+                advice: kind == .closed ? nil : "check the address, and that the server runs")
+        case .untrusted:
+            return EngineError(
+                .unreachable, message: message,
+                advice: "name the authority's certificate as caFile, if it is one of your own")
+        case .badAnswer:
+            return EngineError(
+                .unreachable, message: message, advice: "check that the server is a Janus")
+        case .cancelled:
+            return EngineError(
+                .disconnected, message: "joining channel \(channel) was cancelled",
+                underlying: CancellationError())
+        case .notCreated(let code):
+            let isKey = code == Self.missingElement || code == Self.unauthorized
+            return EngineError(
+                .invalidArgument, message: "channel \(channel) cannot be created: \(message)",
+                advice: isKey
+                    ? "set roomCreation.adminKey to admin_key of janus.plugin.videoroom.jcfg" : nil)
+        case .refused(Self.coreUnauthorized): return refusal.serverError(message)
+        case .refused(Self.unauthorized) where message.contains("pin"):
+            return EngineError(
+                .tokenForged, message: "the PIN of channel \(channel) is another one",
+                advice: "compare it with the room's")
+        case .refused(Self.unauthorized) where message.contains("kicked"):
+            return EngineError(.kicked, message: "\(user) was removed from channel \(channel)")
+        case .refused(Self.unauthorized): return refusal.roomError(message)
+        case .refused(Self.missingElement) where message.contains("pin"):
+            return EngineError(
+                .tokenMissing, message: "channel \(channel) demands a PIN",
+                advice: "set it in the configuration of the transport")
+        case .refused(Self.invalidElement) where message.contains("integer"):
+            return EngineError(
+                .invalidArgument,
+                message: "the Janus server takes numbers as names of rooms and users: \(message)",
+                advice: "set string_ids = true in janus.plugin.videoroom.jcfg")
+        case .refused(Self.noSuchRoom):
+            return EngineError(
+                .invalidArgument, message: "there is no channel \(channel) at the Janus server",
+                advice: "add the room to janus.plugin.videoroom.jcfg, or configure its creation")
+        case .refused(Self.userExists):
+            return EngineError(
+                .userIDTaken, message: "somebody is in channel \(channel) as \(user)")
+        case .refused(Self.publishersFull):
+            return EngineError(
+                .channelFull, message: "as many users send to channel \(channel) as may",
+                advice: "raise \"publishers\" of the room")
+        case .refused(let code):
+            return EngineError(
+                .disconnected,
+                message: "the Janus server has refused channel \(channel): \(message) (\(code))")
+        }
+    }
+}

@@ -1,0 +1,187 @@
+internal import BridgeEngine
+internal import FoundationEssentials
+internal import MediaBasics
+
+// Connecting, and connecting again.
+extension JanusMember {
+    private var limits: JanusSession.Limits {
+        var limits = JanusSession.Limits()
+        limits.socket.connecting = configuration.connectDeadline
+        limits.socket.silence = configuration.silenceLimit
+        limits.request = configuration.requestDeadline
+        limits.keepAlive = min(configuration.sessionTimeout / 3, .seconds(25))
+        return limits
+    }
+
+    /// Opens a session and joins the room.
+    func connect() async throws(EngineError) {
+        let tokens = credentials.tokens
+        do throws(JanusFailure) {
+            sessionNumber += 1
+            let number = sessionNumber
+            let session = try await JanusSession.open(
+                address, caFile: configuration.caFile, token: tokens.server, limits,
+                onEvent: makeEventHandler(number))
+            guard phase != .over else {
+                session.close()
+                throw JanusFailure(.cancelled, "the channel was left")
+            }
+            opening = session
+            defer { opening = nil }
+            await endLastSession(session)
+            lastSession = session.id
+            let handle = try await JanusHandle.attach(to: session)
+            guard phase != .over else { throw JanusFailure(.cancelled, "the channel was left") }
+            (live, opening) = (Live(session: session, handle: handle, number: number), nil)
+            try await enter(handle)
+            if let failure = session.failure { throw failure }
+        } catch {
+            live?.session.close()
+            live = nil
+            throw error.error(for: request, tokens: tokens)
+        }
+    }
+
+    /// Ends this user's last session, if the server still has it: it may not have noticed that the
+    /// connection is gone, and the user's id would be taken.
+    private func endLastSession(_ session: JanusSession) async {
+        guard let last = lastSession else { return }
+        do {
+            _ = try await session.request(["janus": "claim", "session_id": .number(last)])
+            _ = try await session.request(["janus": "destroy", "session_id": .number(last)])
+        } catch {
+            // The server has none: that is the usual case.
+        }
+    }
+
+    private func enter(_ handle: JanusHandle) async throws(JanusFailure) {
+        let body = credentials.joining(as: FeedID(user: request.userID, track: .main))
+        do throws(JanusFailure) {
+            _ = try await handle.request(body)
+        } catch {
+            guard error.code == JanusFailure.noSuchRoom, let creation = configuration.roomCreation
+            else { throw error }
+            do throws(JanusFailure) {
+                _ = try await handle.request(credentials.creating(creation))
+            } catch {
+                // Otherwise somebody else has created it meanwhile.
+                guard error.code == JanusFailure.roomExists else {
+                    throw JanusFailure(.notCreated(error.code), error.message)
+                }
+            }
+            _ = try await handle.request(body)
+        }
+    }
+
+    // MARK: Interruptions
+
+    /// The session is over. What was published and wanted stays so.
+    func lost(_ failure: JanusFailure) {
+        guard phase == .up else { return }
+        phase = .reconnecting
+        live = nil
+        directory.reset()
+        for feed in sending.keys { stopSending(feed) }
+        for feed in receiving.keys { stopReceiving(feed) }
+        tasks.removeValue(forKey: "token")?.cancel()
+        tasks.removeValue(forKey: "missing")?.cancel()
+        let cause = failure.error(for: request, tokens: credentials.tokens)
+        tellInterruption(1, cause)
+        tasks["reconnect"] = Task { await self.reconnect(cause) }
+    }
+
+    private func reconnect(_ first: EngineError) async {
+        let begin = ContinuousClock.now
+        let policy = configuration.reconnection
+        var (attempt, cause) = (1, first)
+        while phase == .reconnecting {
+            try? await Task.sleep(for: policy.backoff.delay(beforeAttempt: attempt))
+            guard phase == .reconnecting else { return }
+            do throws(EngineError) {
+                if let token = try await inbox.token(for: .reconnecting) {
+                    credentials.setToken(token)
+                }
+                try await connect()
+                guard phase == .reconnecting else { return }
+                phase = .up
+                waitForMissing()
+                return self.begin()
+            } catch {
+                cause = error
+            }
+            guard phase == .reconnecting else { return }
+            let duration = ContinuousClock.now - begin
+            if isHopeless(cause, after: duration) { return finish(cause) }
+            if let limit = policy.limit, duration >= limit {
+                return finish(
+                    EngineError(
+                        .disconnected,
+                        message:
+                            "\(request.userID) was without a connection to channel \(request.channel) for \(limit)",
+                        underlying: cause))
+            }
+            attempt += 1
+            tellInterruption(attempt, cause)
+        }
+    }
+
+    private func tellInterruption(_ attempt: Int, _ cause: EngineError) {
+        isInterruptionTold = true
+        tell(.reconnecting(attempt: attempt, cause))
+    }
+
+    private func isHopeless(_ error: EngineError, after duration: Duration) -> Bool {
+        switch error.code {
+        case .tokenMissing, .tokenForged, .tokenExpired, .tokenNotForThis, .kicked: true
+        // The server may keep this very user until its session is over.
+        case .userIDTaken: duration > configuration.sessionTimeout + .seconds(5)
+        default: false
+        }
+    }
+
+    /// Users who were there before the interruption may have been interrupted, too.
+    private func waitForMissing() {
+        let limit = configuration.reconnection.returnLimit
+        tasks["missing"] = Task {
+            try? await Task.sleep(for: limit)
+            if !Task.isCancelled { self.giveUpMissing() }
+        }
+    }
+
+    private func giveUpMissing() {
+        directory.giveUpMissing()
+        settle()
+    }
+
+    // MARK: Tokens
+
+    /// Asks for another token before the present one expires.
+    func watchToken() {
+        tasks.removeValue(forKey: "token")?.cancel()
+        guard let lifetime = credentials.tokens.lifetime(from: Date()) else { return }
+        let wait = lifetime - min(lifetime / 5, .seconds(30))
+        tasks["token"] = Task {
+            try? await Task.sleep(for: wait)
+            if !Task.isCancelled { await self.renewToken() }
+        }
+    }
+
+    private func renewToken() async {
+        do throws(EngineError) {
+            guard let token = try await inbox.token(for: .expiring) else { return }
+            guard phase == .up, let live else { return }
+            credentials.setToken(token)
+            let tokens = credentials.tokens
+            live.session.setToken(tokens.server)
+            do throws(JanusFailure) { try await live.session.confirm() } catch {
+                // A connection that is over is dealt with elsewhere.
+                guard error.code != nil else { return }
+                throw error.error(for: request, tokens: tokens)
+            }
+            guard phase == .up, !Task.isCancelled else { return }
+            watchToken()
+        } catch {
+            finish(error)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import BridgeEngine
+
+// The connections that carry media.
+extension JanusMember {
+    // MARK: Sending
+
+    /// Starts a connection for what is announced, or tells the one that there is.
+    func updateSending(_ feed: FeedID) {
+        guard phase == .up, let live else { return }
+        let media = self.media(of: feed.track)
+        if let sending = sending[feed] { return sending.current.send(.changed) }
+        guard media.isAnnounced else { return }
+        let current = CurrentSignals()
+        let connection = SendingConnection(
+            media: media, current: current, configuration: configuration.media,
+            backoff: configuration.reconnection.backoff, hasAudio: feed.track == .main,
+            attach: attaching(feed, live, current),
+            release: { [handles] handle in
+                handles[handle.id] = nil
+                if feed.track != .main { handle.detach() }
+            })
+        let before = ending.removeValue(forKey: feed)
+        let number = live.number
+        let task = Task {
+            await before?.value
+            let error = await connection.run()
+            self.sendingEnded(feed, number, error)
+        }
+        sending[feed] = Sending(task: task, current: current, number: number)
+    }
+
+    /// The main track is published by the user's own handle, a custom track by one of its own.
+    private func attaching(
+        _ feed: FeedID, _ live: Live, _ current: CurrentSignals
+    ) -> @Sendable () async throws(JanusFailure) -> JanusHandle {
+        { [handles, credentials] () async throws(JanusFailure) in
+            guard feed.track != .main else {
+                handles[live.handle.id] = current
+                return live.handle
+            }
+            let handle = try await JanusHandle.attach(to: live.session)
+            do throws(JanusFailure) {
+                _ = try await handle.request(credentials.joining(as: feed))
+            } catch {
+                handle.detach()
+                throw error
+            }
+            handles[handle.id] = current
+            return handle
+        }
+    }
+
+    private func sendingEnded(_ feed: FeedID, _ number: Int, _ error: EngineError?) {
+        guard let ended = sending[feed], ended.number == number else { return }
+        sending[feed] = nil
+        let media = self.media(of: feed.track)
+        if let error { return media.fail(error) }
+        // It was announced again while the connection ended.
+        if !ended.task.isCancelled, media.isAnnounced { updateSending(feed) }
+    }
+
+    func stopSending(_ feed: FeedID) {
+        guard let stopped = sending.removeValue(forKey: feed) else { return }
+        stopped.task.cancel()
+        end(feed, stopped.task)
+    }
+
+    /// Remembers a connection that ends, so that the next one of the same participant waits for it.
+    private func end(_ feed: FeedID, _ task: Task<Void, Never>) {
+        let before = ending[feed]
+        ending[feed] = Task {
+            await before?.value
+            await task.value
+        }
+    }
+
+    // MARK: Receiving
+
+    /// Makes the connections what the room has and the user wants.
+    func updateReceiving() {
+        for (feed, present) in receiving {
+            let next = directory.feeds[feed]
+            let isSame =
+                next?.video?.mid == present.feed.video?.mid
+                && next?.audio?.mid == present.feed.audio?.mid
+            if !isSame || !isNeeded(feed) { stopReceiving(feed) }
+        }
+        guard phase == .up, let live else { return }
+        for (id, feed) in directory.feeds where isNeeded(id) {
+            if receiving[id] == nil { receiving[id] = startReceiving(id, feed, live) }
+            receiving[id]?.media.setStreams(
+                video: wants(id.track, of: id.user)
+                    ? streams[StreamID(user: id.user, track: id.track)] : nil,
+                audio: id.track == .main ? streams[StreamID(user: id.user, track: nil)] : nil)
+            receiving[id]?.current.send(.changed)
+        }
+    }
+
+    /// Whether anything of a participant is to be received: a track that is wanted, or audio.
+    private func isNeeded(_ feed: FeedID) -> Bool {
+        guard directory.feeds[feed] != nil else { return false }
+        let hasAudio = feed.track == .main && directory.hasToldAudio(of: feed.user)
+        let hasVideo =
+            directory.hasTold(feed.track, of: feed.user) && wants(feed.track, of: feed.user)
+        return hasAudio || hasVideo
+    }
+
+    private func wants(_ track: TrackID, of user: UserID) -> Bool {
+        if let said = demands[StreamID(user: user, track: track)] { return said != nil }
+        return request.wantsAllTracks
+    }
+
+    private func startReceiving(_ id: FeedID, _ feed: Feed, _ live: Live) -> Receiving {
+        let (media, current) = (IncomingMedia(id), CurrentSignals())
+        let connection = ReceivingConnection(
+            media: media, video: feed.video?.mid,
+            audio: id.track == .main ? feed.audio?.mid : nil, current: current,
+            configuration: configuration.media, backoff: configuration.reconnection.backoff,
+            request: { [credentials] in credentials.subscribing() },
+            attach: { [handles] () async throws(JanusFailure) in
+                let handle = try await JanusHandle.attach(to: live.session)
+                handles[handle.id] = current
+                return handle
+            },
+            release: { [handles] handle in
+                handles[handle.id] = nil
+                handle.detach()
+            },
+            onConnection: { [ledger] connection in
+                if id.track == .main { ledger.setConnection(connection, of: id.user) }
+            })
+        let before = ending.removeValue(forKey: id)
+        let task = Task {
+            await before?.value
+            await connection.run()
+        }
+        return Receiving(
+            media: media, task: task, current: current, feed: feed, number: live.number)
+    }
+
+    func stopReceiving(_ feed: FeedID) {
+        guard let stopped = receiving.removeValue(forKey: feed) else { return }
+        stopped.media.setStreams(video: nil, audio: nil)
+        stopped.task.cancel()
+        end(feed, stopped.task)
+    }
+}

@@ -1,0 +1,64 @@
+internal import BridgeEngine
+internal import MediaBridgeWebRTC
+internal import MediaCore
+internal import Synchronization
+
+/// Where the units of one remote participant go, and what of them is wanted. Thread: any.
+final class IncomingMedia: Sendable {
+    private struct State {
+        var video: IncomingStream?
+        var audio: IncomingStream?
+        var connection: PeerConnection?
+        var asked: ContinuousClock.Instant?
+    }
+    /// How long after a request for a key frame the next one is made.
+    private static let keyFrameInterval = Duration.milliseconds(500)
+
+    let feed: FeedID
+    private let state = Mutex(State())
+
+    init(_ feed: FeedID) { self.feed = feed }
+
+    /// Sends units from now on to these streams; what there is no stream for is discarded.
+    func setStreams(video: IncomingStream?, audio: IncomingStream?) {
+        let before = state.withLock { state in
+            defer { (state.video, state.audio) = (video, audio) }
+            return (state.video, state.audio)
+        }
+        withExtendedLifetime(before) {}
+    }
+
+    /// Whether the video is wanted.
+    var wantsVideo: Bool { state.withLock { $0.video != nil } }
+
+    func setConnection(_ connection: PeerConnection?) {
+        let before = state.withLock { state in
+            defer { (state.connection, state.asked) = (connection, nil) }
+            // What comes over another connection does not continue what came before.
+            state.video?.beginAnew()
+            return state.connection
+        }
+        withExtendedLifetime(before) {}
+    }
+
+    func receive(_ unit: EncodedVideoFrame) {
+        guard let video = state.withLock({ $0.video }) else { return }
+        if video.receive(unit) { requestKeyFrame() }
+    }
+
+    func receive(_ unit: EncodedAudioFrame) {
+        state.withLock { $0.audio }?.receive(unit)
+    }
+
+    /// Asks for a key frame, unless one was asked for just before.
+    func requestKeyFrame() {
+        let connection = state.withLock { state -> PeerConnection? in
+            let now = ContinuousClock.now
+            if let last = state.asked, now - last < Self.keyFrameInterval { return nil }
+            guard let connection = state.connection else { return nil }
+            state.asked = now
+            return connection
+        }
+        connection?.requestKeyFrame()
+    }
+}

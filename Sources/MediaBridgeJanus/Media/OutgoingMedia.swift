@@ -1,0 +1,144 @@
+internal import BridgeEngine
+internal import MediaBridgeWebRTC
+internal import MediaCore
+internal import Synchronization
+
+/// What one sending connection carries, as publications see it: they outlive the connection, which may
+/// fail and be replaced. Thread: any.
+final class OutgoingMedia: Sendable {
+    struct Video {
+        var feedback: any PublicationFeedback
+        var isMuted = false
+        /// The last state that was told, without its reason.
+        var told = Stage.negotiating
+    }
+    struct Audio {
+        var isMuted = false
+    }
+    enum Stage: Hashable, Sendable { case negotiating, sending, paused, failed }
+    struct State {
+        var video: Video?
+        var audio: Audio?
+        var connection: PeerConnection?
+        var isConnected = false
+        /// The reason why nothing is sent any more.
+        var failure: EngineError?
+        var isClosed = false
+        /// Tells publications of one track that follow each other apart.
+        var number = 0
+        var videoNumber = 0
+        var audioNumber = 0
+    }
+    let feed: FeedID
+    let state = Mutex(State())
+    let inbox: Inbox
+    let ledger: Ledger
+    /// Called when a stream is announced, muted or ended.
+    let onChange: @Sendable () -> Void
+
+    init(
+        _ feed: FeedID, _ inbox: Inbox, _ ledger: Ledger, onChange: @escaping @Sendable () -> Void
+    ) {
+        self.feed = feed
+        self.inbox = inbox
+        self.ledger = ledger
+        self.onChange = onChange
+    }
+
+    // MARK: The connection
+
+    /// Whether anything is announced, and may be sent.
+    var isAnnounced: Bool {
+        state.withLock { ($0.video != nil || $0.audio != nil) && !$0.isClosed && $0.failure == nil }
+    }
+
+    /// Forgets why nothing is sent: another session may take it.
+    func retry() {
+        state.withLock { state in
+            guard state.failure.take() != nil else { return }
+            state.video?.told = .paused
+        }
+    }
+
+    /// The modes of both streams, as the others are to see them.
+    var modes: (video: Feed.Stream.Mode, audio: Feed.Stream.Mode) {
+        state.withLock { state in
+            (
+                state.video.map { $0.isMuted ? .muted : .on } ?? .off,
+                state.audio.map { $0.isMuted ? .muted : .on } ?? .off
+            )
+        }
+    }
+
+    /// Takes a connection, or none: `nil` while it is replaced.
+    func setConnection(_ connection: PeerConnection?) {
+        let before = state.withLock { state in
+            defer { (state.connection, state.isConnected) = (connection, false) }
+            return state.connection
+        }
+        withExtendedLifetime(before) {}
+        tellState()
+    }
+
+    /// Whether media flows.
+    func setConnected(_ isConnected: Bool) {
+        let isNew = state.withLock { state in
+            defer { state.isConnected = isConnected && state.connection != nil }
+            return isConnected && !state.isConnected
+        }
+        tellState()
+        if isNew { askForKeyFrame() }
+    }
+
+    /// Nothing is sent any more.
+    func fail(_ error: EngineError) {
+        state.withLock { $0.failure = error }
+        failVideo(error)
+    }
+
+    /// No video is sent any more; audio is.
+    func failVideo(_ error: EngineError) {
+        let feedback = state.withLock { state -> (any PublicationFeedback)? in
+            guard state.video?.told != .failed else { return nil }
+            state.video?.told = .failed
+            return state.video?.feedback
+        }
+        if let feedback { inbox.post { _ in feedback.stateChanged(.failed(error)) } }
+    }
+
+    /// Takes nothing any more.
+    func close() {
+        let (connection, video) = state.withLock { state in
+            state.isClosed = true
+            state.isConnected = false
+            return (state.connection.take(), state.video.take())
+        }
+        withExtendedLifetime((connection, video)) {}
+    }
+
+    func askForKeyFrame() {
+        guard let feedback = state.withLock({ $0.video?.feedback }) else { return }
+        inbox.post { _ in feedback.keyFrameNeeded() }
+    }
+
+    func limit(_ limit: VideoLimit) {
+        guard let feedback = state.withLock({ $0.video?.feedback }) else { return }
+        inbox.post { _ in feedback.limitChanged(limit) }
+    }
+
+    func tellState() {
+        let news = state.withLock { state -> (any PublicationFeedback, PublicationState)? in
+            guard let video = state.video, video.told != .failed, state.failure == nil,
+                !state.isClosed
+            else { return nil }
+            let stage: Stage =
+                video.isMuted
+                ? .paused
+                : state.isConnected ? .sending : video.told == .negotiating ? .negotiating : .paused
+            guard stage != video.told else { return nil }
+            state.video?.told = stage
+            return (video.feedback, stage == .sending ? .sending : .paused)
+        }
+        if let (feedback, state) = news { inbox.post { _ in feedback.stateChanged(state) } }
+    }
+}

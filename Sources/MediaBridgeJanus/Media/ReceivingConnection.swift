@@ -1,0 +1,155 @@
+internal import BridgeEngine
+internal import MediaBridgeWebRTC
+internal import MediaCore
+
+/// Keeps the connection from one remote participant up, in one session: the server offers, this side
+/// answers. Where video comes with audio and is not wanted, the server does not send it.
+struct ReceivingConnection: Sendable {
+    let media: IncomingMedia
+    /// The `mid`s of the participant's streams; `nil` for what it does not have.
+    let (video, audio): (String?, String?)
+    let current: CurrentSignals
+    let configuration: PeerConnection.Configuration
+    let backoff: Backoff
+    /// Returns the request to join as a subscriber, without the streams.
+    let request: @Sendable () -> [String: JSONValue]
+    /// Attaches a handle; called for each connection.
+    let attach: @Sendable () async throws(JanusFailure) -> JanusHandle
+    /// Called with the handle when it is needed no more.
+    let release: @Sendable (JanusHandle) -> Void
+    /// Called with each connection, and with `nil` when it is over.
+    let onConnection: @Sendable (PeerConnection?) -> Void
+
+    /// Passes on what the connection says. Retained by it.
+    private final class Observer: PeerConnectionObserver {
+        let media: IncomingMedia
+        let signals: PeerSignals
+
+        init(_ media: IncomingMedia, _ signals: PeerSignals) {
+            self.media = media
+            self.signals = signals
+        }
+
+        func stateChanged(_ state: PeerConnection.State) { signals.send(.state(state)) }
+        func found(_ candidate: PeerConnection.Candidate) { signals.send(.found(candidate)) }
+        func receive(_ unit: EncodedVideoFrame) { media.receive(unit) }
+        func receive(_ unit: EncodedAudioFrame) { media.receive(unit) }
+    }
+
+    /// Runs until the task is cancelled or the participant publishes nothing any more.
+    func run() async {
+        var attempt = 0
+        while !Task.isCancelled {
+            do throws(PeerLoss) {
+                try await connect { attempt = 0 }
+            } catch {
+                switch error {
+                case .over, .impossible: return
+                // A participant that is not there yet, or not any more: the room tells what becomes of it.
+                case .hopeless(let failure) where failure.code != JanusFailure.noSuchFeed: return
+                case .hopeless, .broken: break
+                }
+            }
+            attempt += 1
+            try? await Task.sleep(for: backoff.delay(beforeAttempt: attempt))
+        }
+    }
+
+    private func connect(onConnected: () -> Void) async throws(PeerLoss) {
+        let handle: JanusHandle
+        do throws(JanusFailure) { handle = try await attach() } catch { throw PeerLoss(error) }
+        defer { release(handle) }
+        let (offer, mid) = try await join(handle)
+        let signals = current.renew()
+        let connection = PeerConnection(
+            .receiver,
+            PeerConnection.Media(
+                video: video == nil ? [] : [.h264, .vp8], audio: audio == nil ? [] : [.opus]),
+            configuration: configuration, observer: Observer(media, signals))
+        media.setConnection(connection)
+        onConnection(connection)
+        let result: PeerLoss?
+        do throws(PeerLoss) {
+            let sends = try await start(connection, handle, offer, mid)
+            try await serve(connection, signals, handle, (mid, sends), onConnected)
+            result = nil
+        } catch {
+            result = error
+        }
+        media.setConnection(nil)
+        onConnection(nil)
+        await connection.close()
+        if let result { throw result }
+    }
+
+    /// - Returns: The server's offer, and the `mid` of the video in it.
+    private func join(
+        _ handle: JanusHandle
+    ) async throws(PeerLoss) -> (offer: String, videoMid: String?) {
+        let feed = JSONValue.string(media.feed.description)
+        let mids = [video, audio].compactMap { $0 }
+        var body = request()
+        body["streams"] = .array(mids.map { ["feed": feed, "mid": .string($0)] })
+        let answer: JanusMessage
+        do throws(JanusFailure) { answer = try await handle.request(body) } catch {
+            throw PeerLoss(error)
+        }
+        guard let jsep = answer.jsep, jsep.type == "offer" else {
+            throw .broken("the Janus server has not offered what was asked for")
+        }
+        let videoMid = answer.plugindata?.data?.streams?.first { $0.type == "video" }?.mid
+        return (SessionDescription.withoutFullIntraRequests(jsep.sdp), videoMid)
+    }
+
+    /// - Returns: Whether the server sends video.
+    private func start(
+        _ connection: PeerConnection, _ handle: JanusHandle, _ offer: String, _ videoMid: String?
+    ) async throws(PeerLoss) -> Bool {
+        let answer: String
+        do throws(PeerError) { answer = try await connection.answer(offer) } catch {
+            throw PeerLoss(error)
+        }
+        let wantsVideo = media.wantsVideo
+        if !wantsVideo { setSending(false, videoMid, handle) }
+        do throws(JanusFailure) {
+            _ = try await handle.request(
+                ["request": "start"], jsep: (type: "answer", sdp: answer))
+        } catch { throw PeerLoss(error) }
+        return wantsVideo
+    }
+
+    /// Asks the server to send video or not.
+    private func setSending(_ isSending: Bool, _ videoMid: String?, _ handle: JanusHandle) {
+        guard let videoMid else { return }
+        handle.post([
+            "request": "configure",
+            "streams": [["mid": .string(videoMid), "send": .bool(isSending)]],
+        ])
+    }
+
+    /// Passes candidates and changes on until the connection is over.
+    private func serve(
+        _ connection: PeerConnection, _ signals: PeerSignals, _ handle: JanusHandle,
+        _ video: (mid: String?, sends: Bool), _ onConnected: () -> Void
+    ) async throws(PeerLoss) {
+        var sends = video.sends
+        for await signal in signals.stream {
+            switch signal {
+            case .found(let candidate): handle.trickle(candidate)
+            case .offered(let candidate): connection.add(candidate)
+            case .state(.connected): onConnected()
+            case .state(.failed(let error)): throw PeerLoss(error)
+            case .state(.closed): throw .broken("the Janus server has closed the connection")
+            case .state: break
+            case .hungUp(let reason): throw .broken(reason)
+            case .changed:
+                let wantsVideo = media.wantsVideo
+                guard wantsVideo != sends else { continue }
+                sends = wantsVideo
+                setSending(sends, video.mid, handle)
+                if sends { media.requestKeyFrame() }
+            }
+        }
+        throw .over
+    }
+}

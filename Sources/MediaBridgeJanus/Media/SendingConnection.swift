@@ -1,0 +1,175 @@
+internal import BridgeEngine
+internal import MediaBridgeWebRTC
+internal import MediaCore
+
+/// Keeps one sending connection up while anything is to be sent, in one session: offers, publishes, and
+/// makes another connection when one fails.
+///
+/// Both streams have a place in it, whether they are announced or not, so that neither interrupts the
+/// other. The streams' descriptions tell the others what is announced and what is muted.
+struct SendingConnection: Sendable {
+    let media: OutgoingMedia
+    let current: CurrentSignals
+    let configuration: PeerConnection.Configuration
+    let backoff: Backoff
+    /// Whether the connection carries audio, too.
+    let hasAudio: Bool
+    /// Returns the handle that publishes; called for each connection.
+    let attach: @Sendable () async throws(JanusFailure) -> JanusHandle
+    /// Called with the handle when it is needed no more.
+    let release: @Sendable (JanusHandle) -> Void
+
+    /// Passes on what the connection says. Retained by it.
+    private final class Observer: PeerConnectionObserver {
+        let media: OutgoingMedia
+        let signals: PeerSignals
+
+        init(_ media: OutgoingMedia, _ signals: PeerSignals) {
+            self.media = media
+            self.signals = signals
+        }
+
+        func stateChanged(_ state: PeerConnection.State) { signals.send(.state(state)) }
+        func found(_ candidate: PeerConnection.Candidate) { signals.send(.found(candidate)) }
+        func keyFrameNeeded() { media.askForKeyFrame() }
+        func limitChanged(_ limit: VideoLimit) { media.limit(limit) }
+    }
+
+    /// Runs until the task is cancelled, nothing is announced any more, or there is no hope.
+    ///
+    /// - Returns: Why there is none; `nil` if it is not needed any more.
+    func run() async -> EngineError? {
+        var attempt = 0
+        while !Task.isCancelled, media.isAnnounced {
+            do throws(PeerLoss) {
+                try await connect { attempt = 0 }
+            } catch {
+                switch error {
+                case .over: return nil
+                case .hopeless(let failure):
+                    return EngineError(
+                        failure.code == JanusFailure.publishersFull ? .channelFull : .sendingFailed,
+                        message: "the Janus server does not take the track: \(failure.message)",
+                        advice: failure.code == JanusFailure.publishersFull
+                            ? "raise \"publishers\" of the room" : nil)
+                case .impossible(let reason):
+                    return EngineError(
+                        .sendingFailed, message: "the track cannot be sent: \(reason.message)",
+                        advice: reason.advice, underlying: reason)
+                case .broken: break
+                }
+            }
+            attempt += 1
+            try? await Task.sleep(for: backoff.delay(beforeAttempt: attempt))
+        }
+        return nil
+    }
+
+    private func connect(onConnected: () -> Void) async throws(PeerLoss) {
+        let handle: JanusHandle
+        do throws(JanusFailure) { handle = try await attach() } catch { throw PeerLoss(error) }
+        let signals = current.renew()
+        let connection = PeerConnection(
+            .sender, PeerConnection.Media(audio: hasAudio ? [.opus] : []),
+            configuration: configuration, observer: Observer(media, signals))
+        media.setConnection(connection)
+        let result: PeerLoss?
+        do throws(PeerLoss) {
+            let mids = try await negotiate(connection, handle)
+            try await serve(connection, signals, handle, mids, onConnected)
+            result = nil
+        } catch {
+            result = error
+        }
+        media.setConnection(nil)
+        await connection.close()
+        _ = try? await handle.request(["request": "unpublish"])
+        release(handle)
+        if let result { throw result }
+    }
+
+    private static let noVideo = EngineError(
+        .sendingFailed, message: "the room takes neither H.264 nor VP8",
+        advice: "set videocodec = \"h264,vp8\" for the room")
+
+    /// What was told of the streams, by their `mid`.
+    private struct Told {
+        let video: String?
+        let audio: String?
+        var modes: (video: Feed.Stream.Mode, audio: Feed.Stream.Mode)
+
+        var descriptions: JSONValue {
+            let pairs = [(video, modes.video), (audio, modes.audio)]
+            return .array(
+                pairs.compactMap { mid, mode in
+                    mid.map { ["mid": .string($0), "description": .string(mode.rawValue)] }
+                })
+        }
+    }
+
+    private func negotiate(
+        _ connection: PeerConnection, _ handle: JanusHandle
+    ) async throws(PeerLoss) -> Told {
+        let offer: String
+        do throws(PeerError) { offer = try await connection.offer() } catch {
+            throw PeerLoss(error)
+        }
+        let told = Told(
+            video: SessionDescription.mid(of: "video", in: offer),
+            audio: SessionDescription.mid(of: "audio", in: offer), modes: media.modes)
+        let answer: JanusMessage
+        do throws(JanusFailure) {
+            answer = try await handle.request(
+                ["request": "publish", "descriptions": told.descriptions],
+                jsep: (type: "offer", sdp: offer))
+        } catch { throw PeerLoss(error) }
+        guard let jsep = answer.jsep, jsep.type == "answer" else {
+            throw .broken("the Janus server has not answered an offer")
+        }
+        do throws(PeerError) { try await connection.accept(answer: jsep.sdp) } catch {
+            throw PeerLoss(error)
+        }
+        return told
+    }
+
+    /// Passes candidates and changes on until the connection is over.
+    private func serve(
+        _ connection: PeerConnection, _ signals: PeerSignals, _ handle: JanusHandle,
+        _ first: Told, _ onConnected: () -> Void
+    ) async throws(PeerLoss) {
+        var told = first
+        var isConnected = false
+        for await signal in signals.stream {
+            switch signal {
+            case .found(let candidate): handle.trickle(candidate)
+            case .offered(let candidate): connection.add(candidate)
+            case .state(.connected):
+                isConnected = true
+                onConnected()
+                media.setConnected(true)
+                if connection.videoCodec == nil { media.failVideo(Self.noVideo) }
+            case .state(.interrupted): media.setConnected(false)
+            case .state(.failed(let error)): throw PeerLoss(error)
+            case .state(.closed): throw .broken("the Janus server has closed the connection")
+            case .state: break
+            case .hungUp(let reason): throw .broken(reason)
+            case .changed: break
+            }
+            guard media.isAnnounced else { return }
+            let modes = media.modes
+            // Before the connection is there, the others would take it for a connection.
+            guard isConnected, modes != told.modes else { continue }
+            told.modes = modes
+            handle.post(["request": "configure", "descriptions": told.descriptions])
+        }
+        throw .over
+    }
+}
+
+extension JanusHandle {
+    /// Passes on a candidate. An empty one is the last.
+    func trickle(_ candidate: PeerConnection.Candidate) {
+        guard !candidate.text.isEmpty else { return trickle(nil) }
+        trickle((text: candidate.text, mid: candidate.mid, line: candidate.line))
+    }
+}

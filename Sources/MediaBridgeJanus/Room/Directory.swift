@@ -1,0 +1,149 @@
+internal import BridgeEngine
+
+/// Who is in the room and publishes what, by what the server tells, and what of that the receiver was told.
+/// ``settle()`` gives the difference.
+struct Directory: Sendable {
+    /// What the receiver is to be told.
+    enum Change: Hashable, Sendable {
+        case joined(UserID)
+        case left(UserID, OfflineReason)
+        case published(TrackID, UserID)
+        case unpublished(TrackID, UserID)
+        case muted(Bool, TrackID, UserID)
+        case audioPublished(UserID)
+        case audioUnpublished(UserID)
+        case audioMuted(Bool, UserID)
+    }
+    private struct Told {
+        /// Whether each track is muted.
+        var tracks: [TrackID: Bool] = [:]
+        /// Whether the audio is muted; `nil` if there is none.
+        var audio: Bool?
+    }
+
+    /// This side's user, who is left out.
+    private let own: UserID
+    private var users: Set<UserID> = []
+    /// What is published now.
+    private(set) var feeds: [FeedID: Feed] = [:]
+    private var told: [UserID: Told] = [:]
+    /// Users who were there before the connection was interrupted, and may come back.
+    private var missing: Set<UserID> = []
+    /// Users who have said that they leave.
+    private var departing: Set<UserID> = []
+    private var reasons: [UserID: OfflineReason] = [:]
+
+    init(own: UserID) { self.own = own }
+
+    // MARK: What the server tells
+
+    /// Begins anew: everything that is there is told again. Who was there before is waited for up to
+    /// ``giveUpMissing()``.
+    mutating func reset() {
+        missing = Set(told.keys)
+        (users, feeds, departing, reasons) = ([], [:], [], [:])
+    }
+
+    mutating func add(_ participants: [VideoRoomData.Participant]) {
+        for participant in participants { add(participant) }
+    }
+
+    /// A participant is there, and publishes what its streams say, if they say anything.
+    private mutating func add(_ participant: VideoRoomData.Participant) {
+        let id = FeedID(participant.id)
+        guard id.user != own, !participant.id.isEmpty else { return }
+        if id.track == .main { users.insert(id.user) }
+        guard let streams = participant.streams else { return }
+        let feed = Feed(streams)
+        feeds[id] = feed.video == nil && feed.audio == nil ? nil : feed
+    }
+
+    mutating func unpublish(_ text: String) {
+        let id = FeedID(text)
+        feeds[id] = nil
+        missing.remove(id.user)
+    }
+
+    /// A participant has left, or was removed.
+    mutating func remove(_ text: String, isKicked: Bool = false) {
+        let id = FeedID(text)
+        let feed = feeds.removeValue(forKey: id)
+        missing.remove(id.user)
+        guard id.track == .main, users.remove(id.user) != nil else { return }
+        for other in feeds.keys where other.user == id.user { feeds[other] = nil }
+        // A program that ends loses its connection first; one of others that leaves loses it later.
+        let isAsked = departing.remove(id.user) != nil || feed != nil
+        reasons[id.user] = isKicked ? .kicked : isAsked ? .quit : .dropped
+    }
+
+    mutating func note(departing user: UserID) {
+        if users.contains(user) { departing.insert(user) }
+    }
+
+    /// Waits no longer for users who were there before an interruption.
+    mutating func giveUpMissing() { missing = [] }
+
+    var isWaiting: Bool { !missing.isEmpty }
+
+    // MARK: What the receiver was told
+
+    /// Whether a user is in the room, or may come back.
+    func contains(_ user: UserID) -> Bool { told[user] != nil }
+
+    /// Whether a track is published, as the receiver was told.
+    func hasTold(_ track: TrackID, of user: UserID) -> Bool { told[user]?.tracks[track] != nil }
+
+    /// Whether a user's audio is published, as the receiver was told.
+    func hasToldAudio(of user: UserID) -> Bool { told[user]?.audio != nil }
+
+    /// Returns what the receiver is to be told now, in order.
+    mutating func settle() -> [Change] {
+        var changes: [Change] = []
+        for user in told.keys.sorted(by: { $0.name < $1.name })
+        where !users.contains(user) && !missing.contains(user) {
+            told[user] = nil
+            changes.append(.left(user, reasons.removeValue(forKey: user) ?? .dropped))
+        }
+        for user in users.sorted(by: { $0.name < $1.name }) { settle(user, &changes) }
+        reasons = [:]
+        return changes
+    }
+
+    private mutating func settle(_ user: UserID, _ changes: inout [Change]) {
+        var there = told[user] ?? Told()
+        if told[user] == nil { changes.append(.joined(user)) }
+        var tracks: [TrackID: Bool] = [:]
+        var audio: Bool?
+        for (id, feed) in feeds where id.user == user {
+            if let video = feed.video, video.isAnnounced { tracks[id.track] = video.mode == .muted }
+            if id.track == .main, let stream = feed.audio, stream.isAnnounced {
+                audio = stream.mode == .muted
+            }
+        }
+        let isMissed = missing.contains(user)
+        for track in there.tracks.keys.sorted(by: { $0.number < $1.number })
+        where tracks[track] == nil && !isMissed {
+            there.tracks[track] = nil
+            changes.append(.unpublished(track, user))
+        }
+        for (track, isMuted) in tracks.sorted(by: { $0.key.number < $1.key.number }) {
+            let before = there.tracks.updateValue(isMuted, forKey: track)
+            if before == nil { changes.append(.published(track, user)) }
+            if before ?? false != isMuted { changes.append(.muted(isMuted, track, user)) }
+        }
+        switch (there.audio, audio) {
+        case (nil, let isMuted?):
+            changes.append(.audioPublished(user))
+            if isMuted { changes.append(.audioMuted(true, user)) }
+            there.audio = isMuted
+        case (_?, nil) where !isMissed:
+            changes.append(.audioUnpublished(user))
+            there.audio = nil
+        case (let before?, let isMuted?) where before != isMuted:
+            changes.append(.audioMuted(isMuted, user))
+            there.audio = isMuted
+        default: break
+        }
+        told[user] = there
+    }
+}

@@ -1,0 +1,53 @@
+/// A handle of a session: one participation in the VideoRoom plugin. Thread: any.
+struct JanusHandle: Sendable {
+    let session: JanusSession
+    let id: Int
+
+    /// Attaches to the VideoRoom plugin.
+    static func attach(to session: JanusSession) async throws(JanusFailure) -> JanusHandle {
+        let answer = try await session.request(
+            ["janus": "attach", "plugin": "janus.plugin.videoroom"], attaches: true)
+        guard let id = answer.data?.id else {
+            throw JanusFailure(.badAnswer, "the Janus server has attached no handle")
+        }
+        return JanusHandle(session: session, id: id)
+    }
+
+    /// Makes a request of the plugin, and returns its answer.
+    func request(
+        _ body: [String: JSONValue], jsep: (type: String, sdp: String)? = nil
+    ) async throws(JanusFailure) -> JanusMessage {
+        try await session.request(message(body, jsep))
+    }
+
+    /// Makes a request of the plugin whose answer nobody needs.
+    func post(_ body: [String: JSONValue]) { session.post(message(body, nil)) }
+
+    private func message(
+        _ body: [String: JSONValue], _ jsep: (type: String, sdp: String)?
+    ) -> [String: JSONValue] {
+        var message: [String: JSONValue] = [
+            "janus": "message", "handle_id": .number(id), "body": .object(body),
+        ]
+        if let jsep { message["jsep"] = ["type": .string(jsep.type), "sdp": .string(jsep.sdp)] }
+        return message
+    }
+
+    /// Passes on a candidate; `nil` after the last one.
+    func trickle(_ candidate: (text: String, mid: String?, line: Int)?) {
+        var value: [String: JSONValue] = ["completed": true]
+        if let candidate {
+            value = [
+                "candidate": .string(candidate.text), "sdpMLineIndex": .number(candidate.line),
+            ]
+            if let mid = candidate.mid { value["sdpMid"] = .string(mid) }
+        }
+        session.post(["janus": "trickle", "handle_id": .number(id), "candidate": .object(value)])
+    }
+
+    /// Gives the handle up: whoever it was leaves the room.
+    func detach() {
+        session.post(["janus": "detach", "handle_id": .number(id)])
+        session.forget(id)
+    }
+}

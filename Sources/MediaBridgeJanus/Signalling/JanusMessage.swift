@@ -1,0 +1,89 @@
+internal import FoundationEssentials
+
+/// A message of a Janus server. What is not known of it is left out.
+struct JanusMessage: Decodable, Sendable {
+    struct Failure: Decodable, Sendable {
+        let code: Int
+        let reason: String?
+    }
+    struct Created: Decodable, Sendable {
+        let id: Int?
+    }
+    struct Plugin: Decodable, Sendable {
+        let data: VideoRoomData?
+    }
+    /// A session description.
+    struct Description: Decodable, Sendable {
+        let type: String
+        let sdp: String
+    }
+    struct Candidate: Decodable, Sendable {
+        let candidate: String?
+        let sdpMid: String?
+        let sdpMLineIndex: Int?
+        let completed: Bool?
+    }
+
+    /// `success`, `error`, `ack`, `event`, `hangup`, `timeout` …
+    let janus: String
+    /// The request that this answers; `nil` if it answers none.
+    let transaction: String?
+    /// The handle that it is about; `nil` if it is about none.
+    let sender: Int?
+    let error: Failure?
+    let data: Created?
+    let plugindata: Plugin?
+    let jsep: Description?
+    let candidate: Candidate?
+    let reason: String?
+
+    /// - Returns: `nil` for bytes that are no message.
+    init?(_ bytes: [UInt8]) {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard let message = try? decoder.decode(JanusMessage.self, from: Data(bytes)) else {
+            return nil
+        }
+        self = message
+    }
+}
+
+/// What the VideoRoom plugin says in a message.
+struct VideoRoomData: Decodable, Sendable {
+    /// Somebody who is in the room.
+    struct Participant: Decodable, Sendable {
+        let id: String
+        let display: String?
+        /// What it publishes; `nil` if it is not said.
+        let streams: [Stream]?
+    }
+    /// One stream of a publisher, or of a subscription.
+    struct Stream: Decodable, Sendable {
+        /// `audio`, `video` or `data`.
+        let type: String
+        let mid: String
+        let codec: String?
+        let description: String?
+        let disabled: Bool?
+        /// The `mid` of the publisher, in a subscription.
+        let feedMid: String?
+        let active: Bool?
+    }
+
+    /// `joined`, `attached`, `event`, `destroyed`, `created` …
+    let videoroom: String?
+    let errorCode: Int?
+    let error: String?
+    let id: String?
+    let privateId: Int?
+    let display: String?
+    let publishers: [Participant]?
+    let attendees: [Participant]?
+    let joining: Participant?
+    /// Ids of users, or `ok` if it is about this user.
+    let unpublished: String?
+    let leaving: String?
+    let kicked: String?
+    let reason: String?
+    let streams: [Stream]?
+}

@@ -1,0 +1,68 @@
+public import BridgeEngine
+internal import Crypto
+public import FoundationEssentials
+
+/// Makes tokens with which users join channels of a Janus server.
+///
+/// A token is a text of two of Janus's signed tokens, separated by a space: one for the server and its
+/// VideoRoom plugin, one for the room. The server checks both with its `token_auth_secret`; the room must
+/// have been created with `signed_tokens`. Such tokens name no user: whoever has one joins under any id.
+///
+/// ```swift
+/// let tokens = try JanusTokens(secret: "as in janus.jcfg")
+/// let token = try tokens.token(channel: "room", validFor: .seconds(3600))
+/// ```
+public struct JanusTokens: Sendable {
+    private let key: SymmetricKey
+
+    /// Creates a maker of tokens.
+    ///
+    /// - Parameter secret: The server's `token_auth_secret`.
+    /// - Throws: `EngineError` with the code `invalidArgument` if it is empty.
+    public init(secret: String) throws(EngineError) {
+        guard !secret.isEmpty else {
+            throw EngineError(
+                .invalidArgument, message: "a Janus server's token_auth_secret is not empty")
+        }
+        key = SymmetricKey(data: Array(secret.utf8))
+    }
+
+    /// Returns a token.
+    ///
+    /// - Parameters:
+    ///   - channel: The channel that it is for.
+    ///   - duration: How long it is valid, from `now` on; counted in whole seconds.
+    ///   - now: The time; by default the machine's.
+    /// - Throws: `EngineError` with the code `invalidArgument` for a channel that Janus's tokens cannot
+    ///   name: with a comma or a colon, or of more than 90 bytes.
+    public func token(
+        channel: String, validFor duration: Duration, now: Date = Date()
+    ) throws(EngineError) -> String {
+        guard !channel.isEmpty, channel.utf8.count <= 90,
+            !channel.utf8.contains(where: { $0 == 0x2c || $0 == 0x3a || $0 < 0x20 })
+        else {
+            throw EngineError(
+                .invalidArgument, message: "no token of Janus's can name the channel \(channel)",
+                advice: "a name without commas and colons, of 1 to 90 bytes")
+        }
+        let seconds = min(max(0, duration.components.seconds), 3_155_760_000)
+        let expiry = Int64(now.timeIntervalSince1970) + seconds
+        let core = sign("\(expiry),\(SignedToken.coreRealm),\(SignedToken.roomRealm)")
+        let room = sign("\(expiry),\(SignedToken.roomRealm),room=\(channel)")
+        return "\(core) \(room)"
+    }
+
+    private func sign(_ text: String) -> String {
+        let code = HMAC<Insecure.SHA1>.authenticationCode(for: Array(text.utf8), using: key)
+        return "\(text):\(Data(code).base64EncodedString())"
+    }
+}
+
+extension JanusTokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A text without the secret.
+    public var description: String { "a maker of Janus tokens" }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// A mirror without children, so that `dump` does not show the secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,48 @@
+internal import BridgeEngine
+internal import FoundationEssentials
+
+/// Why a server refused a token, as far as its text tells.
+struct TokenRefusal {
+    let tokens: TokenPair
+    let channel: String
+    let now: Date
+
+    /// The server wanted another token than the one that it got.
+    func serverError(_ reason: String) -> EngineError {
+        error(tokens.server, "the Janus server", reason) { $0.isForServer }
+    }
+
+    /// The room wanted another token than the one that it got.
+    func roomError(_ reason: String) -> EngineError {
+        error(tokens.room, "channel \(channel)", reason) { $0.isFor(room: channel) }
+    }
+
+    private func error(
+        _ text: String?, _ place: String, _ reason: String, isForThis: (SignedToken) -> Bool
+    ) -> EngineError {
+        guard let text else {
+            return EngineError(
+                .tokenMissing, message: "\(place) demands a token: \(reason)",
+                advice: "pass one that JanusTokens has made with the server's secret")
+        }
+        guard let token = SignedToken(text) else {
+            return EngineError(
+                .tokenForged, message: "\(place) does not take the token: \(reason)",
+                advice: "a token is made by JanusTokens, and has two parts with a space between")
+        }
+        guard isForThis(token) else {
+            return EngineError(
+                .tokenNotForThis, message: "the token is not for \(place): \(reason)",
+                advice: "make one for this channel")
+        }
+        guard !token.isOver(at: now) else {
+            return EngineError(
+                .tokenExpired, message: "the token for \(place) has expired",
+                advice: "make a new one; if it is new, compare the clocks of both machines")
+        }
+        return EngineError(
+            .tokenForged,
+            message: "the token for \(place) is not signed with the server's secret: \(reason)",
+            advice: "compare the secret with token_auth_secret of janus.jcfg")
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import MediaBridgeJanus
+import NIOCore
+import NIOPosix
+import NIOWebSocket
+import TestSupport
+import Testing
+
+@testable import class MediaBridgeJanus.JanusSession
+@testable import struct MediaBridgeJanus.ServerAddress
+
+/// Servers that are no Janus, or none in its right mind.
+@Suite(.deadline(minutes: 2)) struct OddServerTests {
+    private func join(_ address: String) async throws -> EngineError? {
+        var configuration = JanusTransport.Configuration()
+        configuration.connectDeadline = .milliseconds(500)
+        configuration.requestDeadline = .milliseconds(500)
+        let transport = try JanusTransport(server: address, configuration: configuration)
+        return try await engineError { _ = try await transport.join("hall", as: "anna") }
+    }
+
+    @Test func nobodyListens() async throws {
+        let error = try await join("ws://127.0.0.1:\(try FreePort.tcp())/janus")
+        #expect(error?.code == .unreachable)
+        #expect(try await join("ws://no.such.host.invalid/janus")?.code == .unreachable)
+    }
+
+    @Test func whoeverListensSaysNothing() async throws {
+        let listener = try LocalListener()
+        let begin = ContinuousClock.now
+        let error = try await join("ws://127.0.0.1:\(listener.port)/janus")
+        #expect(error?.code == .unreachable)
+        #expect(ContinuousClock.now - begin < .seconds(5).onThisMachine)
+    }
+
+    @Test func whoeverListensHangsUp() async throws {
+        for text in ["", "HTTP/1.1 101 Switching", "HTTP/1.1 200 OK\r\n\r\n", "\u{0}\r\n\r\n"] {
+            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .childChannelInitializer { channel in
+                    channel.writeAndFlush(ByteBuffer(string: text)).whenComplete { _ in
+                        channel.close(promise: nil)
+                    }
+                    return channel.eventLoop.makeSucceededVoidFuture()
+                }
+                .bind(host: "127.0.0.1", port: 0).get()
+            let port = try #require(server.localAddress?.port)
+            #expect(try await join("ws://127.0.0.1:\(port)/janus")?.code == .unreachable)
+            try await server.close().get()
+        }
+    }
+
+    @Test func aJoinThatIsCancelledEndsAtOnce() async throws {
+        let listener = try LocalListener()
+        let transport = try JanusTransport(server: "ws://127.0.0.1:\(listener.port)/janus")
+        let joining = Task {
+            try await engineError { _ = try await transport.join("hall", as: "anna") }
+        }
+        joining.cancel()
+        #expect(try await joining.value?.code == .disconnected)
+    }
+
+    @Test func aWebSocketOfAnotherProtocolIsRefused() async throws {
+        let server = try await OddServer(isHonest: false) { _ in [] }
+        let error = try await join(server.address)
+        #expect(error?.code == .unreachable)
+        #expect(error?.message.contains("no Janus") == true)
+        await server.close()
+    }
+
+    @Test func aServerThatNeverAnswersIsGivenUp() async throws {
+        let server = try await OddServer { _ in [] }
+        #expect(try await join(server.address)?.code == .unreachable)
+        await server.close()
+    }
+
+    @Test func answersThatMakeNoSenseAreErrors() async throws {
+        for rest in ["", #","data":{}"#, #","data":{"id":"x"}"#, #","error":{"code":490}"#] {
+            let server = try await OddServer { [.janus("success", to: $0, rest)] }
+            let error = try await join(server.address)
+            #expect(error != nil)
+            await server.close()
+        }
+    }
+
+    @Test func noiseIsIgnoredAndCounted() async throws {
+        let noise: [WebSocketFrame] = [
+            .text("garbage"), .text(#"{"janus":"event","sender":5,"plugindata":{"data":{}}}"#),
+            .text(#"{"janus":"success","transaction":"nobody's"}"#), .text(#"{"janus":"news"}"#),
+            .text(#"{"janus":"trickle","sender":7}"#),
+            WebSocketFrame(fin: true, opcode: .binary, data: ByteBuffer(bytes: [0, 255])),
+            WebSocketFrame(fin: true, opcode: .pong, data: ByteBuffer()),
+        ]
+        let rounds = 2000
+        let server = try await OddServer { request in
+            let all = (0..<rounds).flatMap { _ in noise }
+            if request.contains("keepalive") { return all + [.janus("ack", to: request)] }
+            return [.janus("success", to: request, #","data":{"id":1}"#)]
+        }
+        let address = try #require(ServerAddress(server.address))
+        let ended = Observed(false)
+        let session = try await JanusSession.open(
+            address, caFile: nil, token: nil, JanusSession.Limits()
+        ) { event in
+            if case .ended = event { ended.change { $0 = true } }
+        }
+        for _ in 0..<3 { try await session.confirm() }
+        let ignored = session.ignored
+        #expect(ignored.garbage == 6 * rounds)
+        #expect(ignored.answers == 3 * rounds)
+        #expect(ignored.events == 9 * rounds)
+        #expect(session.waitingRequests == 0)
+        #expect(!ended.value)
+        session.close()
+        await ended.wait { $0 }
+        await server.close()
+    }
+
+    @Test func messagesThatAreTooLargeEndTheConnection() async throws {
+        let part = String(repeating: "x", count: 1 << 19)
+        let whole = [WebSocketFrame.text(part + part + part)]
+        let parts: [WebSocketFrame] =
+            [.text(part, fin: false)]
+            + (0..<4).map { _ in
+                WebSocketFrame(
+                    fin: false, opcode: .continuation, data: ByteBuffer(string: part))
+            }
+        for frames in [whole, parts] {
+            let server = try await OddServer { _ in frames }
+            #expect(try await join(server.address)?.code == .unreachable)
+            await server.close()
+        }
+    }
+
+    @Test func bytesThatAreNoWebSocketEndTheConnection() async throws {
+        let server = try await OddServer { _ in
+            [WebSocketFrame(fin: true, opcode: .continuation, data: ByteBuffer(string: "?"))]
+        }
+        #expect(try await join(server.address)?.code == .unreachable)
+        await server.close()
+    }
+}
