@@ -60,9 +60,11 @@ struct PeerCycleProbe {
     private static func send(
         _ codec: EncodedVideoFrame.Codec, from sender: PeerConnection, until observer: Observer
     ) async throws {
-        let encoder = codec == .h264 ? "x264enc tune=zerolatency key-int-max=5" : "vp8enc deadline=1"
+        let encoder =
+            codec == .h264 ? "x264enc tune=zerolatency key-int-max=5" : "vp8enc deadline=1"
         let source = try PipelineVideoSource(
-            "videotestsrc is-live=true ! video/x-raw,width=64,height=64,framerate=100/1 ! \(encoder)")
+            "videotestsrc is-live=true ! video/x-raw,width=64,height=64,framerate=100/1 ! \(encoder)"
+        )
         for try await unit in source.units() {
             sender.send(unit)
             if observer.count.load(ordering: .relaxed) >= 5 { break }
@@ -72,7 +74,8 @@ struct PeerCycleProbe {
 
     private static func report(_ name: String) async {
         await GStreamer.waitForTeardown()
-        let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            .count
         let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
         print("\(name) descriptors \(descriptors ?? 0) threads \(threads ?? 0)")
     }

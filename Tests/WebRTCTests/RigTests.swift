@@ -55,10 +55,13 @@ struct RigTests {
 
     @Test func whateverRunsInANetworkEndsWithIt() async throws {
         let programs = try await withTestNetwork { network in
-            [
-                try network.server.start("sleep", ["1000"]),
-                try network.client.start("sh", ["-c", "trap '' TERM; sleep 1000; true"]),
+            let programs = [
+                try network.server.start("sh", ["-c", "echo there; exec sleep 1000"]),
+                try network.client.start(
+                    "sh", ["-c", "trap '' TERM; echo there; sleep 1000; true"]),
             ]
+            for program in programs { try await program.waitForOutput("there") }
+            return programs
         }
         for program in programs { #expect(try await program.end().status == 128 + SIGKILL) }
     }

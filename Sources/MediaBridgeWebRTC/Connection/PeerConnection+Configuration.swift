@@ -44,7 +44,7 @@ extension PeerConnection {
         /// Default 500 ms.
         public var gatheringTimeout = Duration.milliseconds(500)
         /// How long the peer may take from the description to the connection. Default 15 s.
-        public var connectTimeout = Duration.seconds(15)
+        public var connectTimeout = Duration.seconds(15).asDefaultDeadline
         /// The most bits per second of video to send; where the network has less, less. Default: any.
         public var bitRate: Int?
 

@@ -38,7 +38,7 @@ final class PeerMonitor: Sendable {
     /// How long a key frame waits after a fall of the rate.
     private static let keyFrameDelay = Duration.milliseconds(400)
     /// How long a peer may be silent; browsers report at least every 5 s.
-    private static let silence = Duration.seconds(10)
+    private static let silence = Duration.seconds(10).asDefaultDeadline
 
     init(
         _ events: PeerEvents, _ configuration: PeerConnection.Configuration, _ link: PeerPipeline
@@ -147,7 +147,8 @@ final class PeerMonitor: Sendable {
         }
         if let limit { events.tell { $0.limitChanged(limit) } }
         guard needsKeyFrame else { return }
-        let timer = OneShotTimer(after: Self.keyFrameDelay) { [weak self] in self?.keyFrameWanted() }
+        let timer = OneShotTimer(after: Self.keyFrameDelay) { [weak self] in self?.keyFrameWanted()
+        }
         let last = state.withLock { state in
             defer { if !state.isOver { state.keyFrame = timer } }
             return state.keyFrame

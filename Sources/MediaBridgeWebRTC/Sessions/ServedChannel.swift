@@ -56,7 +56,7 @@ package final class ServedChannel: Sendable {
     let makePeer: MakePeer
 
     /// How long a viewer waits for the engine's first unit.
-    static let firstUnitTimeout = Duration.seconds(5)
+    static let firstUnitTimeout = Duration.seconds(5).asDefaultDeadline
     /// The most messages of one peer that wait for the receiver; the session of one who sends more ends.
     static let messageDepth = 256
 

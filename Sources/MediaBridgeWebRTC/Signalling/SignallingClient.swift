@@ -1,5 +1,6 @@
 package import Foundation
 internal import HTTPTypes
+package import MediaBasics
 
 /// A client of WHIP (RFC 9725) and of WHEP (draft-ietf-wish-whep), which differ in the direction of the
 /// media alone: an offer is posted, the answer comes back, and the session has a URL of its own.
@@ -23,7 +24,7 @@ package struct SignallingClient: Sendable {
     ///   - timeout: How long the answer to an offer may take, redirects included. Default 10 s.
     /// - Throws: ``PeerError/Code/badAddress``.
     package init(
-        _ endpoint: String, token: String? = nil, timeout: Duration = .seconds(10)
+        _ endpoint: String, token: String? = nil, timeout: Duration = .seconds(10).asDefaultDeadline
     ) throws(PeerError) {
         guard let url = URL(string: endpoint), let origin = Origin(of: url) else {
             throw PeerError(

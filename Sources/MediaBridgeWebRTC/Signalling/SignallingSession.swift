@@ -1,5 +1,6 @@
 package import Foundation
 internal import HTTPTypes
+internal import MediaBasics
 internal import Synchronization
 
 /// A session with a server of WHIP or WHEP: what the answer to an offer brought.
@@ -25,7 +26,7 @@ package final class SignallingSession: Sendable {
     private let credentials: TrickleFragment.Credentials?
 
     /// How long the server may take to take note of candidates, or of the end.
-    private static let timeout = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5).asDefaultDeadline
 
     init(
         _ client: SignallingClient, answer: String, resource: URL?, entityTag: String?,
