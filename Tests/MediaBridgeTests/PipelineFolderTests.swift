@@ -21,6 +21,12 @@ import Testing
         if plan.captures.isEmpty {
             plan.captures = BridgePlan(capture: "videotestsrc").captures
         }
+        // An address is no string: it is connected before.
+        let isAddress = { (named: BridgePlan.Named) in named.text.contains(/^wh[ei]p:/) }
+        plan.captures = plan.captures.map { named in
+            isAddress(named) ? BridgePlan.Named(name: named.name, text: "videotestsrc") : named
+        }
+        plan.outputs.removeAll(where: isAddress)
         _ = try Bridge(plan)
     }
 

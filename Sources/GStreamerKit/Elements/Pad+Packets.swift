@@ -37,7 +37,7 @@ extension Pad {
     package func filterResent(
         _ payload: Int, _ admits: @escaping @Sendable (_ size: Int, _ number: UInt16) -> Bool
     ) {
-        let filter = ResentFilter(payload: UInt8(truncatingIfNeeded: payload), admits: admits)
+        let filter = ResentFilter(payload: UInt16(truncatingIfNeeded: payload), admits: admits)
         _ = mb_pad_add_probe(
             pointer, GST_PAD_PROBE_TYPE_BUFFER,
             { _, info, context in
@@ -52,15 +52,15 @@ extension Pad {
     }
 
     private final class ResentFilter: Sendable {
-        let payload: UInt8
+        let payload: UInt16
         let admits: @Sendable (Int, UInt16) -> Bool
 
-        init(payload: UInt8, admits: @escaping @Sendable (Int, UInt16) -> Bool) {
+        init(payload: UInt16, admits: @escaping @Sendable (Int, UInt16) -> Bool) {
             (self.payload, self.admits) = (payload, admits)
         }
 
         func passes(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-            guard let first = buffer.word(at: 0), UInt8(first & 0x7f) == payload else { return true }
+            guard let first = buffer.word(at: 0), first & 0x7f == payload else { return true }
             // Behind the fixed header, the contributing sources and an extension stands the number.
             var offset = 12 + 4 * Int(first >> 8 & 0x0f)
             if first & 0x1000 != 0 {

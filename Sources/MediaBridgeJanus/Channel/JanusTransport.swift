@@ -5,7 +5,7 @@ public import MediaBridgeWebRTC
 /// Channels over a Janus server: a channel is a room of the server's VideoRoom plugin, and a user is a
 /// participant of that room.
 ///
-/// The server must be set to `string_ids = true`. Media goes over WebRTC (``PeerConnection``), video as
+/// The server must be set to `string_ids = true`. Media goes over WebRTC (`PeerConnection`), video as
 /// H.264 or VP8, audio as Opus; signalling goes over a WebSocket. Thread: any.
 ///
 /// ```swift
@@ -18,9 +18,9 @@ public import MediaBridgeWebRTC
 /// - A message to one user is passed to every member of the room, whose programs keep it from their users.
 ///   Messages reach those who are connected at that moment.
 /// - A room counts those who send, not those who are there: a full one is told by
-///   ``PublicationState/failed(_:)`` with ``EngineError/Code/channelFull``, not by `join`.
+///   `PublicationState.failed(_:)` with `EngineError.Code/channelFull`, not by `join`.
 /// - The sender does not learn whether anybody takes a track: it is sent as long as it is published.
-/// - A user who leaves by another program than this library may be told as ``OfflineReason/dropped``.
+/// - A user who leaves by another program than this library may be told as `OfflineReason.dropped`.
 public struct JanusTransport: ChannelTransport {
     /// How channels are reached.
     public struct Configuration: Sendable {

@@ -5,9 +5,9 @@ internal import Synchronization
 extension PeerConnection {
     /// Sends a unit, in the order of decoding. Never blocks.
     ///
-    /// - Returns: ``DropCause/notStarted`` before the connection is there, ``DropCause/needsKeyFrame``
-    ///   before the first key frame, ``DropCause/wrongBufferType`` for another codec,
-    ///   ``DropCause/queueFull``, ``DropCause/noTime``, ``DropCause/closed``.
+    /// - Returns: `DropCause.notStarted` before the connection is there, `DropCause.needsKeyFrame`
+    ///   before the first key frame, `DropCause.wrongBufferType` for another codec,
+    ///   `DropCause.queueFull`, `DropCause.noTime`, `DropCause.closed`.
     @discardableResult
     public func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
         let (sender, isClosed) = parts.withLock { ($0.senders[.video], $0.isClosed) }
@@ -32,7 +32,7 @@ extension PeerConnection {
         receiver?.requestKeyFrame()
     }
 
-    /// Sends a message of up to ``ChannelMessage/maximumSize`` bytes over the data channel.
+    /// Sends a message of up to `ChannelMessage.maximumSize` bytes over the data channel.
     ///
     /// - Returns: False if there is no data channel, if too much waits in it, or if the message is too
     ///   long.

@@ -10,7 +10,7 @@ public protocol PeerConnectionObserver: AnyObject, Sendable {
     /// Called with each candidate of this side.
     func found(_ candidate: PeerConnection.Candidate)
     /// Called with each unit of video, in the order of decoding, with times of the shared clock
-    /// (``LiveTiming``). The first is a key frame, and so is the first one after a loss.
+    /// (`LiveTiming`). The first is a key frame, and so is the first one after a loss.
     func receive(_ unit: EncodedVideoFrame)
     /// Called with each unit of audio.
     func receive(_ unit: EncodedAudioFrame)

@@ -46,7 +46,8 @@ extension BridgePlan {
         let token: String?
 
         init?(_ text: String, scheme: String) {
-            let words = text.split { $0 == " " || $0.isNewline }
+            // Values of a pipeline file's variables may stand in quotes.
+            let words = text.filter { $0 != "\"" }.split { $0 == " " || $0.isNewline }
             guard let first = words.first, first.hasPrefix("\(scheme):"), words.count <= 2 else {
                 return nil
             }

@@ -1,7 +1,7 @@
 public import MediaBridge
 public import MediaCore
 
-/// The pictures and the sound of a WHEP server, as a source: ``PipelineVideoSource``'s peer for what a browser
+/// The pictures and the sound of a WHEP server, as a source: `PipelineVideoSource`'s peer for what a browser
 /// or a media server sends.
 ///
 /// ```swift
@@ -12,7 +12,7 @@ public import MediaCore
 /// It connects when it is read or started, and disconnects with the end. Units come encoded, H.264 or VP8,
 /// and Opus: a recording and a channel take them as they are, ``frames()`` decodes them. An end of the
 /// session is the end of the stream; a connection that fails, or a server that refuses, is an error.
-/// Thread: as ``PipelineVideoSource``.
+/// Thread: as `PipelineVideoSource`.
 public final class WHEPSource: VideoSource, Sendable {
     private let source: PipelineVideoSource
 
@@ -22,7 +22,7 @@ public final class WHEPSource: VideoSource, Sendable {
     ///   - url: The URL of the server's endpoint: `https://HOST/PATH`.
     ///   - token: The bearer token; `nil`, the default, for none.
     ///   - configuration: How the server is reached.
-    /// - Throws: ``PipelineError`` for a URL or token that cannot be used, or if GStreamer lacks an element.
+    /// - Throws: `PipelineError` for a URL or token that cannot be used, or if GStreamer lacks an element.
     public init(
         _ url: String, token: String? = nil,
         configuration: PeerConnection.Configuration = PeerConnection.Configuration()
@@ -42,25 +42,42 @@ public final class WHEPSource: VideoSource, Sendable {
     /// The counts so far.
     public var statistics: PipelineVideoSource.Statistics { source.statistics }
 
-    /// Returns the pictures as a sequence: see ``PipelineVideoSource/frames()``.
+    /// Returns the pictures as a sequence: see `PipelineVideoSource.frames()`.
     public func frames() -> FrameSequence { source.frames() }
 
-    /// Returns the units as a sequence: see ``PipelineVideoSource/units()``.
+    /// Returns the units as a sequence: see `PipelineVideoSource.units()`.
     public func units() -> UnitSequence { source.units() }
 
-    // MARK: VideoSource
+    // MARK: VideoSource, for an engine's control thread
 
+    /// Receives every picture or unit, and the end of the session.
     public var consumer: (any VideoFrameConsumer)? {
         get { source.consumer }
         set { source.consumer = newValue }
     }
+
+    /// Returns pixel buffers.
     public func bufferType() -> VideoBufferType { source.bufferType() }
+
+    /// Returns that the engine paces what has no time of a clock, as there is none.
     public func pacing() -> MediaPacing { source.pacing() }
+
+    /// Returns the time base that pictures and sound share.
     public func timeBase() -> MediaTimeBase? { source.timeBase() }
+
+    /// Asks the server for a key frame.
     public func requestKeyFrame() -> Bool { source.requestKeyFrame() }
+
+    /// Prepares. Does not connect.
     public func shouldInitialize() throws -> Bool { try source.shouldInitialize() }
+
+    /// Connects, without waiting for it.
     public func shouldStart() throws { try source.shouldStart() }
+
+    /// Disconnects.
     public func shouldStop() throws { try source.shouldStop() }
+
+    /// Releases the pipeline.
     public func shouldDispose() throws { try source.shouldDispose() }
 }
 

@@ -61,7 +61,7 @@ public final class WHIPSink: VideoSink, Sendable {
     ///   - url: The URL of the server's endpoint: `https://HOST/PATH`.
     ///   - token: The bearer token; `nil`, the default, for none.
     ///   - configuration: How it sends.
-    /// - Throws: ``PipelineError`` for a URL or a token that cannot be used.
+    /// - Throws: `PipelineError` for a URL or a token that cannot be used.
     public init(
         _ url: String, token: String? = nil, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
@@ -118,18 +118,17 @@ public final class WHIPSink: VideoSink, Sendable {
 
     /// Returns the publisher, which the first picture or unit makes.
     private func publisher(for codec: EncodedVideoFrame.Codec?) -> MediaPublisher? {
-        let (publisher, isNew, asks) = state.withLock {
-            state -> (MediaPublisher?, Bool, @Sendable () -> Void) in
-            guard state.isOpen else { return (nil, false, {}) }
-            if let publisher = state.publisher { return (publisher, false, {}) }
-            let asks = state.onKeyFrameNeeded
-            let fresh = MediaPublisher(backend, onKeyFrameNeeded: asks) { [weak self] error in
+        let (publisher, isNew) = state.withLock { state -> (MediaPublisher?, Bool) in
+            guard state.isOpen else { return (nil, false) }
+            if let publisher = state.publisher { return (publisher, false) }
+            let fresh = MediaPublisher(backend, onKeyFrameNeeded: state.onKeyFrameNeeded) {
+                [weak self] error in
                 self?.failed(
                     PeerError(.failed, message: "what is sent cannot be encoded: \(error)"))
             }
             state.publisher = fresh
             state.codec = codec ?? configuration.video.codec ?? .h264
-            return (fresh, true, asks)
+            return (fresh, true)
         }
         if isNew, let publisher { connect(publisher) }
         return publisher

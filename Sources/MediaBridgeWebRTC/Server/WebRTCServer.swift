@@ -49,8 +49,8 @@ public final class WebRTCServer: ChannelTransport {
     /// Makes an engine the one that is served. The channel's name and the token of the request do not matter:
     /// whoever has the server may use it.
     ///
-    /// - Throws: ``EngineError/Code/channelFull`` if another engine is served;
-    ///   ``EngineError/Code/invalidArgument`` for a user without a name.
+    /// - Throws: `EngineError.Code/channelFull` if another engine is served;
+    ///   `EngineError.Code/invalidArgument` for a user without a name.
     public func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {

@@ -1,6 +1,6 @@
 package import Foundation
 internal import HTTPTypes
-package import MediaBasics
+internal import MediaBasics
 
 /// A client of WHIP (RFC 9725) and of WHEP (draft-ietf-wish-whep), which differ in the direction of the
 /// media alone: an offer is posted, the answer comes back, and the session has a URL of its own.
