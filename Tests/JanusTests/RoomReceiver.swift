@@ -15,7 +15,7 @@ final class RoomReceiver: ChannelReceiver {
         case disconnected(EngineError.Code)
     }
     let events = Observed<[Event]>([])
-    /// Called within each event.
+    /// Called within each event, once it is noted.
     private let onEvent: @Sendable (Event) -> Void
     private let renewal: (@Sendable (TokenReason) throws(EngineError) -> String?)?
     private let isCalled = Atomic<Bool>(false)
@@ -37,8 +37,8 @@ final class RoomReceiver: ChannelReceiver {
             overlaps.store(true, ordering: .relaxed)
         }
         defer { isCalled.store(false, ordering: .releasing) }
-        onEvent(event)
         events.change { $0.append(event) }
+        onEvent(event)
     }
 
     func wait(for event: Event) async { await events.wait { $0.contains(event) } }

@@ -137,7 +137,8 @@ struct ForeignPeerTests {
                     audio: WhipClient.tone, on: network.client, in: directory, ["--no-trickle"])
                 let came = try await server.peer.report()
                 #expect(came.error == nil)
-                #expect(came.pictures == 30)
+                // It reports a moment later, when more have come.
+                #expect(came.pictures ?? 0 >= 30)
                 #expect(came.mean < 6)
                 client.process.send(signal: SIGKILL)
                 _ = try await client.process.end()

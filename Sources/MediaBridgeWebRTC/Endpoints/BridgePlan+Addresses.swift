@@ -2,7 +2,8 @@ public import MediaBridge
 
 extension BridgePlan {
     /// Connects what the plan names by an address instead of a string: a capture `whep:URL` and an output
-    /// `whip:URL`. A bearer token follows the URL after a space: `whip:https://media.example/whip TOKEN`.
+    /// `whip:URL`. A bearer token follows the URL after a space: `whip:https://media.example/whip TOKEN`. In a
+    /// pipeline file, whose variables are values of properties: `whip: location=${url} token=${token}`.
     ///
     /// Captures are connected at once, to learn which streams they bring.
     ///
@@ -47,12 +48,22 @@ extension BridgePlan {
 
         init?(_ text: String, scheme: String) {
             // Values of a pipeline file's variables may stand in quotes.
-            let words = text.filter { $0 != "\"" }.split { $0 == " " || $0.isNewline }
-            guard let first = words.first, first.hasPrefix("\(scheme):"), words.count <= 2 else {
-                return nil
+            var words = text.filter { $0 != "\"" }.split { $0 == " " || $0.isNewline }
+            guard let first = words.first, first.hasPrefix("\(scheme):") else { return nil }
+            words[0] = first.dropFirst(scheme.count + 1)
+            words.removeAll(where: \.isEmpty)
+            guard (1...2).contains(words.count) else { return nil }
+            func value(_ property: String, _ place: Int) -> String? {
+                if let word = words.first(where: { $0.hasPrefix("\(property)=") }) {
+                    return String(word.dropFirst(property.count + 1))
+                }
+                guard place < words.count, !words[place].contains(/^(location|token)=/) else {
+                    return nil
+                }
+                return String(words[place])
             }
-            url = String(first.dropFirst(scheme.count + 1))
-            token = words.count == 2 ? String(words[1]) : nil
+            url = value("location", 0) ?? ""
+            token = value("token", 1).flatMap { $0.isEmpty ? nil : $0 }
         }
 
         func feed(isDecoded: Bool) async throws(PipelineError) -> (WHEPFeed, String) {

@@ -36,6 +36,8 @@ package final class ServedChannel: Sendable {
 
     struct State {
         var sessions: [String: PeerSession] = [:]
+        /// Sessions of senders that are over, and whose last units the receiver has not taken yet.
+        var retiring: [PeerSession] = []
         /// Viewers who are connected, in the order in which they came.
         var viewers: [PeerSession] = []
         var video: SharedVideo?
@@ -127,19 +129,35 @@ package final class ServedChannel: Sendable {
         let peer = session.state.withLock { $0.peer }
         await peer?.close()
         if session.kind == .sender { retire(session, reason) }
-        let counts = session.finalFrames()
         let video = state.withLock { state in
             state.sessions[session.id] = nil
             if session.kind == .viewer {
+                let counts = session.finalFrames()
                 state.gone.outgoing = state.gone.outgoing + counts.video
                 state.gone.outgoingAudio = state.gone.outgoingAudio + counts.audio
             } else {
-                state.gone.incoming = state.gone.incoming + counts.video
-                state.gone.incomingAudio = state.gone.incomingAudio + counts.audio
+                state.retiring.append(session)
             }
             return state.video
         }
         if session.kind == .viewer, let video { updateViewers(of: video) }
+        guard session.kind == .sender else { return }
+        // Behind the units that still wait.
+        queue.post { [weak self] _ in
+            self?.retired(session)
+        } unheard: { [weak self] in
+            self?.retired(session)
+        }
+    }
+
+    /// Adds the counts of a sender's session, all of whose units have been taken or refused.
+    private func retired(_ session: PeerSession) {
+        state.withLock { state in
+            state.retiring.removeAll { $0 === session }
+            let counts = session.finalFrames()
+            state.gone.incoming = state.gone.incoming + counts.video
+            state.gone.incomingAudio = state.gone.incomingAudio + counts.audio
+        }
     }
 
     // MARK: Statistics
@@ -147,7 +165,7 @@ package final class ServedChannel: Sendable {
     /// The counts of the channel.
     package var statistics: ChannelStatistics {
         let (sessions, video, gone) = state.withLock { state in
-            (Array(state.sessions.values), state.video, state.gone)
+            (Array(state.sessions.values) + state.retiring, state.video, state.gone)
         }
         var statistics = gone
         statistics.sent += video?.sent ?? 0
