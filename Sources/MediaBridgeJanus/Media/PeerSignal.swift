@@ -4,8 +4,6 @@ internal import Synchronization
 /// What happens to one peer connection, in order.
 enum PeerSignal: Sendable {
     case state(PeerConnection.State)
-    /// A candidate of this side.
-    case found(PeerConnection.Candidate)
     /// A candidate of the server.
     case offered(PeerConnection.Candidate)
     /// The server has ended its side.

@@ -31,7 +31,6 @@ struct ReceivingConnection: Sendable {
         }
 
         func stateChanged(_ state: PeerConnection.State) { signals.send(.state(state)) }
-        func found(_ candidate: PeerConnection.Candidate) { signals.send(.found(candidate)) }
         func receive(_ unit: EncodedVideoFrame) { media.receive(unit) }
         func receive(_ unit: EncodedAudioFrame) { media.receive(unit) }
     }
@@ -135,7 +134,6 @@ struct ReceivingConnection: Sendable {
         var sends = video.sends
         for await signal in signals.stream {
             switch signal {
-            case .found(let candidate): handle.trickle(candidate)
             case .offered(let candidate): connection.add(candidate)
             case .state(.connected): onConnected()
             case .state(.failed(let error)): throw PeerLoss(error)

@@ -30,7 +30,6 @@ struct SendingConnection: Sendable {
         }
 
         func stateChanged(_ state: PeerConnection.State) { signals.send(.state(state)) }
-        func found(_ candidate: PeerConnection.Candidate) { signals.send(.found(candidate)) }
         func keyFrameNeeded() { media.askForKeyFrame() }
         func limitChanged(_ limit: VideoLimit) { media.limit(limit) }
     }
@@ -111,7 +110,7 @@ struct SendingConnection: Sendable {
         _ connection: PeerConnection, _ handle: JanusHandle
     ) async throws(PeerLoss) -> Told {
         let offer: String
-        do throws(PeerError) { offer = try await connection.offer() } catch {
+        do throws(PeerError) { offer = try await connection.offer(isComplete: true) } catch {
             throw PeerLoss(error)
         }
         let told = Told(
@@ -141,7 +140,6 @@ struct SendingConnection: Sendable {
         var isConnected = false
         for await signal in signals.stream {
             switch signal {
-            case .found(let candidate): handle.trickle(candidate)
             case .offered(let candidate): connection.add(candidate)
             case .state(.connected):
                 isConnected = true
@@ -163,13 +161,5 @@ struct SendingConnection: Sendable {
             handle.post(["request": "configure", "descriptions": told.descriptions])
         }
         throw .over
-    }
-}
-
-extension JanusHandle {
-    /// Passes on a candidate. An empty one is the last.
-    func trickle(_ candidate: PeerConnection.Candidate) {
-        guard !candidate.text.isEmpty else { return trickle(nil) }
-        trickle((text: candidate.text, mid: candidate.mid, line: candidate.line))
     }
 }

@@ -33,18 +33,6 @@ struct JanusHandle: Sendable {
         return message
     }
 
-    /// Passes on a candidate; `nil` after the last one.
-    func trickle(_ candidate: (text: String, mid: String?, line: Int)?) {
-        var value: [String: JSONValue] = ["completed": true]
-        if let candidate {
-            value = [
-                "candidate": .string(candidate.text), "sdpMLineIndex": .number(candidate.line),
-            ]
-            if let mid = candidate.mid { value["sdpMid"] = .string(mid) }
-        }
-        session.post(["janus": "trickle", "handle_id": .number(id), "candidate": .object(value)])
-    }
-
     /// Gives the handle up: whoever it was leaves the room.
     func detach() {
         session.post(["janus": "detach", "handle_id": .number(id)])

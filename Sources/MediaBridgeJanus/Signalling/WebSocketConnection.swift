@@ -41,7 +41,7 @@ final class WebSocketConnection: Sendable {
             return try await withTaskCancellationHandler {
                 let negotiation = try await ClientBootstrap(group: group)
                     .connectTimeout(TimeAmount(limits.connecting))
-                    .channelOption(.socketOption(.tcp_nodelay), value: 1)
+                    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                     .channelOption(
                         .writeBufferWaterMark,
                         value: .init(low: limits.waitingBytes / 4, high: limits.waitingBytes)

@@ -56,7 +56,8 @@ struct ReceiveCommand: AsyncParsableCommand {
         let server = WebRTCServer(settings)
         let engine = MediaEngine(transport: server)
         let reception = Reception(
-            engine, outputs: outputs, directory: record.map { RecordingDirectory(path: $0) })
+            engine, outputs: outputs.map { Reception.Output(text: $0) },
+            directory: record.map { RecordingDirectory(path: $0) })
         let end = EndOfServing()
         let events = engine.events
         let watching = Task { await reception.follow(events, end) }

@@ -2,6 +2,22 @@ import MediaBridge
 
 /// Records and shows those who send to an engine, each by itself.
 actor Reception {
+    /// Where a user is shown.
+    struct Output: Sendable {
+        /// The user that it is for; `nil` for every user.
+        var user: String?
+        /// A string in which `${name}` stands for the user's name.
+        var text: String
+
+        func isFor(_ user: UserID) -> Bool { self.user.map { $0 == user.name } ?? true }
+    }
+    /// When a user's recording and outputs begin.
+    enum Beginning: Sendable {
+        /// When it joins: everybody who joins sends.
+        case joining
+        /// With the first stream that it sends.
+        case sending
+    }
     /// What was recorded, and whether all of it could be.
     struct Outcome: Sendable {
         var files: [RecorderReport.File] = []
@@ -14,16 +30,21 @@ actor Reception {
         var sinks: [AudioSinkID] = []
     }
     private let engine: MediaEngine
-    private let outputs: [String]
+    private let outputs: [Output]
+    private let beginning: Beginning
     private let directory: RecordingDirectory?
     private var entries: [UserID: Entry] = [:]
     /// The latest task of each sender: what comes next for it waits for that.
     private var tasks: [UserID: Task<Void, Never>] = [:]
     private(set) var outcome = Outcome()
 
-    init(_ engine: MediaEngine, outputs: [String], directory: RecordingDirectory?) {
+    init(
+        _ engine: MediaEngine, outputs: [Output], directory: RecordingDirectory?,
+        beginning: Beginning = .joining
+    ) {
         self.engine = engine
         self.outputs = outputs
+        self.beginning = beginning
         self.directory = directory
     }
 
@@ -34,22 +55,27 @@ actor Reception {
 
     /// Follows the engine's events until it is shut down.
     func follow(_ events: EngineEvents, _ end: EndOfServing) async {
-        for await event in events {
-            switch event {
-            case .userJoined(let user):
-                Terminal.say("\(user) sends")
-                enqueue(user) { await $0.begin(user) }
-            case .userOffline(let user, let reason):
-                Terminal.say(
-                    "\(user) has \(reason == .quit ? "ended" : "gone (\(reason.rawValue))")")
-                enqueue(user) { await $0.finish(user) }
-            case .disconnected(let error): end.note(.failure(error))
-            case .rendererFailed(_, let error), .audioSinkFailed(_, let error):
-                outcome.hasFailed = true
-                Terminal.say("\(error)")
-            case .warning(let text): Terminal.say("warning: \(text)")
-            default: break
-            }
+        for await event in events { handle(event, end) }
+    }
+
+    /// Handles one event of the engine.
+    func handle(_ event: EngineEvent, _ end: EndOfServing) {
+        switch event {
+        case .userJoined(let user):
+            Terminal.say("\(user) \(beginning == .joining ? "sends" : "has joined")")
+            if beginning == .joining { enqueue(user) { await $0.begin(user) } }
+        case .trackPublished(.main, let user), .audioPublished(let user):
+            if beginning == .sending { enqueue(user) { await $0.begin(user) } }
+        case .userOffline(let user, let reason):
+            let quit = beginning == .joining ? "ended" : "left"
+            Terminal.say("\(user) has \(reason == .quit ? quit : "gone (\(reason.rawValue))")")
+            enqueue(user) { await $0.finish(user) }
+        case .disconnected(let error): end.note(.failure(error))
+        case .rendererFailed(_, let error), .audioSinkFailed(_, let error):
+            outcome.hasFailed = true
+            Terminal.say("\(error)")
+        case .warning(let text): Terminal.say("warning: \(text)")
+        default: break
         }
     }
 
@@ -69,7 +95,9 @@ actor Reception {
         for task in tasks.values { await task.value }
     }
 
+    /// Begins, unless it has begun.
     private func begin(_ user: UserID) async {
+        guard entries[user] == nil else { return }
         var entry = Entry()
         do {
             if let directory {
@@ -85,8 +113,8 @@ actor Reception {
                 try recorder.start()
                 entry.recording = try await engine.addRecorder(recorder, to: .remote(user, .main))
             }
-            for output in outputs {
-                let sink = try PipelineVideoSink(Self.text(output, for: user))
+            for output in outputs where output.isFor(user) {
+                let sink = try PipelineVideoSink(Self.text(output.text, for: user))
                 if let audio = sink.audio {
                     entry.sinks.append(try await engine.addAudioSink(audio, to: .remote(user)))
                 }
