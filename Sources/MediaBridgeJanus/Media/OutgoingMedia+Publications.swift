@@ -85,6 +85,7 @@ extension OutgoingMedia {
     }
 
     func send(_ unit: EncodedVideoFrame, _ number: Int) -> FrameDisposition {
+        if unit.codec == .h264 || unit.codec == .vp8 { note(unit.codec) }
         let answer = state.withLock { state -> Result<PeerConnection, Refusal> in
             guard !state.isClosed else { return .failure(.closed) }
             guard state.videoNumber == number, let video = state.video else {

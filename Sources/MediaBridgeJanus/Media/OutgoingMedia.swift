@@ -1,4 +1,5 @@
 internal import BridgeEngine
+internal import MediaBasics
 internal import MediaBridgeWebRTC
 internal import MediaCore
 internal import Synchronization
@@ -21,6 +22,10 @@ final class OutgoingMedia: Sendable {
         var audio: Audio?
         var connection: PeerConnection?
         var isConnected = false
+        /// The codec of the latest unit of video; `nil` before the first one.
+        var codec: EncodedVideoFrame.Codec?
+        /// Called with the first unit of video, or at the end of the wait for it.
+        var onCodec: [@Sendable () -> Void] = []
         /// The reason why nothing is sent any more.
         var failure: EngineError?
         var isClosed = false
@@ -58,6 +63,44 @@ final class OutgoingMedia: Sendable {
             guard state.failure.take() != nil else { return }
             state.video?.told = .paused
         }
+    }
+
+    /// The codec of video: that of the latest unit, before the first one that of an encoder by default.
+    var videoCodec: EncodedVideoFrame.Codec { state.withLock { $0.codec ?? .h264 } }
+
+    /// Waits until the codec of the video is known, if there is video.
+    ///
+    /// - Parameter limit: The longest wait. A source may give its first picture late.
+    func waitForCodec(atMost limit: Duration) async {
+        let timer = OneShotTimer(after: limit) { [weak self] in self?.endWaits() }
+        await withCheckedContinuation { continuation in
+            let isKnown = state.withLock { state in
+                if state.codec != nil || state.video == nil || state.isClosed { return true }
+                state.onCodec.append { continuation.resume() }
+                return false
+            }
+            if isKnown { continuation.resume() }
+        }
+        timer.cancel()
+    }
+
+    private func endWaits() {
+        let waits = state.withLock { state in
+            defer { state.onCodec = [] }
+            return state.onCodec
+        }
+        for wait in waits { wait() }
+    }
+
+    /// Notes the codec of a unit. One that the connection does not carry needs another connection.
+    func note(_ codec: EncodedVideoFrame.Codec) {
+        let before = state.withLock { state in
+            defer { state.codec = codec }
+            return state.codec
+        }
+        guard before != codec else { return }
+        endWaits()
+        if before != nil || codec != .h264 { onChange() }
     }
 
     /// The modes of both streams, as the others are to see them.
@@ -114,6 +157,7 @@ final class OutgoingMedia: Sendable {
             return (state.connection.take(), state.video.take())
         }
         withExtendedLifetime((connection, video)) {}
+        endWaits()
     }
 
     func askForKeyFrame() {

@@ -59,6 +59,8 @@ enum PeerLoss: Error {
     case hopeless(JanusFailure)
     /// This side cannot make such a connection.
     case impossible(PeerError)
+    /// The units have another codec than the connection.
+    case recoded
     /// It is not needed any more.
     case over
 

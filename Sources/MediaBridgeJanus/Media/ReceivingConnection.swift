@@ -46,7 +46,7 @@ struct ReceivingConnection: Sendable {
                 case .over, .impossible: return
                 // A participant that is not there yet, or not any more: the room tells what becomes of it.
                 case .hopeless(let failure) where failure.code != JanusFailure.noSuchFeed: return
-                case .hopeless, .broken: break
+                case .hopeless, .broken, .recoded: break
                 }
             }
             attempt += 1

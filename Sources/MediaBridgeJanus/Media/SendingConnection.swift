@@ -55,6 +55,9 @@ struct SendingConnection: Sendable {
                     return EngineError(
                         .sendingFailed, message: "the track cannot be sent: \(reason.message)",
                         advice: reason.advice, underlying: reason)
+                case .recoded:
+                    attempt = 0
+                    continue
                 case .broken: break
                 }
             }
@@ -67,15 +70,18 @@ struct SendingConnection: Sendable {
     private func connect(onConnected: () -> Void) async throws(PeerLoss) {
         let handle: JanusHandle
         do throws(JanusFailure) { handle = try await attach() } catch { throw PeerLoss(error) }
+        // An offer names one codec: that of the units, which an encoder or the source has chosen.
+        await media.waitForCodec(atMost: Self.codecLimit)
         let signals = current.renew()
+        let codec = media.videoCodec
         let connection = PeerConnection(
-            .sender, PeerConnection.Media(audio: hasAudio ? [.opus] : []),
+            .sender, PeerConnection.Media(video: [codec], audio: hasAudio ? [.opus] : []),
             configuration: configuration, observer: Observer(media, signals))
         media.setConnection(connection)
         let result: PeerLoss?
         do throws(PeerLoss) {
             let mids = try await negotiate(connection, handle)
-            try await serve(connection, signals, handle, mids, onConnected)
+            try await serve(connection, codec, signals, handle, mids, onConnected)
             result = nil
         } catch {
             result = error
@@ -87,9 +93,15 @@ struct SendingConnection: Sendable {
         if let result { throw result }
     }
 
-    private static let noVideo = EngineError(
-        .sendingFailed, message: "the room takes neither H.264 nor VP8",
-        advice: "set videocodec = \"h264,vp8\" for the room")
+    /// How long an offer waits for the first unit of video.
+    private static let codecLimit = Duration.seconds(2)
+
+    private static func noVideo(_ codec: EncodedVideoFrame.Codec) -> EngineError {
+        let (name, other) = codec == .vp8 ? ("VP8", "H.264") : ("H.264", "VP8")
+        return EngineError(
+            .sendingFailed, message: "the room does not take \(name)",
+            advice: "set videocodec = \"h264,vp8\" for the room, or send \(other)")
+    }
 
     /// What was told of the streams, by their `mid`.
     private struct Told {
@@ -133,8 +145,8 @@ struct SendingConnection: Sendable {
 
     /// Passes candidates and changes on until the connection is over.
     private func serve(
-        _ connection: PeerConnection, _ signals: PeerSignals, _ handle: JanusHandle,
-        _ first: Told, _ onConnected: () -> Void
+        _ connection: PeerConnection, _ codec: EncodedVideoFrame.Codec,
+        _ signals: PeerSignals, _ handle: JanusHandle, _ first: Told, _ onConnected: () -> Void
     ) async throws(PeerLoss) {
         var told = first
         var isConnected = false
@@ -145,7 +157,7 @@ struct SendingConnection: Sendable {
                 isConnected = true
                 onConnected()
                 media.setConnected(true)
-                if connection.videoCodec == nil { media.failVideo(Self.noVideo) }
+                if connection.videoCodec == nil { media.failVideo(Self.noVideo(codec)) }
             case .state(.interrupted): media.setConnected(false)
             case .state(.failed(let error)): throw PeerLoss(error)
             case .state(.closed): throw .broken("the Janus server has closed the connection")
@@ -154,6 +166,7 @@ struct SendingConnection: Sendable {
             case .changed: break
             }
             guard media.isAnnounced else { return }
+            if media.videoCodec != codec { throw .recoded }
             let modes = media.modes
             // Before the connection is there, the others would take it for a connection.
             guard isConnected, modes != told.modes else { continue }
