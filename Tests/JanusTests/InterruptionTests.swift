@@ -6,7 +6,7 @@ import Testing
 /// Connections that break, at a real Janus.
 @Suite(.deadline(minutes: 3)) struct InterruptionTests {
     private func transport(
-        to server: JanusServer,
+        to server: LocalJanus,
         _ change: (inout JanusTransport.Configuration) -> Void = { _ in }
     ) throws -> JanusTransport {
         var configuration = JanusTransport.Configuration()
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func aServerThatIsKilledAndStartedAgainIsTheSameChannel() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try transport(to: server)
             let (anna, ben) = (RoomReceiver(), RoomReceiver())
             let first = try await transport.join("hall", as: "anna", anna)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func whoDoesNotComeBackIsDropped() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try transport(to: server) {
                 $0.reconnection.returnLimit = .milliseconds(500)
             }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func aServerThatFallsSilentIsNoticed() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try transport(to: server)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
@@ -88,9 +88,9 @@ import Testing
     }
 
     @Test func aTokenIsAskedForAfterAnInterruption() async throws {
-        var options = JanusServer.Options()
+        var options = LocalJanus.Options()
         options.tokenSecret = "secret"
-        try await JanusServer.run(options) { server in
+        try await LocalJanus.run(options) { server in
             let transport = try transport(to: server)
             let tokens = try JanusTokens(secret: "secret")
             let asked = Observed<[TokenReason]>([])
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func aChannelIsGivenUpAtItsLimit() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try transport(to: server) {
                 $0.reconnection.limit = .milliseconds(300)
             }
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func leavingDuringAnInterruptionIsPrompt() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try transport(to: server)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)

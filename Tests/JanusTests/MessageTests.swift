@@ -5,7 +5,7 @@ import Testing
 /// Messages between users, at a real Janus.
 @Suite(.deadline(minutes: 2)) struct MessageTests {
     @Test func messagesArriveWholeOnceAndInOrder() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let (anna, ben, carl) = (RoomReceiver(), RoomReceiver(), RoomReceiver())
             let members = [
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func theLargestMessageArrivesAndALargerOneIsRefused() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let ben = RoomReceiver()
             let first = try await transport.join("hall", as: "anna")
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func aNameIsANameAgainAfterAMessage() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let (ben, carl) = (RoomReceiver(), RoomReceiver())
             let first = try await transport.join("hall", as: "anna")

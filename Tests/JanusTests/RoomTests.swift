@@ -9,7 +9,7 @@ import Testing
 /// Who is in a room, at a real Janus.
 @Suite(.deadline(minutes: 2)) struct RoomTests {
     @Test func usersHearOfEachOther() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let (anna, ben) = (RoomReceiver(), RoomReceiver())
             let first = try await transport.join("hall", as: "anna", anna)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func aUserIsThereOnlyOnce() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let first = try await transport.join("hall", as: "anna")
             let error = try await engineError {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func aRoomThatDoesNotExistIsAnErrorOrCreated() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let missing = try await engineError {
                 _ = try await transport.join("attic", as: "anna")
@@ -54,7 +54,7 @@ import Testing
             #expect(refused?.code == .invalidArgument)
             #expect(refused?.advice?.contains("adminKey") == true)
 
-            configuration.roomCreation = .init(adminKey: JanusServer.adminKey)
+            configuration.roomCreation = .init(adminKey: LocalJanus.adminKey)
             let creating = try JanusTransport(server: server.address, configuration: configuration)
             async let a = creating.join("attic", as: "anna")
             async let b = creating.join("attic", as: "ben")
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func aUserWhoIsRemovedIsToldAndSoAreTheOthers() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let (anna, ben) = (RoomReceiver(), RoomReceiver())
             let first = try await transport.join("hall", as: "anna", anna)
@@ -73,7 +73,7 @@ import Testing
             try await withHandle(at: server) { handle in
                 _ = try await handle.request([
                     "request": "kick", "room": "hall", "id": "ben",
-                    "secret": .string(JanusServer.roomSecret),
+                    "secret": .string(LocalJanus.roomSecret),
                 ])
             }
             await ben.wait(for: .disconnected(.kicked))
@@ -87,14 +87,14 @@ import Testing
     }
 
     @Test func aRoomThatIsDestroyedEndsTheMembership() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let anna = RoomReceiver()
             let member = try await transport.join("hall", as: "anna", anna)
             try await withHandle(at: server) { handle in
                 _ = try await handle.request([
                     "request": "destroy", "room": "hall",
-                    "secret": .string(JanusServer.roomSecret),
+                    "secret": .string(LocalJanus.roomSecret),
                 ])
             }
             await anna.wait(for: .disconnected(.disconnected))
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func aUserWhoVanishesIsDropped() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func aMembershipThatIsReleasedLeaves() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func tracksOfOthersAreNoUsers() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func leavingWaitsForTheCallbackThatRuns() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let (begun, goOn) = (Happening(), Happening())
             let isOver = Observed(false)
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test func aCallbackMayLeaveAndWaitForIt() async throws {
-        try await JanusServer.run { server in
+        try await LocalJanus.run { server in
             let transport = try JanusTransport(server: server.address)
             let member = Observed<(any ChannelMembership)?>(nil)
             let left = Happening()
@@ -201,7 +201,7 @@ import Testing
 
     /// Runs `body` with a handle of a session of its own, as another program would have.
     private func withHandle(
-        at server: JanusServer, _ body: (JanusHandle) async throws -> Void
+        at server: LocalJanus, _ body: (JanusHandle) async throws -> Void
     ) async throws {
         let address = try #require(ServerAddress(server.address))
         let session = try await JanusSession.open(

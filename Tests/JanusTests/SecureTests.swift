@@ -6,7 +6,7 @@ import Testing
 @Suite(.deadline(minutes: 2)) struct SecureTests {
     /// Runs `body` beside a server whose certificate is for 127.0.0.1 and signs itself.
     private func withServer(
-        _ body: (JanusServer, _ certificate: String) async throws -> Void
+        _ body: (LocalJanus, _ certificate: String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let (certificate, key) = (directory.file("cert.pem"), directory.file("key.pem"))
@@ -17,9 +17,9 @@ import Testing
                     "-nodes", "-days", "2", "-subj", "/CN=janus", "-addext",
                     "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
                 ])
-            var options = JanusServer.Options()
+            var options = LocalJanus.Options()
             options.tls = (certificate, key)
-            try await JanusServer.run(options) { try await body($0, certificate) }
+            try await LocalJanus.run(options) { try await body($0, certificate) }
         }
     }
 

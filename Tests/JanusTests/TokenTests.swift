@@ -8,11 +8,11 @@ import Testing
     private let secret = "a secret of the server"
 
     private func withServer(
-        _ body: (JanusServer, JanusTransport, JanusTokens) async throws -> Void
+        _ body: (LocalJanus, JanusTransport, JanusTokens) async throws -> Void
     ) async throws {
-        var options = JanusServer.Options()
+        var options = LocalJanus.Options()
         options.tokenSecret = secret
-        try await JanusServer.run(options) { server in
+        try await LocalJanus.run(options) { server in
             try await body(
                 server, try JanusTransport(server: server.address), try JanusTokens(secret: secret))
         }
@@ -83,9 +83,9 @@ import Testing
     }
 
     @Test func aPINAdmits() async throws {
-        var options = JanusServer.Options()
+        var options = LocalJanus.Options()
         options.pin = "4711"
-        try await JanusServer.run(options) { server in
+        try await LocalJanus.run(options) { server in
             for (pin, code) in [(nil, EngineError.Code.tokenMissing), ("1", .tokenForged)] {
                 var configuration = JanusTransport.Configuration()
                 configuration.pin = pin
@@ -106,9 +106,9 @@ import Testing
     }
 
     @Test func aServerWithNumbersAsNamesIsTold() async throws {
-        var options = JanusServer.Options()
+        var options = LocalJanus.Options()
         options.stringIDs = false
-        try await JanusServer.run(options) { server in
+        try await LocalJanus.run(options) { server in
             let transport = try JanusTransport(server: server.address)
             let error = try await engineError {
                 _ = try await transport.join("1234", as: "anna")

@@ -77,7 +77,9 @@ final class Participation: Sendable {
                 rates[user] = rate
                 return rate
             }
-            return "\(user) \(Text.decimal(rate.note(received), 1)) fps"
+            let now = rate.note(received)
+            // Nothing comes from those whom nothing here shows or records.
+            return received == 0 ? "\(user)" : "\(user) \(Text.decimal(now, 1)) fps"
         }
         let sent = statistics.sent
         return "\(isReconnecting.withLock { $0 } ? "reconnecting  " : "")"

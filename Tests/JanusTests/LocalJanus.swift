@@ -6,7 +6,7 @@ import TestSupport
 /// A Janus server of a test's own on 127.0.0.1, with the VideoRoom plugin and WebSockets alone.
 ///
 /// The room `hall` exists from the beginning, with room for two who send and the secret `room-secret`.
-final class JanusServer: Sendable {
+final class LocalJanus: Sendable {
     /// What differs between tests.
     struct Options: Sendable {
         /// The secret of signed tokens; `nil` for a server that takes everybody.
@@ -39,10 +39,10 @@ final class JanusServer: Sendable {
 
     /// Runs `body` beside a server, and ends the server afterwards, whatever happened.
     static func run<R>(
-        _ options: Options = Options(), _ body: (JanusServer) async throws -> R
+        _ options: Options = Options(), _ body: (LocalJanus) async throws -> R
     ) async throws -> R {
         try await withTemporaryDirectory { directory in
-            let server = try JanusServer(options, in: directory)
+            let server = try LocalJanus(options, in: directory)
             defer { server.kill() }
             try await server.start()
             return try await body(server)
