@@ -62,9 +62,12 @@ final class PeerPipeline: Sendable {
         }
     }
 
+    /// Sets the peer's description. What webrtcbin does not take of it is the peer's fault.
     func setRemote(_ kind: WebRTCBin.DescriptionKind, _ text: String) async throws(PeerError) {
         do throws(PipelineError) { try await bin.setRemote(kind, text) } catch {
-            throw PeerError(error)
+            let reason = PeerError(error)
+            guard reason.code == .failed else { throw reason }
+            throw PeerError(.badDescription, message: reason.message, advice: reason.advice)
         }
     }
 

@@ -15,6 +15,8 @@ extension SessionDescription {
         if let channel = media.firstIndex(where: { $0.isDataChannel }) { places.append(channel) }
         if keepsRefused { places = Array(media.indices) }
         places.sort()
+        let transport = transport(of: places.map { media[$0] })
+        let connection = try connection(of: transport)
         var body = "", mids: [String] = []
         for place in places {
             let section = media[place]
@@ -26,7 +28,11 @@ extension SessionDescription {
             let stream = streams.first { $0.line == place }
             let isUsed = stream != nil || section.isDataChannel
             if isUsed { mids.append(mid) }
-            body += try text(of: section, mid: mid, for: stream, isUsed: isUsed)
+            body += text(of: section, mid: mid, for: stream, isUsed: isUsed, connection)
+            guard userFragment(of: section) == userFragment(of: transport) else { continue }
+            body += section.values(of: "candidate").prefix(64)
+                .filter { CandidateText.isUsable("candidate:\($0)") }
+                .map { "a=candidate:\($0)\r\n" }.joined()
         }
         let head = """
             v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE \(mids.joined(separator: " "))\r
@@ -36,8 +42,9 @@ extension SessionDescription {
     }
 
     private func text(
-        of section: MediaSection, mid: String, for stream: PeerStream?, isUsed: Bool
-    ) throws(PeerError) -> String {
+        of section: MediaSection, mid: String, for stream: PeerStream?, isUsed: Bool,
+        _ connection: [String]
+    ) -> String {
         var formats = isUsed ? ["webrtc-datachannel"] : Array(section.formats.prefix(1))
         if let stream {
             formats = ([stream.payload] + [stream.resendPayload].compactMap { $0 }).map(String.init)
@@ -46,24 +53,30 @@ extension SessionDescription {
             "m=\(section.name) \(isUsed ? 9 : 0) \(section.transport) \(formats.joined(separator: " "))",
             "c=IN IP4 0.0.0.0", "a=mid:\(mid)",
         ]
-        lines += try connection(of: section)
+        lines += connection
         if let stream {
             lines += media(of: section, stream)
         } else {
             lines.append(isUsed ? "a=sctp-port:5000" : "a=inactive")
         }
-        lines += section.values(of: "candidate").prefix(64)
-            .filter { CandidateText.isUsable("candidate:\($0)") }
-            .map { "a=candidate:\($0)" }
         return lines.map { $0 + "\r\n" }.joined()
     }
 
+    /// Returns the m-line whose transport all streams have. A peer may offer another one for each m-line,
+    /// for the case that they are not bundled; in a bundle that of the first one counts (RFC 9143, section 7).
+    private func transport(of sections: [MediaSection]) -> MediaSection? {
+        // A stream that the peer has refused has none.
+        (sections + media).first { !$0.isRefused && $0.value(of: "ice-ufrag") != nil }
+            ?? (sections + media).first
+    }
+
+    private func userFragment(of section: MediaSection?) -> String? {
+        section.flatMap { value(of: "ice-ufrag", in: $0) }
+    }
+
     /// The lines about ICE and DTLS.
-    private func connection(of section: MediaSection) throws(PeerError) -> [String] {
-        // A stream that the peer has refused has none of them; those of another one do no harm.
-        let complete =
-            section.value(of: "ice-ufrag") == nil ? media.first { !$0.isRefused } : section
-        let source = complete ?? section
+    private func connection(of source: MediaSection?) throws(PeerError) -> [String] {
+        guard let source else { throw Self.lacking("m-line") }
         let user = value(of: "ice-ufrag", in: source) ?? ""
         let password = value(of: "ice-pwd", in: source) ?? ""
         let fingerprint = value(of: "fingerprint", in: source) ?? ""
@@ -135,19 +148,22 @@ extension SessionDescription {
         var lines: [String] = []
         for value in section.values(of: "ssrc-group").prefix(8) {
             let words = value.split(separator: " ")
-            guard words.count == 3, words[0] == "FID", words[1...].allSatisfy({ UInt32($0) != nil })
+            guard words.count == 3, words[0] == "FID", words[1...].allSatisfy(Self.isSource)
             else { continue }
             lines.append("a=ssrc-group:\(value)")
         }
         for value in section.values(of: "ssrc").prefix(16) {
             let words = value.split(separator: " ", maxSplits: 1)
-            guard words.count == 2, UInt32(words[0]) != nil, words[1].hasPrefix("cname:"),
+            guard words.count == 2, Self.isSource(words[0]), words[1].hasPrefix("cname:"),
                 words[1].dropFirst(6).isToken("+/=-_.{}@")
             else { continue }
             lines.append("a=ssrc:\(value)")
         }
         return lines
     }
+
+    /// Whether it is the number of a source. webrtcbin does not take zero.
+    private static func isSource(_ text: Substring) -> Bool { UInt32(text) ?? 0 != 0 }
 }
 
 extension MediaSection {

@@ -65,7 +65,7 @@ struct RateControl: Sendable {
         guard Double(next) < 0.8 * Double(target ?? Self.unlimited) else { return false }
         if next != usable { lastLoss = now }
         (loss, lossBegan) = ((0, 0), nil)
-        target = max(min(next, most ?? Self.unlimited), Self.least)
+        target = min(max(next, Self.least), most ?? Self.unlimited)
         return true
     }
 
