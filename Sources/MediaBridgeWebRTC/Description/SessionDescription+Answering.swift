@@ -11,15 +11,25 @@ extension SessionDescription {
             if line.hasPrefix("m=") { sections.append("") }
             sections[sections.count - 1] += line + "\r\n"
         }
+        // Some peers look for the transport even in what is refused.
+        let transport = sections.dropFirst().first.map(Self.transport) ?? ""
         var result = sections[0]
         for (place, section) in media.enumerated() {
             if let number = lines.firstIndex(of: place), number + 1 < sections.count {
                 result += Self.asPeersExpect(sections[number + 1])
             } else {
-                result += section.refusal
+                result += section.refusal + transport
             }
         }
         return result
+    }
+
+    /// Returns the lines about ICE and DTLS of an m-line.
+    private static func transport(of section: String) -> String {
+        let names = ["ice-ufrag", "ice-pwd", "fingerprint", "setup"]
+        return section.split(separator: "\r\n")
+            .filter { line in names.contains { line.hasPrefix("a=\($0):") } }
+            .map { $0 + "\r\n" }.joined()
     }
 
     /// Returns a description of webrtcbin in the form that peers expect: with the profile of H.264, without
@@ -80,7 +90,10 @@ extension MediaSection {
     /// The m-line of an answer that does not want this one.
     fileprivate var refusal: String {
         let mid = self.mid.map { "a=mid:\($0)\r\n" } ?? ""
-        return
-            "m=\(name) 0 \(transport) \(formats.joined(separator: " "))\r\nc=IN IP4 0.0.0.0\r\n\(mid)a=inactive\r\n"
+        let lines = [
+            "m=\(name) 0 \(transport) \(formats.joined(separator: " "))", "c=IN IP4 0.0.0.0",
+            "\(mid)a=inactive", "a=rtcp-mux",
+        ]
+        return lines.map { $0 + "\r\n" }.joined()
     }
 }

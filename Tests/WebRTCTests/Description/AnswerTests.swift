@@ -15,12 +15,17 @@ import Testing
     @Test func eachLineOfTheOfferIsAnsweredInItsPlace() throws {
         let offer = try SessionDescription(Self.offer)
         let answer = offer.completing(
-            answer: "v=0\r\na=group:BUNDLE b\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:b\r\n",
+            answer: "v=0\r\na=group:BUNDLE b\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:b\r\n"
+                + "a=ice-ufrag:abcd\r\na=setup:active\r\n",
             lines: [1])
         let read = try SessionDescription(answer)
         #expect(read.media.map(\.mid) == ["a", "b", "c"])
         #expect(read.media.map(\.port) == [0, 9, 0])
         #expect(read.media.map(\.isRefused) == [true, false, true])
+        // aiortc demands them in each line.
+        #expect(read.media.map { $0.value(of: "ice-ufrag") } == ["abcd", "abcd", "abcd"])
+        #expect(read.media.map { $0.value(of: "setup") } == ["active", "active", "active"])
+        #expect(read.media.allSatisfy { $0.value(of: "rtcp-mux") != nil || !$0.isRefused })
         #expect(read.value(of: "group", in: read.media[0]) == "BUNDLE b")
     }
 

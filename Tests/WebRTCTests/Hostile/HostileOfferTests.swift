@@ -32,7 +32,7 @@ import Testing
             name: "receive", arguments: ["receive", "--output", "fakevideosink"],
             offers: ForeignOffers.senders, path: "/whip", seed: 3),
     ]
-    private static let count = 250
+    private static let count = 100
 
     @Test(arguments: cases) private func everyOfferIsAnsweredOrRefused(_ one: Case) async throws {
         let environment = ["DISPLAY": "", "G_DEBUG": "fatal-criticals"]
