@@ -68,6 +68,9 @@ final class OutgoingMedia: Sendable {
     /// The codec of video: that of the latest unit, before the first one that of an encoder by default.
     var videoCodec: EncodedVideoFrame.Codec { state.withLock { $0.codec ?? .h264 } }
 
+    /// Whether video was announced, or may be, that is not known to be impossible.
+    var mayHaveVideo: Bool { state.withLock { $0.video?.told != .failed } }
+
     /// Waits until the codec of the video is known, if there is video.
     ///
     /// - Parameter limit: The longest wait. A source may give its first picture late.

@@ -73,14 +73,17 @@ struct SendingConnection: Sendable {
         // An offer names one codec: that of the units, which an encoder or the source has chosen.
         await media.waitForCodec(atMost: Self.codecLimit)
         let signals = current.renew()
-        let codec = media.videoCodec
+        // After a codec that the room does not take, audio is sent alone.
+        let codec = media.mayHaveVideo ? media.videoCodec : nil
         let connection = PeerConnection(
-            .sender, PeerConnection.Media(video: [codec], audio: hasAudio ? [.opus] : []),
+            .sender,
+            PeerConnection.Media(
+                video: codec.map { [$0] } ?? [], audio: hasAudio ? [.opus] : []),
             configuration: configuration, observer: Observer(media, signals))
         media.setConnection(connection)
         let result: PeerLoss?
         do throws(PeerLoss) {
-            let mids = try await negotiate(connection, handle)
+            let mids = try await negotiate(connection, codec, handle)
             try await serve(connection, codec, signals, handle, mids, onConnected)
             result = nil
         } catch {
@@ -119,7 +122,7 @@ struct SendingConnection: Sendable {
     }
 
     private func negotiate(
-        _ connection: PeerConnection, _ handle: JanusHandle
+        _ connection: PeerConnection, _ codec: EncodedVideoFrame.Codec?, _ handle: JanusHandle
     ) async throws(PeerLoss) -> Told {
         let offer: String
         do throws(PeerError) { offer = try await connection.offer(isComplete: true) } catch {
@@ -140,12 +143,16 @@ struct SendingConnection: Sendable {
         do throws(PeerError) { try await connection.accept(answer: jsep.sdp) } catch {
             throw PeerLoss(error)
         }
+        if let codec, connection.videoCodec == nil {
+            media.failVideo(Self.noVideo(codec))
+            throw hasAudio ? .recoded : .over
+        }
         return told
     }
 
     /// Passes candidates and changes on until the connection is over.
     private func serve(
-        _ connection: PeerConnection, _ codec: EncodedVideoFrame.Codec,
+        _ connection: PeerConnection, _ codec: EncodedVideoFrame.Codec?,
         _ signals: PeerSignals, _ handle: JanusHandle, _ first: Told, _ onConnected: () -> Void
     ) async throws(PeerLoss) {
         var told = first
@@ -157,7 +164,6 @@ struct SendingConnection: Sendable {
                 isConnected = true
                 onConnected()
                 media.setConnected(true)
-                if connection.videoCodec == nil { media.failVideo(Self.noVideo(codec)) }
             case .state(.interrupted): media.setConnected(false)
             case .state(.failed(let error)): throw PeerLoss(error)
             case .state(.closed): throw .broken("the Janus server has closed the connection")
@@ -166,7 +172,7 @@ struct SendingConnection: Sendable {
             case .changed: break
             }
             guard media.isAnnounced else { return }
-            if media.videoCodec != codec { throw .recoded }
+            if media.mayHaveVideo, media.videoCodec != codec { throw .recoded }
             let modes = media.modes
             // Before the connection is there, the others would take it for a connection.
             guard isConnected, modes != told.modes else { continue }
