@@ -74,8 +74,9 @@ struct PeerPipelineText {
             + "clock-rate=\(PayloadEncoding.clockRate(of: stream.codec)),payload=\(stream.payload)"
         if stream.codec == .audio(.opus) { text += ",encoding-params=(string)2" }
         guard stream.isVideo else { return text }
-        text +=
-            ",rtcp-fb-nack=(boolean)true,rtcp-fb-nack-pli=(boolean)true,rtcp-fb-ccm-fir=(boolean)true"
+        // No full intra requests: where both are possible, GStreamer asks for key frames by them alone,
+        // and Janus ignores them, so that a loss would freeze the picture for good.
+        text += ",rtcp-fb-nack=(boolean)true,rtcp-fb-nack-pli=(boolean)true"
         if stream.estimatesBitRate { text += ",rtcp-fb-goog-remb=(boolean)true" }
         if let number = stream.transportNumbers {
             text +=

@@ -141,7 +141,7 @@ extension SessionDescription {
         return lines + sources(of: section)
     }
 
-    private static let usedFeedback = ["nack", "nack pli", "ccm fir", "goog-remb", "transport-cc"]
+    private static let usedFeedback = ["nack", "nack pli", "goog-remb", "transport-cc"]
 
     /// The lines that say which packets belong to the stream.
     private func sources(of section: MediaSection) -> [String] {
