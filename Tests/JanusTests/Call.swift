@@ -35,9 +35,11 @@ struct Call: Sendable {
         ] + more
     }
 
-    /// Starts `gst-bridge join`.
-    func join(_ user: String, _ more: [String] = []) throws -> ChildProcess {
-        try network.server.start(Tool.gstBridge, arguments(user, more))
+    /// Starts `gst-bridge join`, by default on the server's machine.
+    func join(
+        _ user: String, _ more: [String] = [], on machine: NetworkNamespace? = nil
+    ) throws -> ChildProcess {
+        try (machine ?? network.server).start(Tool.gstBridge, arguments(user, more))
     }
 
     /// Starts `gst-bridge join` with a camera.

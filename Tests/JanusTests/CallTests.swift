@@ -118,6 +118,18 @@ struct CallTests {
         }
     }
 
+    @Test func aLossFreezesNoPictureForGood() async throws {
+        try await Call.run { call in
+            let alice = try call.join("alice", sending: [])
+            let bob = try call.join("bob", ["--output", "fakesink"], on: call.network.client)
+            try await bob.waitsForPictures(of: "alice", seconds: 1)
+            try await call.network.lose(percent: 2, to: call.network.client)
+            try await bob.waitsForPictures(of: "alice", seconds: 5)
+            _ = try await bob.report()
+            _ = try await alice.report()
+        }
+    }
+
     @Test func aTokenOfTheCommandAdmits() async throws {
         var configuration = JanusServer.Configuration()
         configuration.tokenSecret = "secret"
