@@ -11,7 +11,7 @@ extension SessionDescription {
             if line.hasPrefix("m=") { sections.append("") }
             sections[sections.count - 1] += line + "\r\n"
         }
-        // Some peers look for the transport even in what is refused.
+        // Some peers (aiortc) look for the transport, and for codecs, even in what is refused.
         let transport = sections.dropFirst().first.map(Self.transport) ?? ""
         var result = sections[0]
         for (place, section) in media.enumerated() {
@@ -90,10 +90,14 @@ extension MediaSection {
     /// The m-line of an answer that does not want this one.
     fileprivate var refusal: String {
         let mid = self.mid.map { "a=mid:\($0)\r\n" } ?? ""
-        let lines = [
-            "m=\(name) 0 \(transport) \(formats.joined(separator: " "))", "c=IN IP4 0.0.0.0",
-            "\(mid)a=inactive", "a=rtcp-mux",
-        ]
+        let lines =
+            [
+                "m=\(name) 0 \(transport) \(formats.joined(separator: " "))", "c=IN IP4 0.0.0.0",
+                "\(mid)a=inactive", "a=rtcp-mux",
+            ]
+            + values(of: "rtpmap").prefix(64).filter { $0.isToken(" /-_.+") }.map {
+                "a=rtpmap:\($0)"
+            }
         return lines.map { $0 + "\r\n" }.joined()
     }
 }

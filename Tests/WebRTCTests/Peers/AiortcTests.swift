@@ -13,33 +13,28 @@ struct AiortcTests {
         return configuration
     }
 
-    @Test(arguments: ["H264", "VP8"]) func aiortcPlaysWhatIsShared(codec: String) async throws {
+    /// Without sound the answer refuses an m-line.
+    @Test(arguments: [("H264", true), ("VP8", false)])
+    func aiortcPlaysWhatIsShared(codec: String, hasSound: Bool) async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let pictures = try NumberedPictures(in: directory)
                 let share = try await ServingProgram(
                     [
-                        "share", "--capture", pictures.sourceWithSound, "--codec",
+                        "share", "--capture",
+                        hasSound ? pictures.sourceWithSound : pictures.source, "--codec",
                         codec.lowercased(),
                     ], on: network.server)
                 var configuration = Self.peer
                 configuration.pictures = 45
                 let player = try await AiortcPeer(
                     .play("\(share.origin)/whep"), on: network.client, configuration)
-                // Of the codec that is not sent here: sound is left.
-                configuration.codec = codec == "VP8" ? "H264" : "VP8"
-                let other = try await AiortcPeer(
-                    .play("\(share.origin)/whep"), on: network.client, configuration)
                 let played = try await player.report()
                 #expect(played.error == nil)
                 #expect(played.pictures >= 45)
-                #expect(played.sound > 10)
+                #expect(hasSound ? played.sound > 10 : played.sound == 0)
                 #expect(played.mean < 8)
                 #expect(played.isRising, "\(played.numbers)")
-                let left = try await other.stop()
-                #expect(left.error == nil)
-                #expect(left.pictures == 0)
-                #expect(left.sound > 10)
                 #expect(try await share.end().ended == "interrupt")
             }
         }
@@ -76,8 +71,9 @@ struct AiortcTests {
                         report.files?.first { $0.path.contains("/\(name)-") }, "\(name)")
                     let readings = try await NumberedPictures.readings(of: file.path)
                     #expect(readings.count >= 15, "\(name)")
+                    let isRising = readings.isRising
                     #expect(
-                        readings.isRising,
+                        isRising,
                         "\(name) \(report) \(readings.map(\.number)) \(receive.process.errors)")
                     let worst = readings.map(\.mean).max() ?? 0
                     #expect(
