@@ -12,6 +12,8 @@ final class PeerReceiver: Sendable {
         var balance = FrameBalance()
         var bytes = 0
         var hasKeyFrame = false
+        /// The time of the last unit.
+        var lastTime: MediaTime?
     }
     private struct State {
         var video = Counts()
@@ -72,12 +74,11 @@ final class PeerReceiver: Sendable {
 
     private func receive(_ sample: consuming Sample, _ codec: PeerStream.Codec) {
         onUnit()
-        guard let caps = sample.caps, let time = sample.runningTime else {
+        guard let caps = sample.caps, let due = due(sample.runningTime, codec.kind) else {
             return count(codec.kind, .dropped(.noTime), 0)
         }
         guard let buffer = sample.takeBuffer() else { return }
         let size = buffer.byteCount
-        let due = MediaTime(nanoseconds: time)
         guard let observer = events.observer else {
             return count(codec.kind, .dropped(.closed), size)
         }
@@ -92,6 +93,19 @@ final class PeerReceiver: Sendable {
             observer.receive(
                 EncodedAudioFrame(buffer, caps: caps, runningTime: due, liveTiming: liveTiming))
             count(.audio, .accepted, size)
+        }
+    }
+
+    /// Returns the time of a unit. In a burst of packets some have none: their units follow the last
+    /// one directly, since those after them cannot be decoded without them.
+    private func due(_ time: Int64?, _ kind: MediaKind) -> MediaTime? {
+        state.withLock { state in
+            let last = kind == .video ? state.video.lastTime : state.audio.lastTime
+            let time =
+                time.map { MediaTime(nanoseconds: $0) }
+                ?? last.map { $0 + MediaTime(nanoseconds: 1000) }
+            if kind == .video { state.video.lastTime = time } else { state.audio.lastTime = time }
+            return time
         }
     }
 
