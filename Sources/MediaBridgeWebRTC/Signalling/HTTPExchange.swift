@@ -165,11 +165,10 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // The session would send the token along, and might turn a POST into a GET.
+        // The session would send the token along, and might turn a POST into a GET. The handler is not
+        // called: Foundation ends the process if the task was cancelled meanwhile, as at the deadline.
         let call = call(of: task)
         call?.note(response)
-        completionHandler(nil)
-        // What follows the head of a redirect is of no interest.
         call?.end(nil)
         task.cancel()
     }
