@@ -99,7 +99,8 @@ struct ForeignPeerTests {
                 .play("\(server.url)/whep"), on: network.client, configuration)
             let played = try await player.report()
             #expect(played.error == nil)
-            #expect(played.pictures == 30)
+            // It reports a moment later, when more have come.
+            #expect(played.pictures >= 30)
             #expect(played.sound > 0)
             #expect(played.mean < 6)
             try await withBrowser(on: network.client) { browser in
@@ -138,7 +139,7 @@ struct ForeignPeerTests {
                 let came = try await server.peer.report()
                 #expect(came.error == nil)
                 // It reports a moment later, when more have come.
-                #expect(came.pictures ?? 0 >= 30)
+                #expect(came.pictures >= 30)
                 #expect(came.mean < 6)
                 client.process.send(signal: SIGKILL)
                 _ = try await client.process.end()

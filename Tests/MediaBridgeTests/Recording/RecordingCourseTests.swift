@@ -115,8 +115,9 @@ import Testing
             expectBalanced(report)
             let sound = try #require(report.audio)
             #expect(sound.offered == 50 && sound.repeated == 0)
-            // Of ten seconds one was kept, and what lies before its key frame.
-            #expect(sound.droppedUnits[.early] > 300)
+            // Of ten seconds one was kept, what lies before its key frame, and what was encoded after the
+            // start; the rest is counted in units, of which there are more than buffers.
+            #expect(sound.droppedUnits[.early] > 50)
             #expect(sound.droppedUnits.total + sound.written >= 500)
             #expect(report.video?.droppedUnits == DropCounts())
         }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.deadline(minutes: 2)) struct SignallingClientTests {
     private func failure(
-        token: String? = nil, timeout: Duration = .seconds(5),
+        token: String? = nil, timeout: Duration = .seconds(5).onThisMachine,
         _ answer: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Reply
     ) async throws -> PeerError {
         let server = try ScriptedServer(answer)
