@@ -7,7 +7,8 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// Sends HTTP requests, over `URLSession`. Redirects are not followed, nothing is cached or stored, and
+/// Sends one HTTP request, over a `URLSession` of its own: in a common one, Foundation lets the next request wait
+/// behind a redirect that is not followed. Redirects are not followed, nothing is cached or stored, and
 /// neither the time nor the length of a reply is without a limit.
 ///
 /// Thread: any.
@@ -17,9 +18,6 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         let response: HTTPResponse
         let body: [UInt8]
     }
-
-    /// The one session of the process.
-    static let shared = HTTPExchange()
 
     /// The most bytes of a reply's body.
     static let maximumLength = 256 * 1024
@@ -126,6 +124,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         }
         timer.cancel()
         calls.withLock { _ = $0.removeValue(forKey: task.taskIdentifier) }
+        session.withLock { $0.take() }?.finishTasksAndInvalidate()
         return try result.get()
     }
 

@@ -76,7 +76,7 @@ package struct SignallingClient: Sendable {
     ) async throws(PeerError) -> HTTPExchange.Reply {
         var fields = fields
         if let token, sendsToken(to: url) { fields[.authorization] = "Bearer \(token)" }
-        return try await HTTPExchange.shared.send(
+        return try await HTTPExchange().send(
             method, url, fields, body: body, within: timeout ?? self.timeout)
     }
 
