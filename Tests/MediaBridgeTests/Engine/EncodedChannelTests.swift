@@ -53,7 +53,9 @@ import Testing
         let incoming = await sender.statistics.outgoing
         #expect(incoming.delivered == track.encoding.delivered && incoming.delivered > 0)
         let remote = statistics.remote["anna"]?[.main] ?? statistics.gone.remote.latest.values.first
-        #expect((remote?.received ?? 0) > 0 && remote?.decoding.offered == remote?.received)
+        // A unit that comes while the renderer goes is received and not decoded.
+        let (received, decoding) = (remote?.received ?? 0, remote?.decoding.offered ?? 0)
+        #expect(decoding > 0 && decoding <= received, "\(decoding) of \(received)")
         let times = screen.frames.value.map(\.time)
         #expect(!times.isEmpty && times == times.sorted())
     }
