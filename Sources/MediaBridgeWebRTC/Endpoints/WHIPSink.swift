@@ -136,8 +136,7 @@ public final class WHIPSink: VideoSink, Sendable {
 
     private func connect(_ publisher: MediaPublisher) {
         let (codec, hasAudio) = state.withLock { ($0.codec ?? .h264, $0.hasAudio) }
-        var media = PeerConnection.Media(video: [codec], audio: hasAudio ? [.opus] : [])
-        media.hasMessages = false
+        let media = PeerConnection.Media(video: [codec], audio: hasAudio ? [.opus] : [])
         let link = WHIPLink(client, media, configuration.connection, publisher) {
             [weak self] error in
             self?.failed(error)

@@ -7,9 +7,9 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// Sends one HTTP request, over a `URLSession` of its own: in a common one, Foundation lets the next request wait
-/// behind a redirect that is not followed. Redirects are not followed, nothing is cached or stored, and
-/// neither the time nor the length of a reply is without a limit.
+/// Sends one HTTP request, over a `URLSession` of its own: in one for all requests, the request behind a redirect
+/// got no answer in one of two busy runs. Redirects are not followed, nothing is cached or stored, and neither
+/// the time nor the length of a reply is without a limit.
 ///
 /// Thread: any.
 final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
