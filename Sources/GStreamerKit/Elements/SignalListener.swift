@@ -25,7 +25,9 @@ final class SignalListener<Argument>: Sendable {
 /// Releases the contexts of signals.
 enum SignalRelease {
     /// Called by GObject when the handler is gone.
-    static let function: MBClosureDestroy = { context, _ in
-        if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
-    }
+    static let function:
+        @Sendable @convention(c) (gpointer?, UnsafeMutablePointer<GClosure>?) -> Void = {
+            context, _ in
+            if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+        }
 }
