@@ -12,6 +12,7 @@ typedef void (*MBPromiseHandler)(GstPromise *promise, gpointer context);
 typedef void (*MBCandidateHandler)(GstElement *bin, guint line, gchar *candidate, gpointer context);
 typedef void (*MBNotifyHandler)(GObject *object, GParamSpec *spec, gpointer context);
 typedef void (*MBPacketHandler)(GObject *session, GstBuffer *packet, gpointer context);
+typedef gboolean (*MBOwnPacketHandler)(GObject *session, GstBuffer *packet, gboolean isEarly, gpointer context);
 typedef void (*MBChannelHandler)(GstElement *bin, GObject *channel, gpointer context);
 typedef void (*MBTextHandler)(GObject *channel, const gchar *text, gpointer context);
 typedef void (*MBBytesHandler)(GObject *channel, GBytes *bytes, gpointer context);
@@ -146,11 +147,23 @@ static inline GObject *mb_webrtc_session(GstElement *bin) {
     return session;
 }
 
+// Reason: variadic. `bandwidth` in bits a second, of which RTCP may take a twentieth; in nanoseconds the intervals of
+// reports on each packet's time, and of reports on streams.
+static inline void mb_session_set_feedback(GObject *session, gdouble bandwidth, guint64 packets, guint64 streams) {
+    g_object_set(session, "bandwidth", bandwidth, "twcc-feedback-interval", packets, "rtcp-min-interval", streams, NULL);
+}
+
 // Reason: @Sendable, and a callback whose real type g_signal_connect_data does not say. The handler gets each RTCP packet
 // that comes from the peer, on the thread that receives it.
 static inline void mb_on_rtcp(GObject *session, MBPacketHandler handler MB_SENDABLE,
                               gpointer context, MBClosureDestroy destroy MB_SENDABLE) {
     g_signal_connect_data(session, "on-receiving-rtcp", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
+}
+
+// Reason: as above. The handler gets each RTCP packet before it is sent, which it may change.
+static inline void mb_on_own_rtcp(GObject *session, MBOwnPacketHandler handler MB_SENDABLE,
+                                  gpointer context, MBClosureDestroy destroy MB_SENDABLE) {
+    g_signal_connect_data(session, "on-sending-rtcp", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
 // Reason: variadic. Creates a data channel; the caller owns it. NULL if the connection is closed.

@@ -36,6 +36,14 @@ extension Caps {
         }
     }
 
+    func unsigned(of field: String) -> UInt32? {
+        var value: guint = 0
+        guard let structure, gst_structure_get_uint(structure, field, &value) != 0 else {
+            return nil
+        }
+        return value
+    }
+
     func text(of field: String) -> String? {
         structure.flatMap { mb_structure_string($0, field) }.map { String(cString: $0) }
     }

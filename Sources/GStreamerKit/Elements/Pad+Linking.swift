@@ -14,6 +14,9 @@ extension Pad {
         return caps?.text(of: "media")
     }
 
+    /// The number of the source (SSRC) of the RTP packets that pass; `nil` if it is not known.
+    package var packetSource: UInt32? { caps?.unsigned(of: "ssrc") }
+
     /// Calls `body` when an element downstream asks for a key frame, on the thread of that element: it
     /// must return at once. The request goes on upstream.
     package func onKeyFrameRequest(_ body: @escaping @Sendable () -> Void) {

@@ -60,6 +60,8 @@ struct ReceivingConnection: Sendable {
         defer { release(handle) }
         let (offer, mid) = try await join(handle)
         let signals = current.renew()
+        var configuration = configuration
+        configuration.isPeerJanus = true
         let connection = PeerConnection(
             .receiver,
             PeerConnection.Media(

@@ -47,6 +47,8 @@ extension PeerConnection {
         public var connectTimeout = Duration.seconds(15).asDefaultDeadline
         /// The most bits per second of video to send; where the network has less, less. Default: any.
         public var bitRate: Int?
+        /// Whether the peer is a Janus, which reads reports in a way of its own: ``ReportForJanus``.
+        package var isPeerJanus = false
 
         /// Creates a configuration with the default values.
         public init() {}

@@ -231,6 +231,7 @@ extension PeerConnection {
             (parts.streams, parts.lines, parts.connectLimit) = (streams, places, limit)
             return parts.early
         }
+        link.setReports()
         events.begin()
         for candidate in early {
             link.bin.addCandidate(candidate.text, line: Self.line(of: candidate, places))

@@ -4,16 +4,42 @@ internal import MediaCore
 extension PeerPipeline {
     /// Adds the counts of the jitter buffers: what came, what is lost, what was sent again.
     func addArrival(to statistics: inout PeerStatistics) {
-        for element in pipeline.elements where element.factoryName == "rtpjitterbuffer" {
-            guard let arrival = element.jitterBufferStatistics else { continue }
-            let kind =
-                element.pad("src")?.peer?.caps?.description ?? element.pad("sink")?.caps?
-                .description ?? ""
-            if kind.contains("media=(string)audio") {
-                Self.add(arrival, to: &statistics.audio)
-            } else {
-                Self.add(arrival, to: &statistics.video)
+        for (buffer, kind) in jitterBuffers(sources.withLock { $0 }) {
+            guard let arrival = buffer.jitterBufferStatistics else { continue }
+            switch kind {
+            case .audio: Self.add(arrival, to: &statistics.audio)
+            case .video: Self.add(arrival, to: &statistics.video)
             }
+        }
+    }
+
+    /// Says how reports are made, when both descriptions are set.
+    func setReports() {
+        bin.reportAtOnce()
+        guard configuration.isPeerJanus else { return }
+        bin.onOwnControlPacket { [weak self] packet in
+            guard let self else { return }
+            let kinds = self.sources.withLock { $0 }
+            ReportForJanus.adjust(packet) { kinds[$0] == .video }
+        }
+    }
+
+    /// Notes what a source sends, and asks for its lost packets if it is video. In a bundle webrtcbin does for
+    /// all sources what was said of one of them.
+    func note(source: UInt32, sends kind: MediaKind) {
+        let kinds = sources.withLock { sources in
+            sources[source] = kind
+            return sources
+        }
+        for (buffer, kind) in jitterBuffers(kinds) {
+            buffer.set("do-retransmission", kind == .video ? "true" : "false")
+        }
+    }
+
+    private func jitterBuffers(_ kinds: [UInt32: MediaKind]) -> [(Element, MediaKind)] {
+        pipeline.elements.filter { $0.factoryName == "rtpjitterbuffer" }.compactMap { buffer in
+            let source = buffer.pad("sink")?.packetSource
+            return source.flatMap { kinds[$0] }.map { (buffer, $0) }
         }
     }
 

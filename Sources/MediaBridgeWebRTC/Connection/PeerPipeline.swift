@@ -13,8 +13,10 @@ final class PeerPipeline: Sendable {
     let bin: WebRTCBin
     /// The time of the shared clock at the pipeline's running time zero.
     let origin: ClockTime
+    /// What each source of the peer (SSRC) sends.
+    let sources = Mutex<[UInt32: MediaKind]>([:])
     private let events: PeerEvents
-    private let configuration: PeerConnection.Configuration
+    let configuration: PeerConnection.Configuration
 
     /// Parses the pipeline.
     init(

@@ -50,14 +50,15 @@ final class PeerReceiver: Sendable {
                     return .ok
                 }, onEnd: {})
         }
-        link.bin.element.onSourcePad { [weak self, weak pipeline = link.pipeline] pad in
-            guard let self, let pipeline,
+        link.bin.element.onSourcePad { [weak self, weak link] pad in
+            guard let self, let link,
                 let kind = pad.packetMedia.flatMap({ MediaKind(rawValue: $0) }),
                 let codec = self.agreed.withLock({ $0[kind] }),
-                let sink = pipeline.element(named: PeerPipelineText.depayloader(codec))?.pad(
+                let sink = link.pipeline.element(named: PeerPipelineText.depayloader(codec))?.pad(
                     "sink"),
                 !sink.isLinked
             else { return }
+            if let source = pad.packetSource { link.note(source: source, sends: kind) }
             _ = pad.link(to: sink)
         }
     }
