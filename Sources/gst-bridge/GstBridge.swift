@@ -19,8 +19,8 @@ struct GstBridge: AsyncParsableCommand {
         version: "gst-bridge \(MediaBridgeVersion.text)",
         subcommands: [
             RunCommand.self, RecordCommand.self, RepairCommand.self, SnapshotCommand.self,
-            DoctorCommand.self, ShareCommand.self, ReceiveCommand.self, JoinCommand.self,
-            TokenCommand.self,
+            DoctorCommand.self, ShareCommand.self, ReceiveCommand.self, HostCommand.self,
+            JoinCommand.self, TokenCommand.self,
         ])
 
     static func main() async {

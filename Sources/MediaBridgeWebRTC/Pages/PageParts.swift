@@ -1,11 +1,11 @@
 /// What the pages have in common.
-enum PageParts {
+package enum PageParts {
     /// Returns a whole page.
     ///
     /// - Parameters:
     ///   - title: Plain text.
     ///   - asksForServers: Whether the page asks for STUN and TURN servers before it connects.
-    static func page(
+    package static func page(
         title: String, style: String, body: String, script: String, asksForServers: Bool
     ) -> String {
         """
@@ -135,7 +135,7 @@ enum PageParts {
         """#
 
     /// The form for the token, which both pages have.
-    static let tokenForm = #"""
+    package static let tokenForm = #"""
         <form id="tokenform" hidden>
         <p id="tokenhint"></p>
         <input id="token" type="password" autocomplete="off" aria-label="Token" placeholder="Token">

@@ -34,6 +34,13 @@ struct JoinCommand: AsyncParsableCommand {
         help: ArgumentHelp("The token that admits the user: gst-bridge token.", valueName: "token"))
     var token: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token, which other users of the machine cannot read in the list of processes.",
+            valueName: "file"),
+        completion: .file())
+    var tokenFile: String?
+
     @Option(help: ArgumentHelp("Where pictures and sound come from.", valueName: "string"))
     var capture: String?
 
@@ -68,6 +75,9 @@ struct JoinCommand: AsyncParsableCommand {
     func validate() throws {
         if audience, capture != nil {
             throw ValidationError("--audience and --capture exclude each other")
+        }
+        if token != nil, tokenFile != nil {
+            throw ValidationError("--token and --token-file exclude each other")
         }
         if let bitrate, bitrate.value < 30_000 {
             throw ValidationError("--bitrate takes 30k at least")
@@ -141,7 +151,7 @@ struct JoinCommand: AsyncParsableCommand {
             if let audio = source.audio { try await engine.setAudioSource(audio) }
         }
         try await engine.joinChannel(
-            channel, token: token, userID: UserID(user),
+            channel, token: tokenFile.map(SecretFile.read) ?? token, userID: UserID(user),
             role: source == nil ? .audience : .broadcaster)
     }
 }

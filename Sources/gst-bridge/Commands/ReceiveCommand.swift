@@ -49,7 +49,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         if let record { try RecordingDirectory(path: record).check() }
         // A string that does not parse is told now, not when somebody sends.
         for output in outputs { _ = try PipelineVideoSink(Reception.text(output, for: "name")) }
-        let token = options.effectiveToken()
+        let token = try options.effectiveToken()
         var settings = options.configuration(token: token)
         settings.takesViewers = false
         settings.maximumSenders = senders

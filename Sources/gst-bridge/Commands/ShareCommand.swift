@@ -51,7 +51,7 @@ struct ShareCommand: AsyncParsableCommand {
     func run() async throws {
         let text = try capture ?? Self.found()
         let source = try PipelineVideoSource(text)
-        let token = options.effectiveToken()
+        let token = try options.effectiveToken()
         var settings = options.configuration(token: token)
         settings.takesSenders = false
         settings.maximumViewers = viewers

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import MediaBridge
 import MediaBridgeJanus
 
@@ -36,16 +35,7 @@ struct TokenCommand: ParsableCommand {
     }
 
     func run() throws {
-        let tokens = try JanusTokens(secret: secret ?? readSecret())
+        let tokens = try JanusTokens(secret: secret ?? SecretFile.read(secretFile ?? ""))
         print(try tokens.token(channel: channel, validFor: validFor?.value ?? .seconds(3600)))
-    }
-
-    private func readSecret() throws -> String {
-        let path = secretFile ?? ""
-        guard let data = FileManager.default.contents(atPath: path), data.count <= 4096 else {
-            throw ValidationError("\(path) cannot be read, or is longer than 4096 bytes")
-        }
-        return String(decoding: data, as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

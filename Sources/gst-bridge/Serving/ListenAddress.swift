@@ -48,6 +48,24 @@ enum ListenAddress: ExpressibleByArgument, Equatable {
         }
     }
 
+    /// The hosts by which it is reached, as in a URL; none for a socket of a path.
+    var hosts: [String] {
+        switch self {
+        case .ip4(let host, _): [host]
+        case .ip6(let host, _): ["[\(host)]"]
+        case .all: LocalAddresses.list() + ["127.0.0.1"]
+        case .unix: []
+        }
+    }
+
+    /// The one host that it listens at; `nil` for all.
+    var host: String? {
+        switch self {
+        case .ip4(let host, _), .ip6(let host, _): host
+        case .all, .unix: nil
+        }
+    }
+
     private static func isAddress(_ text: String, _ family: Int32) -> Bool {
         var bytes = in6_addr()
         return inet_pton(family, text, &bytes) == 1

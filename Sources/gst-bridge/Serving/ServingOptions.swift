@@ -16,6 +16,13 @@ struct ServingOptions: ParsableArguments {
             valueName: "token"))
     var token: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A file with it, which other users of the machine cannot read in the list of processes.",
+            valueName: "file"),
+        completion: .file())
+    var tokenFile: String?
+
     @Flag(help: "Needs no token, although other machines can reach the address.")
     var open = false
 
@@ -45,8 +52,10 @@ struct ServingOptions: ParsableArguments {
     var report = ReportMode.text
 
     func validate() throws {
-        if open, token != nil { throw ValidationError("--open and --token exclude each other") }
-        if let token {
+        guard [open, token != nil, tokenFile != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--open, --token and --token-file exclude each other")
+        }
+        if let token = try token ?? tokenFile.map(SecretFile.read) {
             guard (1...256).contains(token.utf8.count),
                 token.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
             else {
@@ -63,8 +72,8 @@ struct ServingOptions: ParsableArguments {
     }
 
     /// The token that is in force; `nil` if none is needed.
-    func effectiveToken() -> String? {
-        if let token { return token }
+    func effectiveToken() throws -> String? {
+        if let token = try token ?? tokenFile.map(SecretFile.read) { return token }
         return open || listen.isLocal ? nil : RandomToken.make()
     }
 
@@ -89,13 +98,7 @@ struct ServingOptions: ParsableArguments {
     func addresses(port: UInt16?, token: String?) -> [String] {
         let fragment = token.map { "/#token=\($0)" } ?? "/"
         guard let port else { return ["\(listen)"] }
-        switch listen {
-        case .ip4(let host, _): return ["http://\(host):\(port)\(fragment)"]
-        case .ip6(let host, _): return ["http://[\(host)]:\(port)\(fragment)"]
-        case .all:
-            return (LocalAddresses.list() + ["127.0.0.1"]).map { "http://\($0):\(port)\(fragment)" }
-        case .unix: return ["\(listen)"]
-        }
+        return listen.hosts.map { "http://\($0):\(port)\(fragment)" }
     }
 }
 

@@ -1,0 +1,182 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import MediaBridge
+import MediaBridgeJanus
+
+struct HostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "host",
+        abstract: "Runs a Janus server with channels, and a page for browsers.",
+        discussion: """
+            gst-bridge host standup
+            gst-bridge host standup lecture --listen :8080
+
+            Programs join with gst-bridge join, browsers at the page; the commands and the addresses are \
+            printed. The server is Debian's package janus, with settings of its own; it is started again \
+            if it dies, and ends with this command.
+
+            Only this machine reaches the default address. For any other one each channel needs a token, \
+            which is printed; --open does without. The page, the tokens and the signalling travel in the \
+            clear: on networks of others put a web server with https in front. Media is always encrypted, \
+            and goes to an address of a network: Janus takes none of the loopback.
+            """)
+
+    @Argument(help: "The names of the channels: letters, digits, - and _.")
+    var channels: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the page is: HOST:PORT, [IPV6]:PORT, or :PORT for all addresses.",
+            valueName: "address"))
+    var listen = ListenAddress.standard
+
+    @Option(
+        help: ArgumentHelp("The port of the server's WebSocket, at the same host.", valueName: "n"))
+    var port: UInt16 = 8188
+
+    @Flag(help: "Needs no tokens, although other machines can reach the address.")
+    var open = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the secret of the tokens (gst-bridge token), which makes them needed in any case.",
+            valueName: "file"),
+        completion: .file())
+    var secretFile: String?
+
+    @Option(
+        help: ArgumentHelp("How long the printed tokens are valid: 10s, 2m, 1h.", valueName: "time")
+    )
+    var validFor: DurationArgument?
+
+    @Option(
+        name: .customLong("stun"),
+        help: ArgumentHelp("A STUN server, for a server behind NAT.", valueName: "host:port"))
+    var stunServer: String?
+
+    @Option(help: ArgumentHelp("Ends after so much time: 10s, 500ms, 2m, 1h.", valueName: "time"))
+    var duration: DurationArgument?
+
+    func validate() throws {
+        for name in channels {
+            let rest = name.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+            guard rest, (1...64).contains(name.utf8.count) else {
+                throw ValidationError("a channel's name has 1 to 64 letters, digits, - and _")
+            }
+        }
+        guard Set(channels).count == channels.count else {
+            throw ValidationError("each channel has a name of its own")
+        }
+        if case .unix = listen { throw ValidationError("--listen takes an address of a network") }
+        if port == 0 { throw ValidationError("--port takes 1 to 65535") }
+        if open, secretFile != nil {
+            throw ValidationError("--open and --secret-file exclude each other")
+        }
+        if let stunServer {
+            let parts = stunServer.split(separator: ":", omittingEmptySubsequences: false)
+            guard (1...2).contains(parts.count), !parts[0].isEmpty,
+                parts.count == 1 || UInt16(parts[1]) != nil
+            else { throw ValidationError("--stun takes HOST:PORT") }
+        }
+    }
+
+    func run() async throws {
+        let secret =
+            try secretFile.map(SecretFile.read)
+            ?? (open || listen.isLocal ? nil : RandomToken.make())
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "gst-bridge-host-\(UUID().uuidString)")
+        // The settings have the secret: nobody else reads them.
+        try FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
+        )
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try JanusSettings(
+            channels: channels, host: listen.host, port: port, secret: secret,
+            stunServer: stunServer
+        ).write(to: directory)
+        let janus = JanusProgram(directory)
+        let door = HTTPDoor(listen) { [channels, port] request, _ in
+            ChannelPages(channels: channels, port: port).answer(request)
+        }
+        let end = EndOfServing()
+        try await Interruption.during {
+            end.note(.interrupt)
+        } _: {
+            do {
+                try await janus.start { Terminal.say("the Janus server had died, and runs again") }
+                let pagePort = try await door.open() ?? 0
+                try tell(secret, pagePort)
+                _ = await end.wait(atMost: duration?.value)
+            } catch {
+                await door.close()
+                await janus.end()
+                throw error
+            }
+        }
+        await door.close()
+        await janus.end()
+    }
+
+    private func tell(_ secret: String?, _ pagePort: UInt16) throws {
+        let hosts = listen.hosts
+        for channel in channels {
+            let token = try secret.map {
+                try JanusTokens(secret: $0).token(
+                    channel: channel, validFor: validFor?.value ?? .seconds(86_400))
+            }
+            let admission = token.map { " --token '\($0)'" } ?? ""
+            let fragment = token.map { "#token=\($0.escapedForFragment)" } ?? ""
+            Terminal.say(
+                "gst-bridge join \(channel) --server ws://\(hosts[0]):\(port) --user NAME\(admission)"
+            )
+            for host in hosts {
+                Terminal.say("browsers join at http://\(host):\(pagePort)/\(channel)\(fragment)")
+            }
+        }
+    }
+}
+
+/// What browsers find.
+private struct ChannelPages {
+    let channels: [String]
+    let port: UInt16
+
+    func answer(_ request: HTTPRequest) -> (HTTPResponse, [UInt8]) {
+        guard request.method == .get || request.method == .head else {
+            return reply(.methodNotAllowed, "allowed here: GET, HEAD\n", [.allow: "GET, HEAD"])
+        }
+        let path = request.path?.prefix { $0 != "?" && $0 != "#" }.dropFirst() ?? ""
+        if path.isEmpty, channels.count == 1 {
+            return reply(.found, "", [.location: "/\(channels[0])"])
+        }
+        guard channels.contains(String(path)) else { return reply(.notFound, "no such channel\n") }
+        return reply(
+            .ok, ChannelPage.html(channel: String(path), port: port),
+            [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"])
+    }
+
+    private func reply(
+        _ status: HTTPResponse.Status, _ text: String, _ fields: HTTPFields = [:]
+    ) -> (HTTPResponse, [UInt8]) {
+        var fields = fields
+        if fields[.contentType] == nil { fields[.contentType] = "text/plain; charset=utf-8" }
+        fields[.xContentTypeOptions] = "nosniff"
+        return (HTTPResponse(status: status, headerFields: fields), Array(text.utf8))
+    }
+}
+
+extension String {
+    /// With everything escaped that ends a fragment, or stands for something else in its parameters.
+    fileprivate var escapedForFragment: String {
+        addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self
+    }
+}

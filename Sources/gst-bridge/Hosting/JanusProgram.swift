@@ -1,0 +1,123 @@
+import Foundation
+import MediaBridge
+import Synchronization
+
+/// A Janus server in a process of its own, which is started again when it dies. It ends with this process,
+/// however that ends.
+final class JanusProgram: Sendable {
+    private let directory: URL
+    private struct State {
+        var process: Int32?
+        var isOver = false
+        /// What it has said last.
+        var lines: [String] = []
+    }
+    private let state = Mutex(State())
+    /// Written when its WebSocket listens.
+    private static let readyText = "WebSockets thread started"
+    private static let readyTimeout = Duration.seconds(10)
+    /// How long it may take to end.
+    private static let endTimeout = Duration.seconds(5)
+
+    /// - Parameter directory: Where its settings are.
+    init(_ directory: URL) { self.directory = directory }
+
+    /// Starts it, and keeps it running.
+    ///
+    /// - Parameter onRestart: Called when it had died and runs again.
+    /// - Throws: ``PipelineError`` if it does not start.
+    func start(onRestart: @escaping @Sendable () -> Void) async throws(PipelineError) {
+        let ready = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingOldest(1))
+        // The kernel ends the program when the thread that has started it ends: this one does not before.
+        Thread { [self] in
+            var isFirst = true
+            while true {
+                runOnce {
+                    if isFirst { ready.continuation.yield(true) } else { onRestart() }
+                    isFirst = false
+                }
+                // What never began would not begin another time.
+                guard !isFirst, !state.withLock({ $0.isOver }) else { break }
+                Thread.sleep(forTimeInterval: 0.5)
+            }
+            ready.continuation.yield(false)
+        }.start()
+        let limit = Task {
+            try await Task.sleep(for: Self.readyTimeout)
+            ready.continuation.yield(false)
+        }
+        defer { limit.cancel() }
+        for await isReady in ready.stream {
+            if isReady { return }
+            break
+        }
+        await end()
+        throw failure
+    }
+
+    private var failure: PipelineError {
+        let lines = state.withLock { $0.lines }
+        let told = lines.last { $0.contains("[ERR]") || $0.contains("[FATAL]") } ?? lines.last
+        return PipelineError(
+            .resourceFailed,
+            message: "the Janus server has not started" + (told.map { ": \($0)" } ?? ""),
+            advice: "another --port, if a server listens at this one already")
+    }
+
+    /// Ends it, and waits until it has.
+    func end() async {
+        let process = state.withLock { state in
+            state.isOver = true
+            return state.process
+        }
+        guard let process else { return }
+        kill(process, SIGTERM)
+        let start = ContinuousClock.now
+        while state.withLock({ $0.process != nil }) {
+            if ContinuousClock.now - start > Self.endTimeout { kill(process, SIGKILL) }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Runs it until it ends. Calls `onReady` when it listens.
+    private func runOnce(onReady: () -> Void) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "setpriv", "--pdeathsig", "TERM", "janus", "-F", directory.path, "--disable-colors",
+        ]
+        let output = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        (process.standardOutput, process.standardError) = (output, output)
+        let isStarted = state.withLock { state in
+            guard !state.isOver, (try? process.run()) != nil else { return false }
+            state.process = process.processIdentifier
+            return true
+        }
+        guard isStarted else { return }
+        try? output.fileHandleForWriting.close()
+        read(output.fileHandleForReading, onReady)
+        process.waitUntilExit()
+        state.withLock { $0.process = nil }
+    }
+
+    private func read(_ output: FileHandle, _ onReady: () -> Void) {
+        var rest = Data()
+        while true {
+            let data = output.availableData
+            guard !data.isEmpty else { return }
+            rest.append(data)
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: rest[..<end], as: UTF8.self)
+                rest = Data(rest[rest.index(after: end)...])
+                state.withLock { state in
+                    state.lines.append(line)
+                    if state.lines.count > 20 { state.lines.removeFirst() }
+                }
+                if line.contains(Self.readyText) { onReady() }
+            }
+            // No line of Janus's is that long.
+            if rest.count > 65536 { rest.removeAll() }
+        }
+    }
+}
