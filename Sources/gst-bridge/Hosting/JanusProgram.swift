@@ -13,6 +13,8 @@ final class JanusProgram: Sendable {
         var lines: [String] = []
     }
     private let state = Mutex(State())
+    /// Finishes when it runs no more and is not started again.
+    private let (ended, ending) = AsyncStream.makeStream(of: Never.self)
     /// Written when its WebSocket listens.
     private static let readyText = "WebSockets thread started"
     private static let readyTimeout = Duration.seconds(10)
@@ -41,6 +43,7 @@ final class JanusProgram: Sendable {
                 Thread.sleep(forTimeInterval: 0.5)
             }
             ready.continuation.yield(false)
+            ending.finish()
         }.start()
         let limit = Task {
             try await Task.sleep(for: Self.readyTimeout)
@@ -66,17 +69,18 @@ final class JanusProgram: Sendable {
 
     /// Ends it, and waits until it has.
     func end() async {
-        let process = state.withLock { state in
+        state.withLock { state in
             state.isOver = true
-            return state.process
+            if let process = state.process { kill(process, SIGTERM) }
         }
-        guard let process else { return }
-        kill(process, SIGTERM)
-        let start = ContinuousClock.now
-        while state.withLock({ $0.process != nil }) {
-            if ContinuousClock.now - start > Self.endTimeout { kill(process, SIGKILL) }
-            try? await Task.sleep(for: .milliseconds(20))
+        let limit = Task {
+            try await Task.sleep(for: Self.endTimeout)
+            state.withLock { state in
+                if let process = state.process { kill(process, SIGKILL) }
+            }
         }
+        for await _ in ended {}
+        limit.cancel()
     }
 
     /// Runs it until it ends. Calls `onReady` when it listens.
