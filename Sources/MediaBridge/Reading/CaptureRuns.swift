@@ -8,6 +8,8 @@ internal import Synchronization
 /// but a streaming thread.
 final class CaptureRuns: Sendable {
     let capture: Capture
+    /// What fills the capture's appsrcs. The pipeline refers to it weakly: it lives as long as somebody may read.
+    private let feed: (any CaptureFeed)?
 
     private struct State {
         /// Names of the branches that have a reader.
@@ -19,8 +21,10 @@ final class CaptureRuns: Sendable {
     private let state = Mutex(State())
     private let queue = SerialQueue(label: "mediabridge.capture")
 
-    init(_ capture: Capture) {
+    init(_ capture: Capture, feed: (any CaptureFeed)? = nil) {
         self.capture = capture
+        self.feed = feed
+        feed?.attach(to: capture.pipeline)
         // No branch has a reader yet, and a branch without a reader would block all of them.
         capture.branches.forEach { $0.discard() }
     }

@@ -81,8 +81,7 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         _ text: String, feed: any CaptureFeed, configuration: Configuration
     ) throws(PipelineError) {
         let capture = try Capture(text, depth: configuration.depth)
-        feed.attach(to: capture.pipeline)
-        reader = CaptureReader(CaptureRuns(capture), capture.branches[0])
+        reader = CaptureReader(CaptureRuns(capture, feed: feed), capture.branches[0])
     }
 
     /// The audio of the same capture; `nil` if the string has no appsink named `audio`, or if this
