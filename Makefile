@@ -130,7 +130,7 @@ packages-test:
 	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) $(PEERS)
 
 packages-bench:
-	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) gir1.2-gst-plugins-base-1.0 \
+	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) $(PEERS) gir1.2-gst-plugins-base-1.0 \
 	    $(if $(FULL),python3-opencv)
 
 packages-docs:

@@ -12,7 +12,7 @@ let package = Package(
         .library(name: "CallgrindSupport", type: .dynamic, targets: ["CallgrindSupport"]),
     ],
     dependencies: [
-        .package(name: "MediaBridge", path: "..", traits: []),
+        .package(name: "MediaBridge", path: "..", traits: ["Janus", "WebRTC"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
@@ -37,7 +37,19 @@ let package = Package(
             name: "bench",
             dependencies: [
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                "c-workloads", "measure", "swift-workloads",
+                "c-workloads", "measure", "swift-workloads", "webrtc-bench",
+            ]),
+        // Latency and cost between processes, through peers of others.
+        .executableTarget(
+            name: "webrtc-bench",
+            dependencies: [
+                .product(name: "MediaBridge", package: "MediaBridge"),
+                .product(name: "MediaBridgeJanus", package: "MediaBridge"),
+                .product(name: "MediaBridgeWebRTC", package: "MediaBridge"),
+            ],
+            exclude: [
+                "Rig/browser-janus.js", "Rig/browser-rig.js", "Rig/browser.py",
+                "Rig/test-network.py",
             ]),
         // How far an output is out of step with a live capture.
         .executableTarget(

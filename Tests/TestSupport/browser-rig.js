@@ -64,6 +64,30 @@ globalThis.rig = {
     })
   },
 
+  // [number, time in ms] of each numbered picture of a video that is shown within a time: the time at which the
+  // page is told of it. Looks at the number alone.
+  stamps(video, milliseconds) {
+    const context = new OffscreenCanvas(8, 1).getContext('2d', { willReadFrequently: true })
+    const found = [], end = performance.now() + milliseconds
+    return new Promise(resolve => {
+      const look = () => {
+        const time = performance.now(), { videoWidth, videoHeight } = video
+        if (time > end) return resolve(found)
+        context.drawImage(video, 0, videoHeight / 2, videoWidth, videoHeight / 4, 0, 0, 8, 1)
+        const { data } = context.getImageData(0, 0, 8, 1)
+        let number = 0
+        for (let bit = 0; bit < 8; bit++) number = number * 2 + (data[4 * bit + 1] > 127 ? 1 : 0)
+        found.push([number, time])
+        video.requestVideoFrameCallback(look)
+      }
+      video.requestVideoFrameCallback(look)
+    })
+  },
+
+  // Resolves with the time from the opening of the page to the first picture of its first video, in ms.
+  firstPicture: new Promise(resolve => addEventListener('DOMContentLoaded', () =>
+    document.querySelector('video')?.requestVideoFrameCallback(() => resolve(performance.now())))),
+
   // Resolves with the number of pictures shown when it is `count` more than now; rejects after a time.
   shown(video, count = 1, milliseconds = 10000) {
     return new Promise((resolve, reject) => {

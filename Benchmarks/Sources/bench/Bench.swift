@@ -51,8 +51,8 @@ struct Bench: ParsableCommand {
         var results: [Comparison.Result] = []
         for comparison in chosen {
             var result = try comparison.measure(rounds: rounds, in: directory)
-            if full, comparison.isCounted {
-                for index in [0, comparison.floor] {
+            if full, comparison.isCounted, let floor = comparison.floor {
+                for index in [0, floor] {
                     result.counts[index] = try Counts.measure(
                         { comparison.contestants($0)[index] }, in: directory)
                 }

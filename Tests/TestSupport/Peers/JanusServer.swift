@@ -49,6 +49,9 @@ public final class JanusServer: Sendable {
         _ = try await process.end(within: .seconds(20))
     }
 
+    /// The process; `nil` after its end.
+    public var process: ChildProcess? { running.withLock { $0 } }
+
     /// What it has logged since it was started last.
     public var log: String { running.withLock { $0?.output } ?? "" }
 }

@@ -10,8 +10,12 @@ struct Comparison {
     /// What a piece is.
     let piece: String
     let figures: [Figure]
-    /// The place of the contestant that the others are compared with, which every machine has.
-    let floor = 1
+    /// The place of the contestant that the others are compared with, which every machine has; `nil` where
+    /// the contestants do different work, and have nothing but limits.
+    var floor: Int? { isPaced ? nil : 1 }
+    /// Whether each run lasts as long as its media and takes no less of a round: one round, without one before
+    /// it that does not count.
+    var isPaced = false
     /// Makes the contestants for a number of pieces.
     let contestants: (Int) -> [Contestant]
     /// Whether instructions and allocations are counted, too.
@@ -44,30 +48,40 @@ struct Comparison {
     /// Runs all contestants that this machine can run.
     func measure(rounds: Int, in directory: URL) throws -> Result {
         try prepare()
-        let present = contestants(pieces).filter { $0.probe.map(Program.succeeds) ?? true }
+        let rounds = isPaced ? 1...1 : 0...rounds
+        var missing: [String] = []
+        let present = contestants(pieces).filter { contestant in
+            guard let reason = contestant.probe.flatMap(Program.refusal) else { return true }
+            missing.append("\(contestant.name): \(reason)")
+            return false
+        }
         var runs = present.map { _ in [Run]() }
         let output = directory.appending(path: "output").path
-        for round in 0...rounds {
+        for round in rounds {
             let order = Array(present.indices)
             for index in round.isMultiple(of: 2) ? order : order.reversed() {
                 let contestant = present[index]
                 var run = try Program.run(
                     contestant.program, contestant.arguments, output: output)
-                if figures.contains(.p50) { run.percentiles = try Self.percentiles(of: output) }
+                if figures.contains(where: \.isPrinted) { try Self.read(output, into: &run) }
                 if round > 0 { runs[index].append(run) }
             }
         }
-        return Result(comparison: self, contestants: present, runs: runs)
+        return Result(comparison: self, contestants: present, missing: missing, runs: runs)
     }
 
-    /// The percentiles of a file of times, one in each line, in nanoseconds.
-    private static func percentiles(of path: String) throws -> [Double] {
-        let times = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
-            .compactMap { Double($0) }.map { $0 / 1e9 }.sorted()
-        guard !times.isEmpty else {
-            throw Program.Failure(description: "no times were printed")
+    /// Reads what a program printed: times in nanoseconds, one in each line, and `load ROLE SHARE`.
+    private static func read(_ path: String, into run: inout Run) throws {
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        let times = lines.compactMap { Double($0) }.map { $0 / 1e9 }.sorted()
+        let loads = lines.map { $0.split(separator: " ") }.filter { $0.first == "load" }
+        guard !times.isEmpty || !loads.isEmpty else {
+            throw Program.Failure(description: "no figures were printed")
         }
-        return [0.5, 0.99, 0.999].map { share in
+        run.loads = Dictionary(
+            uniqueKeysWithValues: loads.map { (String($0[1]), Double($0[2]) ?? .nan) })
+        guard !times.isEmpty else { return }
+        run.percentiles = [0.5, 0.95, 0.99, 0.999].map { share in
             times[Int((Double(times.count) * share).rounded(.up)) - 1]
         }
     }
@@ -76,6 +90,8 @@ struct Comparison {
     struct Result {
         let comparison: Comparison
         let contestants: [Contestant]
+        /// The others, each with what the machine lacks.
+        let missing: [String]
         /// For each contestant, its runs in the order of the rounds.
         let runs: [[Run]]
         /// Counts for each piece, by the contestant's place; empty if nothing was counted.
@@ -85,9 +101,10 @@ struct Comparison {
             runs[index].map { figure.value(of: $0, pieces: comparison.pieces) }
         }
 
-        /// Ratios to the floor, within each round.
+        /// Ratios to the floor, within each round; none without a floor.
         func ratios(_ figure: Figure, of index: Int) -> [Double] {
-            zip(values(figure, of: index), values(figure, of: comparison.floor)).map { $0 / $1 }
+            guard let floor = comparison.floor else { return [] }
+            return zip(values(figure, of: index), values(figure, of: floor)).map { $0 / $1 }
         }
 
         func holds(_ limit: Limit, of index: Int) -> Bool {
@@ -95,7 +112,8 @@ struct Comparison {
             switch limit.bound {
             case .ratio(let most): return ratios(limit.figure, of: index).median <= most
             case .more(let most):
-                return value <= values(limit.figure, of: comparison.floor).median + most
+                guard let floor = comparison.floor else { return false }
+                return value <= values(limit.figure, of: floor).median + most
             case .value(let most): return value <= most
             }
         }

@@ -7,8 +7,8 @@ struct Contestant {
     let arguments: [String]
     /// What its figures may not exceed.
     var limits: [Limit] = []
-    /// A command that succeeds if the machine has what the contestant needs; `nil` for one that is
-    /// always there.
+    /// A command that succeeds if the machine has what the contestant needs, and otherwise says what is
+    /// missing on standard error; `nil` for a contestant that is always there.
     var probe: [String]?
 
     /// The command, with progress and report turned off.
@@ -29,8 +29,14 @@ struct Contestant {
 
     /// A workload of a program that uses the library.
     static func swift(_ name: String, _ arguments: [String], limits: [Limit] = []) -> Contestant {
-        Contestant(
-            name: name, program: path(of: "swift-workloads"), arguments: arguments, limits: limits)
+        product("swift-workloads", name, arguments, limits: limits)
+    }
+
+    /// A program of this package.
+    static func product(
+        _ product: String, _ name: String, _ arguments: [String], limits: [Limit] = []
+    ) -> Contestant {
+        Contestant(name: name, program: path(of: product), arguments: arguments, limits: limits)
     }
 
     /// The same workload in C.

@@ -11,10 +11,21 @@ enum Figure: String, Codable {
     /// Context switches for each piece of work.
     case switches
     /// Percentiles of the times that the program printed, in seconds.
-    case p50, p99
+    case p50, p95, p99
     case p999 = "p99.9"
     /// CPU time as a share of the time on the clock: of a run that lasts as long as its media.
     case load
+    /// The same, as the program measured it of others: of the one that sends, of the one that receives, and of
+    /// the server between them.
+    case sender, receiver, server
+
+    /// Whether the program prints it.
+    var isPrinted: Bool {
+        switch self {
+        case .p50, .p95, .p99, .p999, .sender, .receiver, .server: true
+        case .cpu, .wall, .peak, .switches, .load: false
+        }
+    }
 
     func value(of run: Run, pieces: Int) -> Double {
         switch self {
@@ -23,18 +34,20 @@ enum Figure: String, Codable {
         case .peak: Double(run.peakKilobytes) * 1024
         case .switches: Double(run.switches) / Double(pieces)
         case .p50: run.percentiles?[0] ?? .nan
-        case .p99: run.percentiles?[1] ?? .nan
-        case .p999: run.percentiles?[2] ?? .nan
+        case .p95: run.percentiles?[1] ?? .nan
+        case .p99: run.percentiles?[2] ?? .nan
+        case .p999: run.percentiles?[3] ?? .nan
         case .load: (run.user + run.system) / run.wall
+        case .sender, .receiver, .server: run.loads?[rawValue] ?? .nan
         }
     }
 
     func text(_ value: Double) -> String {
         switch self {
-        case .cpu, .wall, .p50, .p99, .p999: value.asTime
+        case .cpu, .wall, .p50, .p95, .p99, .p999: value.asTime
         case .peak: (value / 1_048_576).rounded(to: 1) + " MB"
         case .switches: value.rounded(to: 3)
-        case .load: (value * 100).rounded(to: 1) + " %"
+        case .load, .sender, .receiver, .server: (value * 100).rounded(to: 1) + " %"
         }
     }
 }

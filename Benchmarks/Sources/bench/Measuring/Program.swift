@@ -48,8 +48,21 @@ enum Program {
     }
 
     /// Whether a command succeeds.
-    static func succeeds(_ words: [String]) -> Bool {
-        (try? run(words[0], Array(words.dropFirst()), errors: "/dev/null")) != nil
+    static func succeeds(_ words: [String]) -> Bool { refusal(words) == nil }
+
+    /// Runs a command.
+    ///
+    /// - Returns: What it says where it does not succeed, a line at most; otherwise `nil`.
+    static func refusal(_ words: [String]) -> String? {
+        let errors = NSTemporaryDirectory() + "mediabridge-bench-errors-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: errors) }
+        do {
+            _ = try run(words[0], Array(words.dropFirst()), errors: errors)
+            return nil
+        } catch {
+            let text = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
+            return text.split(separator: "\n").last.map(String.init) ?? "\(error)"
+        }
     }
 }
 
@@ -62,6 +75,8 @@ struct Run: Codable {
     var peakKilobytes: Int
     /// Context switches, voluntary and involuntary.
     var switches: Int
-    /// The 50th, 99th and 99.9th percentile of what the program measured itself and printed.
+    /// The 50th, 95th, 99th and 99.9th percentile of the times that the program measured itself and printed.
     var percentiles: [Double]?
+    /// The shares of a core of programs that it measured itself and printed, by their role.
+    var loads: [String: Double]?
 }

@@ -7,7 +7,7 @@ struct JSONReport: Encodable {
         let title: String
         let pieces: Int
         let piece: String
-        let floor: String
+        let floor: String?
         let contestants: [Side]
     }
     private struct Side: Encodable {
@@ -30,7 +30,8 @@ struct JSONReport: Encodable {
             let comparison = result.comparison
             return Entry(
                 name: comparison.name, title: comparison.title, pieces: comparison.pieces,
-                piece: comparison.piece, floor: result.contestants[comparison.floor].name,
+                piece: comparison.piece,
+                floor: comparison.floor.map { result.contestants[$0].name },
                 contestants: result.contestants.enumerated().map { index, contestant in
                     func medians(_ values: (Figure) -> [Double]) -> [String: Double] {
                         let pairs = comparison.figures.map { ($0.rawValue, values($0).median) }

@@ -10,15 +10,25 @@ struct MarkdownTable {
         for result in results {
             for (index, contestant) in result.contestants.enumerated() {
                 let figure = result.comparison.figures[0]
-                let value = figure.text(result.values(figure, of: index).median)
+                let value =
+                    result.comparison.floor == nil
+                    ? Self.allFigures(of: index, in: result)
+                    : "\(figure.rawValue) \(figure.text(result.values(figure, of: index).median))"
                 let ratio = result.ratios(figure, of: index).median.rounded(to: 2)
                 let title = index == 0 ? result.comparison.title : ""
                 let isFloor = index == result.comparison.floor
                 lines.append(
-                    "| \(title) | \(contestant.name) | \(figure.rawValue) \(value) | "
+                    "| \(title) | \(contestant.name) | \(value) | "
                         + "\(isFloor ? "1" : ratio) |")
             }
         }
         text = lines.joined(separator: "\n") + "\n"
+    }
+
+    /// All that is known of a contestant that is compared with nobody.
+    private static func allFigures(of index: Int, in result: Comparison.Result) -> String {
+        result.comparison.figures.map { ($0, result.values($0, of: index).median) }
+            .filter { $0.1.isFinite }.map { "\($0.rawValue) \($0.text($1))" }
+            .joined(separator: ", ")
     }
 }

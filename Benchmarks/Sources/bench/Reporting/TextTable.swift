@@ -7,6 +7,7 @@ struct TextTable: CustomStringConvertible {
         var header = [comparison.title + ", \(comparison.pieces) \(comparison.piece)s"]
         for (place, figure) in comparison.figures.enumerated() {
             header.append(figure.rawValue)
+            guard comparison.floor != nil else { continue }
             if place == 0 { header += ["ratio", "(min–max)"] } else { header.append("ratio") }
         }
         if !result.counts.isEmpty { header += ["instructions", "allocations"] }
@@ -17,6 +18,7 @@ struct TextTable: CustomStringConvertible {
             var row = [" \(mark)\(contestant.name)"]
             for (place, figure) in comparison.figures.enumerated() {
                 row.append(figure.text(result.values(figure, of: index).median))
+                guard comparison.floor != nil else { continue }
                 let ratios = result.ratios(figure, of: index)
                 row.append(ratios.median.rounded(to: 2))
                 guard place == 0 else { continue }
@@ -43,6 +45,7 @@ struct TextTable: CustomStringConvertible {
                     return isText ? cell + pad : pad + cell
                 }.joined(separator: "  ")
             }.joined(separator: "\n") + "\n"
+            + result.missing.map { "  left out: \($0)\n" }.joined()
     }
 }
 
@@ -52,9 +55,9 @@ extension Comparison.Result {
         contestants.enumerated().flatMap { index, contestant in
             contestant.limits.filter { !holds($0, of: index) }.map { limit in
                 let value = limit.figure.text(values(limit.figure, of: index).median)
-                let ratio = ratios(limit.figure, of: index).median.rounded(to: 2)
-                return "\(comparison.name): \(contestant.name): \(limit.text), is \(value), "
-                    + "\(ratio) ×"
+                let ratio = ratios(limit.figure, of: index).median
+                return "\(comparison.name): \(contestant.name): \(limit.text), is \(value)"
+                    + (ratio.isNaN ? "" : ", \(ratio.rounded(to: 2)) ×")
             }
         }
     }

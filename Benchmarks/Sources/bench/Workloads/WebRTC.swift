@@ -1,0 +1,86 @@
+/// Pictures of 640×480, 30 a second, from one process to others over WebRTC: what a picture takes from before
+/// the encoder to where it is decoded, and what the processes take. Peers are on a network of the tests' kind.
+enum WebRTC: Workload {
+    static let name = "webrtc"
+
+    static func comparisons(isFull: Bool, in media: Media) -> [Comparison] {
+        let seconds = isFull ? 60 : 20
+        return [ways(seconds), viewers(seconds), opening(isFull ? 40 : 10)]
+    }
+
+    private static func ways(_ seconds: Int) -> Comparison {
+        var comparison = Comparison(
+            "webrtc-way", "From before the encoder to a picture in another program",
+            pieces: 30 * seconds, figures: [.p50, .p95, .p99, .sender, .receiver, .server]
+        ) { _ in
+            let seconds = "\(seconds)"
+            return [
+                contestant(
+                    "share to WHEPSource, H.264", ["direct", seconds],
+                    limits: [Limit(.p50, .value(8e-3)), Limit(.p95, .value(15e-3))]),
+                contestant(
+                    "Janus, H.264", ["janus", "h264", seconds], needs: "janus",
+                    limits: [
+                        Limit(.p50, .value(12e-3)), Limit(.p95, .value(25e-3)),
+                        Limit(.sender, .value(0.25)), Limit(.receiver, .value(0.15)),
+                    ]),
+                contestant(
+                    "Janus, VP8", ["janus", "vp8", seconds], needs: "janus",
+                    limits: [
+                        Limit(.p50, .value(12e-3)), Limit(.p95, .value(25e-3)),
+                        Limit(.sender, .value(0.25)), Limit(.receiver, .value(0.15)),
+                    ]),
+                contestant(
+                    "Janus, units passed on", ["units", seconds], needs: "janus",
+                    limits: [Limit(.sender, .value(0.1)), Limit(.receiver, .value(0.1))]),
+                contestant(
+                    "share to its page in Chromium", ["page", seconds], needs: "chromium",
+                    limits: [Limit(.p50, .value(40e-3))]),
+            ]
+        }
+        comparison.isPaced = true
+        return comparison
+    }
+
+    private static func viewers(_ seconds: Int) -> Comparison {
+        var comparison = Comparison(
+            "webrtc-viewers", "gst-bridge share, which encodes once", pieces: 30 * seconds,
+            figures: [.sender, .receiver]
+        ) { _ in
+            [1, 12].map { count in
+                contestant(
+                    "\(count) viewer\(count == 1 ? "" : "s")",
+                    ["viewers", "\(count)", "\(seconds)"],
+                    limits: count == 1 ? [] : [Limit(.sender, .value(0.5))])
+            }
+        }
+        comparison.isPaced = true
+        return comparison
+    }
+
+    private static func opening(_ times: Int) -> Comparison {
+        var comparison = Comparison(
+            "webrtc-opening", "From opening the page to its first picture", pieces: times,
+            piece: "opening", figures: [.p50, .p95]
+        ) { times in
+            [
+                contestant(
+                    "in a Chromium that has had pages", ["first", "warm", "\(times)"],
+                    needs: "chromium", limits: [Limit(.p50, .value(0.3))]),
+                contestant(
+                    "in a new Chromium", ["first", "new", "\(times)"], needs: "chromium",
+                    limits: [Limit(.p50, .value(0.5))]),
+            ]
+        }
+        comparison.isPaced = true
+        return comparison
+    }
+
+    private static func contestant(
+        _ name: String, _ words: [String], needs need: String? = nil, limits: [Limit] = []
+    ) -> Contestant {
+        var contestant = Contestant.product("webrtc-bench", name, words, limits: limits)
+        contestant.probe = [contestant.program, "check"] + (need.map { [$0] } ?? [])
+        return contestant
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// To the frame callback of the page of `gst-bridge share`, in Chromium.
+func measurePage(seconds: Int) async throws {
+    try await Site.with { site in
+        let (camera, share) = try await site.share()
+        try await withBrowser(on: site.network.client) { browser in
+            let page = try await browser.open(site.page)
+            try await page.evaluate("rig.shown(video)")
+            try await Task.sleep(for: .seconds(4))
+            let offset = try await clockOffset(of: page)
+            let load = try Load(["sender": share])
+            async let pictures = page.evaluate(
+                "rig.stamps(video, \(seconds * 1000))", as: [[Double]].self,
+                within: .seconds(seconds + 20))
+            let end = try await load.measure(seconds: seconds)
+            let arrived = try await pictures.map { stamp in
+                (number: Int(stamp[0]), time: Int64(stamp[1] * 1e6) + offset)
+            }
+            let sent = try await camera.stop().output
+            try Journey(sent: sent).printTimes(
+                arrived: arrived, within: load.begin...end - 500_000_000)
+        }
+    }
+}
+
+/// How far the page's clock is behind that of ``Log``, to half a millisecond.
+private func clockOffset(of page: Browser.Page) async throws -> Int64 {
+    var best = (trip: Int64.max, offset: Int64(0))
+    for _ in 0..<40 {
+        let before = Log.now
+        let time = try await page.evaluate("performance.now()", as: Double.self)
+        let after = Log.now
+        guard after - before < best.trip else { continue }
+        best = (after - before, (before + after) / 2 - Int64(time * 1e6))
+    }
+    FileHandle.standardError.write(Data("clocks compared in \(best.trip / 1000) µs\n".utf8))
+    return best.offset
+}
+
+/// From the opening of the page of `gst-bridge share` to its first picture. Nobody watches before.
+///
+/// - Parameter isBrowserNew: Whether each opening is the first page of a browser.
+func measureFirstPicture(times: Int, isBrowserNew: Bool) async throws {
+    try await Site.with { site in
+        _ = try await site.share()
+        for _ in 0..<(isBrowserNew ? times : 1) {
+            try await withBrowser(on: site.network.client) { browser in
+                for _ in 0..<(isBrowserNew ? 1 : times) {
+                    let page = try await browser.open(site.page)
+                    let time = try await page.evaluate("rig.firstPicture", as: Double.self)
+                    say("\(Int64(time * 1e6))")
+                    try await page.close()
+                    try await Task.sleep(for: .seconds(1))
+                }
+            }
+        }
+    }
+}

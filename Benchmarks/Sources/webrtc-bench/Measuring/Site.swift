@@ -1,0 +1,65 @@
+import Foundation
+
+/// The token of `gst-bridge share`.
+let token = "bench"
+
+/// What a measurement runs on: a network, a directory, and the programs.
+struct Site {
+    let network: TestNetwork
+    let directory: TemporaryDirectory
+
+    /// Runs `body` on a network, which ends with whatever runs there.
+    static func with(_ body: (Site) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTestNetwork { network in
+                try await body(Site(network: network, directory: directory))
+            }
+        }
+    }
+
+    /// Starts this program in another role.
+    func start(_ arguments: [String], on machine: NetworkNamespace) throws -> ChildProcess {
+        try machine.start(CommandLine.arguments[0], arguments)
+    }
+
+    /// Starts a camera, and `gst-bridge share` of it on the server.
+    func share() async throws -> (camera: ChildProcess, share: ChildProcess) {
+        let socket = directory.file("camera")
+        let camera = try start(["camera", socket], on: network.server)
+        try await camera.waitForOutput("first")
+        let capture =
+            "shmsrc socket-path=\(socket) is-live=true do-timestamp=true ! video/x-raw,format=I420,"
+            + "width=\(Pictures.width),height=\(Pictures.height),framerate=\(Pictures.rate)/1"
+        let share = try network.server.start(
+            Self.command,
+            [
+                "share", "--capture", capture, "--codec", "h264", "--token", token, "--listen",
+                "\(network.server.address):8080", "--report", "none", "--progress", "never",
+            ])
+        try await share.waitForErrors(to: "print an address") { $0.contains("http://") }
+        return (camera, share)
+    }
+
+    private var origin: String { "http://\(network.server.address):8080" }
+    var endpoint: String { "\(origin)/whep" }
+    var page: String { "\(origin)/#token=\(token)" }
+
+    /// The release build of the package around this one.
+    private static let command = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: ".build/release/gst-bridge").path
+}
+
+/// Ends this program, with the reason, where something is missing.
+func check(_ need: String?) {
+    var reason = TestNetwork.unavailable
+    let programs = ["janus": ["janus"], "chromium": ["chromium-headless-shell", "chromium"]]
+    if reason == nil, let need, let names = programs[need] {
+        let isThere = names.contains { (try? Tool.path(of: $0)) != nil }
+        if !isThere { reason = "\(names[0]) is not installed: apt install \(names[0])" }
+    }
+    guard let reason else { return }
+    FileHandle.standardError.write(Data("\(reason)\n".utf8))
+    exit(1)
+}

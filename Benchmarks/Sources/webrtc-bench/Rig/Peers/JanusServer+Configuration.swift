@@ -1,0 +1,1 @@
+../../../../../Tests/TestSupport/Peers/JanusServer+Configuration.swift

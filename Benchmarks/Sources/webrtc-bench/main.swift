@@ -1,0 +1,50 @@
+// Latency and cost of WebRTC, between processes, on a network of the tests' kind. What `Rig` has is the
+// tests' own, by links into Tests/TestSupport.
+//
+//   webrtc-bench check [janus|chromium]     fails, with the reason, where a row cannot be measured
+//   webrtc-bench direct SECONDS             gst-bridge share to WHEPSource
+//   webrtc-bench janus h264|vp8 SECONDS     an engine to another engine, through Janus
+//   webrtc-bench units SECONDS              the same with units that are passed on
+//   webrtc-bench page SECONDS               gst-bridge share to the frame callback of its page
+//   webrtc-bench first new|warm TIMES       from the opening of the page to its first picture
+//   webrtc-bench viewers COUNT SECONDS      gst-bridge share to many WHEPSources
+//
+// They print times in nanoseconds, one in each line, and shares of a core, `load sender 0.12`. The programs that
+// they start are this one, too:
+//
+//   webrtc-bench camera SOCKET              pictures in shared memory
+//   webrtc-bench send SERVER h264|vp8|FILM  an engine that sends
+//   webrtc-bench receive SERVER pictures|units
+//   webrtc-bench watch URL                  a WHEPSource that decodes
+//   webrtc-bench players COUNT URL          WHEPSources that do not
+import Foundation
+
+let words = Array(CommandLine.arguments.dropFirst())
+do {
+    switch (words.first, words.count) {
+    case ("check", _): check(words.dropFirst().first)
+    case ("direct", 2): try await measureDirect(seconds: number(words[1]))
+    case ("janus", 3): try await measureJanus(words[1], seconds: number(words[2]))
+    case ("units", 2): try await measureJanus(nil, seconds: number(words[1]))
+    case ("page", 2): try await measurePage(seconds: number(words[1]))
+    case ("first", 3):
+        try await measureFirstPicture(times: number(words[2]), isBrowserNew: words[1] == "new")
+    case ("viewers", 3):
+        try await measureViewers(count: number(words[1]), seconds: number(words[2]))
+    case ("camera", 2): try await fillSharedMemory(at: words[1])
+    case ("send", 3): try await send(to: words[1], words[2])
+    case ("receive", 3): try await receive(from: words[1], isDecoded: words[2] == "pictures")
+    case ("watch", 2): try await watch(words[1])
+    case ("players", 3): try await play(number(words[1]), words[2])
+    default: fatalError("no such measurement: \(words)")
+    }
+} catch {
+    // Without the stack that an error at the top level prints.
+    FileHandle.standardError.write(Data("\(error)\n".utf8))
+    exit(1)
+}
+
+func number(_ word: String) -> Int {
+    guard let number = Int(word), number > 0 else { fatalError("not a number from 1 on: \(word)") }
+    return number
+}
