@@ -54,6 +54,7 @@ public final class WebRTCServer: ChannelTransport {
     public func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
+        PeerConnection.prepare()
         guard !request.userID.name.isEmpty else {
             throw EngineError(.invalidArgument, message: "a user of a server needs a name")
         }
