@@ -7,17 +7,7 @@ internal import Synchronization
 ///
 /// Thread: any.
 final class Inbox: Sendable {
-    /// One callback. Tasks that it starts inherit this value, which identifies them.
-    private struct Turn: Sendable {
-        @TaskLocal static var current: Turn?
-        let inbox: Inbox
-        let number: Int
-    }
     private struct State {
-        /// `nil` once it is released.
-        var receiver: (any ChannelReceiver)?
-        var turn = 0
-        var isInTurn = false
         var isSealed = false
         /// The number of events that wait.
         var waiting = 0
@@ -26,11 +16,12 @@ final class Inbox: Sendable {
     /// more of them wait is disconnected.
     static let capacity = 4096
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
+    private let receiver: HeldReceiver
     private let queue: SerialQueue
 
     init(_ receiver: any ChannelReceiver, label: String) {
-        state = Mutex(State(receiver: receiver))
+        self.receiver = HeldReceiver(receiver)
         queue = SerialQueue(label: label)
     }
 
@@ -40,14 +31,14 @@ final class Inbox: Sendable {
     @discardableResult
     func post(_ body: @escaping @Sendable (any ChannelReceiver) -> Void) -> Bool {
         let (isOpen, hasRoom) = state.withLock { state in
-            guard !state.isSealed, state.receiver != nil else { return (false, true) }
+            guard !state.isSealed, !receiver.isReleased else { return (false, true) }
             state.waiting += 1
             return (true, state.waiting <= Self.capacity)
         }
         guard isOpen else { return true }
         queue.async { [self] in
             state.withLock { $0.waiting -= 1 }
-            run(body)
+            receiver.call(body)
         }
         return hasRoom
     }
@@ -55,8 +46,8 @@ final class Inbox: Sendable {
     /// Calls `body` with the receiver; with `nil` if it is released before. For units, which their streams
     /// count.
     func deliver(_ body: @escaping @Sendable ((any ChannelReceiver)?) -> Void) {
-        queue.async { [self] in
-            if !run({ body($0) }) { body(nil) }
+        queue.async { [receiver] in
+            if !receiver.call({ body($0) }) { body(nil) }
         }
     }
 
@@ -67,47 +58,24 @@ final class Inbox: Sendable {
             return !state.isSealed
         }
         guard isFirst else { return }
-        queue.async { [self] in
-            run { $0.disconnected(error) }
-            letGo()
+        queue.async { [receiver] in
+            receiver.call { $0.disconnected(error) }
+            receiver.release()
         }
-    }
-
-    @discardableResult
-    private func run(_ body: (any ChannelReceiver) -> Void) -> Bool {
-        let turn = state.withLock { state -> (receiver: any ChannelReceiver, number: Int)? in
-            guard let receiver = state.receiver else { return nil }
-            state.turn += 1
-            state.isInTurn = true
-            return (receiver, state.turn)
-        }
-        guard let (receiver, number) = turn else { return false }
-        Turn.$current.withValue(Turn(inbox: self, number: number)) { body(receiver) }
-        state.withLock { $0.isInTurn = false }
-        return true
     }
 
     /// Asks the receiver for a token.
     func token(for reason: TokenReason) async throws(EngineError) -> String? {
-        guard let receiver = state.withLock({ $0.receiver }) else { return nil }
-        return try await receiver.token(for: reason)
+        try await receiver.token(for: reason)
     }
 
     /// Releases the receiver: no callback begins after this. One that is running continues.
-    func letGo() {
-        // Released outside the lock, because that may run foreign code.
-        _ = state.withLock { $0.receiver.take() }
-    }
+    func letGo() { receiver.release() }
 
     /// Returns when no callback is running; immediately in a task that the running callback has started.
     func silence() async {
-        if isInOwnTurn { return }
+        if receiver.isInOwnTurn { return }
         // The queue is serial, so this block runs after the callback.
         await withCheckedContinuation { silent in queue.async { silent.resume() } }
-    }
-
-    private var isInOwnTurn: Bool {
-        guard let own = Turn.current, own.inbox === self else { return false }
-        return state.withLock { $0.isInTurn && $0.turn == own.number }
     }
 }

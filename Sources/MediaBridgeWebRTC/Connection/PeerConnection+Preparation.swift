@@ -8,7 +8,8 @@ extension PeerConnection {
 
     private static let preparation: SerialQueue = {
         let queue = SerialQueue(label: "mediabridge.webrtc.preparation")
-        queue.async {
+        // A process that exits meanwhile would crash in OpenSSL: whoever waits for teardown waits for this.
+        GStreamer.countAsTeardown(on: queue) {
             // What is missing is told by the first connection.
             _ = try? Pipeline(parsing: "webrtcbin nicesrc srtpenc")
             guard let pipeline = try? Pipeline(parsing: "dtlssrtpdec identity") else { return }

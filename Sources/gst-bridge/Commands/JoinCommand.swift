@@ -110,8 +110,11 @@ struct JoinCommand: AsyncParsableCommand {
                 try await join(engine, source)
                 Terminal.say("in channel \(channel) as \(user)")
                 let console = chat ? Console(participation) : nil
-                let progress = ServingProgress(options.progress) { await participation.line() }
-                let reason = await participation.end.wait(atMost: options.duration?.value)
+                let progress = ServingProgress(options.connection.progress) {
+                    await participation.line()
+                }
+                let reason = await participation.end.wait(
+                    atMost: options.connection.duration?.value)
                 await progress.end()
                 console?.end()
                 return reason
@@ -130,7 +133,7 @@ struct JoinCommand: AsyncParsableCommand {
             seconds: (.now - start) / .seconds(1), ended: failure == nil ? reason.name : "error")
         report.add(statistics)
         report.files = record == nil ? nil : outcome.files.map { ServingReport.File($0) }
-        report.print(options.report)
+        report.print(options.connection.report)
         if let failure { throw failure }
         if outcome.hasFailed { throw ExitCode(1) }
     }

@@ -75,8 +75,10 @@ struct ReceiveCommand: AsyncParsableCommand {
                     Terminal.say("send from \(address)")
                 }
                 let rate = RateOfCount()
-                let progress = ServingProgress(options.progress) { Self.line(server, rate) }
-                let reason = await end.wait(atMost: options.duration?.value)
+                let progress = ServingProgress(options.connection.progress) {
+                    Self.line(server, rate)
+                }
+                let reason = await end.wait(atMost: options.connection.duration?.value)
                 await progress.end()
                 return reason
             }
@@ -95,7 +97,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             seconds: (.now - start) / .seconds(1), ended: failure == nil ? reason.name : "error")
         report.captures = ["senders": .init(statistics.channel?.incoming ?? .init())]
         report.files = record == nil ? nil : outcome.files.map { ServingReport.File($0) }
-        report.print(options.report)
+        report.print(options.connection.report)
         if let failure { throw failure }
         if outcome.hasFailed { throw ExitCode(1) }
     }

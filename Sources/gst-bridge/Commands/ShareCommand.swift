@@ -74,10 +74,10 @@ struct ShareCommand: AsyncParsableCommand {
                     Terminal.say("watch at \(address)")
                 }
                 let rate = RateOfCount()
-                let progress = ServingProgress(options.progress) {
+                let progress = ServingProgress(options.connection.progress) {
                     await Self.line(engine, server, rate)
                 }
-                let reason = await end.wait(atMost: options.duration?.value)
+                let reason = await end.wait(atMost: options.connection.duration?.value)
                 await progress.end()
                 return reason
             }
@@ -154,7 +154,7 @@ struct ShareCommand: AsyncParsableCommand {
             "video": .init(frames: track?.delivered ?? 0, dropped: track?.dropped.total ?? 0)
         ]
         report.outputs = ["viewers": .init(statistics.channel?.outgoing ?? .init())]
-        report.print(options.report)
+        report.print(options.connection.report)
         if case .failure(let error) = outcome { throw error }
     }
 }

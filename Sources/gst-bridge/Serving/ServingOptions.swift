@@ -26,30 +26,10 @@ struct ServingOptions: ParsableArguments {
     @Flag(help: "Needs no token, although other machines can reach the address.")
     var open = false
 
-    @Option(
-        name: .customLong("stun"),
-        help: ArgumentHelp("A STUN server; may be repeated.", valueName: "host:port"))
-    var stunServers: [String] = []
-
-    @Option(
-        name: .customLong("turn"),
-        help: ArgumentHelp(
-            "A TURN server, user and password percent-escaped; may be repeated. Browsers are told.",
-            valueName: "turn://user:password@host:port"))
-    var turnServers: [String] = []
-
     @Option(help: ArgumentHelp("What the page is called.", valueName: "text"))
     var title = "gst-bridge"
 
-    @Option(
-        help: ArgumentHelp("Ends after so much time: 10s, 500ms, 2m, 1h.", valueName: "time"))
-    var duration: DurationArgument?
-
-    @Option(help: "A progress line on standard error; auto: on a terminal.")
-    var progress = ProgressMode.auto
-
-    @Option(help: ReportMode.help)
-    var report = ReportMode.text
+    @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
         guard [open, token != nil, tokenFile != nil].count(where: { $0 }) <= 1 else {
@@ -61,13 +41,6 @@ struct ServingOptions: ParsableArguments {
             else {
                 throw ValidationError("--token takes 1 to 256 printable characters, no spaces")
             }
-        }
-        for server in stunServers + turnServers where server.utf8.contains(0x20) || server.isEmpty {
-            throw ValidationError("--stun and --turn take the address of a server")
-        }
-        for server in turnServers
-        where !server.hasPrefix("turn://") && !server.hasPrefix("turns://") {
-            throw ValidationError("--turn takes turn://USER:PASSWORD@HOST:PORT")
         }
     }
 
@@ -85,8 +58,7 @@ struct ServingOptions: ParsableArguments {
         // Behind a socket of a path is a web server, which knows its names.
         if case .unix = listen { configuration.allowedHosts = ["*"] }
         if open { configuration.allowedHosts = ["*"] }
-        configuration.connection.servers =
-            stunServers.map { $0.hasPrefix("stun") ? $0 : "stun://\($0)" } + turnServers
+        configuration.connection.servers = connection.servers
         // Without a network, the loopback is the only way to a browser.
         if listen.isLocal, LocalAddresses.list().isEmpty {
             configuration.connection.localAddresses = ["127.0.0.1"]

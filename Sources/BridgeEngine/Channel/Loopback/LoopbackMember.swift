@@ -8,7 +8,7 @@ final class LoopbackMember: Sendable {
     let request: ChannelRequest
     var user: UserID { request.userID }
     let mailbox: Mailbox<LoopbackItem>
-    private let hearing: ReceiverHandle
+    private let receiver: HeldReceiver
     private let queue: SerialQueue
     /// Totals over all users who were ever in the channel.
     let outgoing = FrameTally()
@@ -20,30 +20,36 @@ final class LoopbackMember: Sendable {
     /// - Parameter depth: The maximum number of frames that wait for the receiver.
     init(_ request: ChannelRequest, depth: Int, receiver: any ChannelReceiver) {
         self.request = request
-        let hearing = ReceiverHandle(receiver)
-        self.hearing = hearing
+        let receiver = HeldReceiver(receiver)
+        self.receiver = receiver
         // Each member has its own queue: a receiver that blocks does not block the others.
         queue = SerialQueue(label: "mediabridge.loopback.\(request.userID)")
-        mailbox = Mailbox(depth: depth, on: queue) { hearing.hear($0) }
+        mailbox = Mailbox(depth: depth, on: queue) { item in
+            guard receiver.call({ item.deliver(to: $0) }) else {
+                item.tally?.countClosed()
+                return
+            }
+            if case .disconnected = item { receiver.release() }
+        }
     }
 
     var sent: Int { sentCount.load(ordering: .relaxed) }
     func countSent() { sentCount.add(1, ordering: .relaxed) }
 
     func token(for reason: TokenReason) async throws(EngineError) -> String? {
-        try await hearing.token(for: reason)
+        try await receiver.token(for: reason)
     }
 
     /// Discards the queued items and releases the receiver after the callback that is running.
     func turnAway() {
-        hearing.letGo()
+        receiver.release()
         for item in mailbox.abandonedItems() { item.tally?.countClosed() }
     }
 
     /// Returns when no callback is running; immediately in a task that the running callback has
     /// started.
     func silence() async {
-        if hearing.isInOwnTurn { return }
+        if receiver.isInOwnTurn { return }
         // The queue is serial, so this block runs after the callback.
         await withCheckedContinuation { silent in queue.async { silent.resume() } }
     }

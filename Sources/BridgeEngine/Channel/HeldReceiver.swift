@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// Calls a receiver until it is released, and never after that.
+/// The receiver of a membership, as a transport holds it: called until it is released, and never after that.
 ///
-/// Thread: any; ``hear(_:)`` one call at a time.
-final class ReceiverHandle: Sendable {
+/// Thread: any; ``call(_:)`` one call at a time.
+package final class HeldReceiver: Sendable {
     /// One callback of the receiver. Tasks that the callback starts inherit this value, which
     /// identifies them.
     private struct Turn: Sendable {
         @TaskLocal static var current: Turn?
-        let hearing: ReceiverHandle
+        let holder: HeldReceiver
         let number: Int
     }
 
@@ -27,37 +27,38 @@ final class ReceiverHandle: Sendable {
     }
     private let state: Mutex<State>
 
-    init(_ receiver: any ChannelReceiver) { state = Mutex(State(receiver: receiver)) }
+    package init(_ receiver: any ChannelReceiver) { state = Mutex(State(receiver: receiver)) }
 
-    /// Calls the receiver with the item. If the receiver is released, counts a frame as closed.
-    func hear(_ item: LoopbackItem) {
-        guard let (receiver, number) = state.withLock({ $0.beginTurn() }) else {
-            item.tally?.countClosed()
-            return
-        }
-        Turn.$current.withValue(Turn(hearing: self, number: number)) {
-            item.deliver(to: receiver)
-        }
+    /// Calls `body` with the receiver.
+    ///
+    /// - Returns: False, without a call, if the receiver is released.
+    @discardableResult
+    package func call(_ body: (any ChannelReceiver) -> Void) -> Bool {
+        guard let (receiver, number) = state.withLock({ $0.beginTurn() }) else { return false }
+        Turn.$current.withValue(Turn(holder: self, number: number)) { body(receiver) }
         state.withLock { $0.isInTurn = false }
-        if case .disconnected = item { letGo() }
+        return true
     }
 
-    /// Asks the receiver for a token.
-    func token(for reason: TokenReason) async throws(EngineError) -> String? {
+    /// Asks the receiver for a token; `nil` if it is released, or has none.
+    package func token(for reason: TokenReason) async throws(EngineError) -> String? {
         guard let receiver = state.withLock({ $0.receiver }) else { return nil }
         return try await receiver.token(for: reason)
     }
 
+    /// Whether the receiver is released.
+    package var isReleased: Bool { state.withLock { $0.receiver == nil } }
+
     /// Releases the receiver: no callback begins after this. One that is running continues.
-    func letGo() {
+    package func release() {
         // Released outside the lock, because that may run foreign code.
         _ = state.withLock { $0.receiver.take() }
     }
 
     /// Whether this runs in a task that the running callback has started, so that the callback may
     /// wait for it.
-    var isInOwnTurn: Bool {
-        guard let own = Turn.current, own.hearing === self else { return false }
+    package var isInOwnTurn: Bool {
+        guard let own = Turn.current, own.holder === self else { return false }
         return state.withLock { $0.isInTurn && $0.turn == own.number }
     }
 }
