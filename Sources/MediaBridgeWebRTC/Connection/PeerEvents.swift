@@ -80,6 +80,15 @@ final class PeerEvents: Sendable {
     /// Ends the connection because the peer has closed it. Thread: any.
     func closedByPeer() { queue.async { [self] in finish(.closed) } }
 
+    /// Ends the connection because the data channels are gone: the peer has closed it, unless it was not heard
+    /// any more. Thread: any.
+    func dataChannelsAborted(_ error: PeerError) {
+        queue.async { [self] in
+            let isInterrupted = state.withLock { $0.present == .interrupted }
+            finish(isInterrupted ? .failed(error) : .closed)
+        }
+    }
+
     /// Marks the beginning of the connection.
     func begin() { queue.async { [self] in enter(.connecting) } }
 

@@ -54,7 +54,14 @@ final class PeerPipeline: Sendable {
         bin.onConnectionChange { [weak bin] in
             if let state = bin?.connectionState { events.changed(to: state) }
         }
-        pipeline.onFirstError { events.failed(PeerError($0)) }
+        pipeline.onFirstError { error in
+            // A browser that closes its side aborts the data channels first.
+            if error.element?.contains("GstSctp") == true {
+                events.dataChannelsAborted(PeerError(error))
+            } else {
+                events.failed(PeerError(error))
+            }
+        }
     }
 
     /// Starts the pipeline: webrtcbin takes no description before.
