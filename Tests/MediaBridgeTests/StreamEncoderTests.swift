@@ -78,6 +78,15 @@ import Testing
         #expect(zip(keys, keys.dropFirst()).allSatisfy { $1 - $0 <= 15 })
     }
 
+    @Test(arguments: codecs)
+    func aRequestBeforeTheFirstFrameHidesNoLaterOne(codec: EncodedVideoFrame.Codec) async throws {
+        let settings = VideoEncoderSettings(codec, bitRate: 500_000)
+        let units = try await Self.encode(Self.frames(15), settings) { index, encoder in
+            if index % 5 == 0 { encoder.requestKeyFrame() }
+        }
+        #expect(units.indices.filter { units[$0].isKeyFrame } == [0, 5, 10])
+    }
+
     /// Another size, another format: no unit is missing, and the first one is a key frame.
     @Test(arguments: codecs)
     func aNewFormatBeginsWithAKeyFrame(codec: EncodedVideoFrame.Codec) async throws {

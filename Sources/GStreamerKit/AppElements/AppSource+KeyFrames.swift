@@ -52,13 +52,17 @@ extension AppSource {
 
         mutating func isDue(at time: GstClockTime) -> Bool {
             guard time != ClockTime.none else { return false }
-            if wish.isFulfilled(at: time) {
-                next = time &+ interval
-                return true
-            }
+            let isWished = wish.isFulfilled(at: time)
             guard let due = next else {
+                // The first is a key frame anyway. Asked for, it would be the last one: GStreamer 1.22 takes its
+                // time before x264enc's shift of 1000 hours for that of a request, and requests of earlier times
+                // for too many (gst_video_encoder_chain: "Not requesting another key unit").
                 next = time &+ interval
                 return false
+            }
+            if isWished {
+                next = time &+ interval
+                return true
             }
             guard time >= due else { return false }
             next = due &+ ((time - due) / interval + 1) &* interval
