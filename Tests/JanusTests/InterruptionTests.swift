@@ -6,14 +6,14 @@ import Testing
 /// Connections that break, at a real Janus.
 @Suite(.deadline(minutes: 3)) struct InterruptionTests {
     private func transport(
-        to server: LocalJanus,
+        to server: JanusServer,
         _ change: (inout JanusTransport.Configuration) -> Void = { _ in }
     ) throws -> JanusTransport {
         var configuration = JanusTransport.Configuration()
         configuration.reconnection.firstDelay = .milliseconds(200)
         configuration.reconnection.longestDelay = .seconds(1)
         change(&configuration)
-        return try JanusTransport(server: server.address, configuration: configuration)
+        return try JanusTransport(server: server.url, configuration: configuration)
     }
 
     @Test func aServerThatIsKilledAndStartedAgainIsTheSameChannel() async throws {
@@ -23,7 +23,7 @@ import Testing
             let first = try await transport.join("hall", as: "anna", anna)
             let second = try await transport.join("hall", as: "ben", ben)
             await anna.wait(for: .joined("ben"))
-            try await server.killAndWait()
+            try await server.kill()
             await anna.wait(for: .reconnecting(1, .unreachable))
             await ben.wait(for: .reconnecting(1, .unreachable))
             // Sent when the connection is back.
@@ -60,7 +60,7 @@ import Testing
             await anna.wait(for: .left("ben", .quit))
             let third = try await transport.join("hall", as: "carl")
             await anna.wait(for: .joined("carl"))
-            try await server.killAndWait()
+            try await server.kill()
             await anna.wait(for: .reconnecting(1, .unreachable))
             await third.leave()
             try await server.start()
@@ -88,9 +88,10 @@ import Testing
     }
 
     @Test func aTokenIsAskedForAfterAnInterruption() async throws {
-        var options = LocalJanus.Options()
-        options.tokenSecret = "secret"
-        try await LocalJanus.run(options) { server in
+        var configuration = try LocalJanus.configuration()
+        configuration.tokenSecret = "secret"
+        configuration.rooms[0].requiresToken = true
+        try await LocalJanus.run(configuration) { server in
             let transport = try transport(to: server)
             let tokens = try JanusTokens(secret: "secret")
             let asked = Observed<[TokenReason]>([])
@@ -102,12 +103,12 @@ import Testing
             }
             let token = try tokens.token(channel: "hall", validFor: .seconds(600))
             let first = try await transport.join("hall", as: "anna", token: token, anna)
-            try await server.killAndWait()
+            try await server.kill()
             try await server.start()
             await anna.wait(for: .connected)
             #expect(asked.value.allSatisfy { $0 == .reconnecting })
             isOver.change { $0 = true }
-            try await server.killAndWait()
+            try await server.kill()
             try await server.start()
             await anna.wait(for: .disconnected(.tokenForged))
             await first.leave()
@@ -121,7 +122,7 @@ import Testing
             }
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
-            try await server.killAndWait()
+            try await server.kill()
             await anna.wait(for: .disconnected(.disconnected))
             await first.leave()
         }
@@ -132,7 +133,7 @@ import Testing
             let transport = try transport(to: server)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
-            try await server.killAndWait()
+            try await server.kill()
             await anna.wait(for: .reconnecting(1, .unreachable))
             await first.leave()
             let count = anna.events.value.count

@@ -6,7 +6,7 @@ import Testing
 @Suite(.deadline(minutes: 2)) struct MessageTests {
     @Test func messagesArriveWholeOnceAndInOrder() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let (anna, ben, carl) = (RoomReceiver(), RoomReceiver(), RoomReceiver())
             let members = [
                 try await transport.join("hall", as: "anna", anna),
@@ -32,7 +32,7 @@ import Testing
 
     @Test func theLargestMessageArrivesAndALargerOneIsRefused() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let ben = RoomReceiver()
             let first = try await transport.join("hall", as: "anna")
             let second = try await transport.join("hall", as: "ben", ben)
@@ -52,7 +52,7 @@ import Testing
 
     @Test func aNameIsANameAgainAfterAMessage() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let (ben, carl) = (RoomReceiver(), RoomReceiver())
             let first = try await transport.join("hall", as: "anna")
             let second = try await transport.join("hall", as: "ben", ben)

@@ -10,7 +10,7 @@ import Testing
 @Suite(.deadline(minutes: 2)) struct RoomTests {
     @Test func usersHearOfEachOther() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let (anna, ben) = (RoomReceiver(), RoomReceiver())
             let first = try await transport.join("hall", as: "anna", anna)
             let second = try await transport.join("hall", as: "ben", ben)
@@ -26,7 +26,7 @@ import Testing
 
     @Test func aUserIsThereOnlyOnce() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let first = try await transport.join("hall", as: "anna")
             let error = try await engineError {
                 _ = try await transport.join("hall", as: "anna")
@@ -40,7 +40,7 @@ import Testing
 
     @Test func aRoomThatDoesNotExistIsAnErrorOrCreated() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let missing = try await engineError {
                 _ = try await transport.join("attic", as: "anna")
             }
@@ -49,13 +49,13 @@ import Testing
 
             var configuration = JanusTransport.Configuration()
             configuration.roomCreation = .init(adminKey: "wrong")
-            let wrong = try JanusTransport(server: server.address, configuration: configuration)
+            let wrong = try JanusTransport(server: server.url, configuration: configuration)
             let refused = try await engineError { _ = try await wrong.join("attic", as: "anna") }
             #expect(refused?.code == .invalidArgument)
             #expect(refused?.advice?.contains("adminKey") == true)
 
             configuration.roomCreation = .init(adminKey: LocalJanus.adminKey)
-            let creating = try JanusTransport(server: server.address, configuration: configuration)
+            let creating = try JanusTransport(server: server.url, configuration: configuration)
             async let a = creating.join("attic", as: "anna")
             async let b = creating.join("attic", as: "ben")
             let members = try await [a, b]
@@ -65,7 +65,7 @@ import Testing
 
     @Test func aUserWhoIsRemovedIsToldAndSoAreTheOthers() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let (anna, ben) = (RoomReceiver(), RoomReceiver())
             let first = try await transport.join("hall", as: "anna", anna)
             let second = try await transport.join("hall", as: "ben", ben)
@@ -88,7 +88,7 @@ import Testing
 
     @Test func aRoomThatIsDestroyedEndsTheMembership() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let anna = RoomReceiver()
             let member = try await transport.join("hall", as: "anna", anna)
             try await withHandle(at: server) { handle in
@@ -104,7 +104,7 @@ import Testing
 
     @Test func aUserWhoVanishesIsDropped() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
             // Of another program, whose connection ends without a word.
@@ -121,7 +121,7 @@ import Testing
 
     @Test func aMembershipThatIsReleasedLeaves() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
             _ = try await transport.join("hall", as: "ben")
@@ -135,7 +135,7 @@ import Testing
 
     @Test func tracksOfOthersAreNoUsers() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
             try await withHandle(at: server) { track in
@@ -158,7 +158,7 @@ import Testing
 
     @Test func leavingWaitsForTheCallbackThatRuns() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let (begun, goOn) = (Happening(), Happening())
             let isOver = Observed(false)
             let anna = RoomReceiver(onEvent: { _ in
@@ -179,7 +179,7 @@ import Testing
 
     @Test func aCallbackMayLeaveAndWaitForIt() async throws {
         try await LocalJanus.run { server in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let member = Observed<(any ChannelMembership)?>(nil)
             let left = Happening()
             let anna = RoomReceiver(onEvent: { _ in
@@ -201,9 +201,9 @@ import Testing
 
     /// Runs `body` with a handle of a session of its own, as another program would have.
     private func withHandle(
-        at server: LocalJanus, _ body: (JanusHandle) async throws -> Void
+        at server: JanusServer, _ body: (JanusHandle) async throws -> Void
     ) async throws {
-        let address = try #require(ServerAddress(server.address))
+        let address = try #require(ServerAddress(server.url))
         let session = try await JanusSession.open(
             address, caFile: nil, token: nil, JanusSession.Limits()
         ) { _ in }

@@ -8,13 +8,14 @@ import Testing
     private let secret = "a secret of the server"
 
     private func withServer(
-        _ body: (LocalJanus, JanusTransport, JanusTokens) async throws -> Void
+        _ body: (JanusServer, JanusTransport, JanusTokens) async throws -> Void
     ) async throws {
-        var options = LocalJanus.Options()
-        options.tokenSecret = secret
-        try await LocalJanus.run(options) { server in
+        var configuration = try LocalJanus.configuration()
+        configuration.tokenSecret = secret
+        configuration.rooms[0].requiresToken = true
+        try await LocalJanus.run(configuration) { server in
             try await body(
-                server, try JanusTransport(server: server.address), try JanusTokens(secret: secret))
+                server, try JanusTransport(server: server.url), try JanusTokens(secret: secret))
         }
     }
 
@@ -83,14 +84,14 @@ import Testing
     }
 
     @Test func aPINAdmits() async throws {
-        var options = LocalJanus.Options()
-        options.pin = "4711"
-        try await LocalJanus.run(options) { server in
+        var configuration = try LocalJanus.configuration()
+        configuration.rooms[0].pin = "4711"
+        try await LocalJanus.run(configuration) { server in
             for (pin, code) in [(nil, EngineError.Code.tokenMissing), ("1", .tokenForged)] {
                 var configuration = JanusTransport.Configuration()
                 configuration.pin = pin
                 let transport = try JanusTransport(
-                    server: server.address, configuration: configuration)
+                    server: server.url, configuration: configuration)
                 let error = try await engineError {
                     _ = try await transport.join("hall", as: "anna")
                 }
@@ -99,17 +100,18 @@ import Testing
             var configuration = JanusTransport.Configuration()
             configuration.pin = "4711"
             let transport = try JanusTransport(
-                server: server.address, configuration: configuration)
+                server: server.url, configuration: configuration)
             let member = try await transport.join("hall", as: "anna")
             await member.leave()
         }
     }
 
     @Test func aServerWithNumbersAsNamesIsTold() async throws {
-        var options = LocalJanus.Options()
-        options.stringIDs = false
-        try await LocalJanus.run(options) { server in
-            let transport = try JanusTransport(server: server.address)
+        var configuration = try LocalJanus.configuration()
+        configuration.hasNames = false
+        configuration.rooms[0].name = "1234"
+        try await LocalJanus.run(configuration) { server in
+            let transport = try JanusTransport(server: server.url)
             let error = try await engineError {
                 _ = try await transport.join("1234", as: "anna")
             }

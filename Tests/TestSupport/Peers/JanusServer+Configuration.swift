@@ -3,7 +3,7 @@ import Foundation
 extension JanusServer {
     /// A room that is there from the start.
     public struct Room: Sendable {
-        /// A letter, and then letters, digits, `-` and `_`.
+        /// A letter, and then letters, digits, `-` and `_`; a number where rooms have no names.
         public var name: String
         /// Needed to change the room.
         public var secret: String?
@@ -35,15 +35,16 @@ extension JanusServer {
         /// The whole seconds after which a session that says nothing is over.
         public var sessionTimeout = 60
         public var rooms: [Room] = []
+        /// Whether rooms and users have names, and not numbers.
+        public var hasNames = true
         /// With it the server speaks TLS, and nothing else.
         public var certificate: TestCertificate?
 
         public init() {}
 
-        func write(to directory: TemporaryDirectory, for machine: NetworkNamespace) throws {
+        func write(to directory: TemporaryDirectory, address: String) throws {
             _ = try directory.write(core(directory.path), to: "janus.jcfg")
-            _ = try directory.write(
-                webSockets(machine.address), to: "janus.transport.websockets.jcfg")
+            _ = try directory.write(webSockets(address), to: "janus.transport.websockets.jcfg")
             _ = try directory.write(videoRoom, to: "janus.plugin.videoroom.jcfg")
             // Only what is needed: it starts sooner, and nothing else listens.
             for (folder, library) in [("plugins", "videoroom"), ("transports", "websockets")] {
@@ -109,7 +110,7 @@ extension JanusServer {
 
         private var videoRoom: String {
             let key = adminKey.map { "admin_key = \"\($0)\"" } ?? ""
-            let general = "general: {\n    string_ids = true\n    \(key)\n}\n"
+            let general = "general: {\n    string_ids = \(hasNames)\n    \(key)\n}\n"
             return general + rooms.map(\.text).joined()
         }
     }
