@@ -76,7 +76,7 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         reader = CaptureReader(CaptureRuns(capture), capture.branches[0])
     }
 
-    /// Creates a source of a string whose appsrcs are filled by a feed.
+    /// Creates a source of a string whose appsrcs are filled by a feed, which it retains.
     package init(
         _ text: String, feed: any CaptureFeed, configuration: Configuration
     ) throws(PipelineError) {

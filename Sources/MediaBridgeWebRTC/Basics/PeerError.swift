@@ -13,7 +13,8 @@ public struct PeerError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let nothingInCommon = Code(rawValue: "nothingInCommon")
         /// An element, such as webrtcbin or nicesrc, is not installed.
         public static let missingElement = Code(rawValue: "missingElement")
-        /// A STUN or TURN server is not written as it has to be.
+        /// A STUN or TURN server is not written as it has to be, or none gives the relay without which there
+        /// is no connection.
         public static let badServer = Code(rawValue: "badServer")
         /// A call that is not valid in the present state: a second offer.
         public static let invalidState = Code(rawValue: "invalidState")

@@ -41,7 +41,7 @@ extension PeerConnection {
         /// How long a receiver waits for packets that are late or sent again. Default 100 ms.
         public var jitterBuffer = Duration.milliseconds(100)
         /// How long gathering the candidates of an answer may take; what is found later is left out.
-        /// Default 500 ms.
+        /// Default 500 ms. Where media goes through a TURN server alone, up to 5 s.
         public var gatheringTimeout = Duration.milliseconds(500)
         /// How long the peer may take from the description to the connection. Default 15 s.
         public var connectTimeout = Duration.seconds(15).asDefaultDeadline

@@ -96,11 +96,25 @@ final class PeerPipeline: Sendable {
         bin.sendAtOnce(in: pipeline)
         guard isComplete else { return text }
         await waitForCandidates()
-        return bin.localDescription ?? text
+        let complete = bin.localDescription ?? text
+        guard !configuration.isRelayOnly || complete.contains("a=candidate:") else {
+            throw PeerError(
+                .badServer, message: "no TURN server gives this side a relay",
+                advice:
+                    "the address, user and password of a TURN server, or a password that has not expired"
+            )
+        }
+        return complete
     }
 
+    /// How long a relay may take, without which there is no candidate at all.
+    private static let relayTimeout = Duration.seconds(5).asDefaultDeadline
+
     private func waitForCandidates() async {
-        let (bin, limit) = (self.bin, configuration.gatheringTimeout)
+        let bin = self.bin
+        let limit = max(
+            configuration.gatheringTimeout,
+            configuration.isRelayOnly ? Self.relayTimeout : .zero)
         await withCheckedContinuation { continuation in
             let waiting = Mutex<CheckedContinuation<Void, Never>?>(continuation)
             let wait = GatheringWait(waiting)

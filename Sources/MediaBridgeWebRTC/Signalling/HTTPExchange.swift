@@ -195,29 +195,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         guard let call = call(of: task) else { return }
         guard let error else { return call.end(nil) }
-        let isLate = (error as? URLError)?.code == .timedOut
-        call.end(
-            PeerError(
-                isLate ? .deadlineExceeded : .unreachable,
-                message: "\(call.server) cannot be reached: \(Self.reason(of: error))",
-                advice: "is the server there, and the port the right one?"))
-    }
-
-    /// The reason in words. An error of `URLSession` names the URL, query included, and is not used.
-    private static func reason(of error: any Error) -> String {
-        switch (error as? URLError)?.code {
-        case .cannotConnectToHost: "the connection is refused"
-        case .cannotFindHost, .dnsLookupFailed: "there is no such host"
-        case .timedOut: "no answer in time"
-        case .networkConnectionLost: "the connection was cut"
-        case .secureConnectionFailed, .serverCertificateUntrusted,
-            .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
-            .serverCertificateNotYetValid:
-            "its certificate is not accepted"
-        case .badServerResponse: "its answer is not HTTP"
-        case let code?: "URLSession's error \(code.rawValue)"
-        case nil: "the connection failed"
-        }
+        call.end(PeerError(error, at: call.server))
     }
 }
 
