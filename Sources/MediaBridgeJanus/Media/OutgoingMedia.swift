@@ -22,6 +22,8 @@ final class OutgoingMedia: Sendable {
         var audio: Audio?
         var connection: PeerConnection?
         var isConnected = false
+        /// Whether any connection has worked.
+        var hasWorked = false
         /// The codec of the latest unit of video; `nil` before the first one.
         var codec: EncodedVideoFrame.Codec?
         /// Called with the first unit of video, or at the end of the wait for it.
@@ -67,6 +69,9 @@ final class OutgoingMedia: Sendable {
 
     /// The codec of video: that of the latest unit, before the first one that of an encoder by default.
     var videoCodec: EncodedVideoFrame.Codec { state.withLock { $0.codec ?? .h264 } }
+
+    /// Whether any connection has worked: what fails then may be over soon.
+    var hasWorked: Bool { state.withLock { $0.hasWorked } }
 
     /// Whether video was announced, or may be, that is not known to be impossible.
     var mayHaveVideo: Bool { state.withLock { $0.video?.told != .failed } }
@@ -130,6 +135,7 @@ final class OutgoingMedia: Sendable {
     func setConnected(_ isConnected: Bool) {
         let isNew = state.withLock { state in
             defer { state.isConnected = isConnected && state.connection != nil }
+            if isConnected { state.hasWorked = true }
             return isConnected && !state.isConnected
         }
         tellState()

@@ -75,7 +75,8 @@ enum PeerLoss: Error {
 
     init(_ error: PeerError) {
         switch error.code {
-        case .missingElement, .nothingInCommon, .badDescription: self = .impossible(error)
+        case .missingElement, .nothingInCommon, .badDescription, .badServer:
+            self = .impossible(error)
         case .closed: self = .over
         default: self = .broken(error.message)
         }

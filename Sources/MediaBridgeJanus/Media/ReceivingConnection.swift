@@ -43,9 +43,13 @@ struct ReceivingConnection: Sendable {
                 try await connect { attempt = 0 }
             } catch {
                 switch error {
+                case .impossible(let reason) where reason.code == .badServer: break
                 case .over, .impossible: return
                 // A participant that is not there yet, or not any more: the room tells what becomes of it.
-                case .hopeless(let failure) where failure.code != JanusFailure.noSuchFeed: return
+                case .hopeless(let failure)
+                where failure.code != JanusFailure.noSuchFeed
+                    && failure.code != JanusFailure.coreUnable:
+                    return
                 case .hopeless, .broken, .recoded: break
                 }
             }

@@ -45,6 +45,11 @@ struct SendingConnection: Sendable {
             } catch {
                 switch error {
                 case .over: return nil
+                // A server that had no network, or a TURN server that gave no relay.
+                case .hopeless(let failure)
+                where media.hasWorked && failure.code == JanusFailure.coreUnable: break
+                case .impossible(let reason) where media.hasWorked && reason.code == .badServer:
+                    break
                 case .hopeless(let failure):
                     return EngineError(
                         failure.code == JanusFailure.publishersFull ? .channelFull : .sendingFailed,

@@ -10,4 +10,6 @@ extension JanusFailure {
     static let userExists = 436
     /// The core's: the token of a request is not valid.
     static let coreUnauthorized = 403
+    /// The core's: it could not do it, as to make a connection while its machine has no network.
+    static let coreUnable = 490
 }

@@ -96,7 +96,7 @@ enum ViewerPage {
         // Looks once a second whether pictures are shown. Packets without pictures for six seconds: again.
         // No packets for three seconds: the server is asked whether it still has the session.
         function watch(me, again) {
-          const since = Date.now();
+          const since = performance.now();
           let decoded = 0, packets = 0, lastPicture = since, lastPacket = since;
           const timer = setInterval(async () => {
             if (current !== me) return clearInterval(timer);
@@ -110,7 +110,7 @@ enum ViewerPage {
               received += entry.packetsReceived || 0;
             });
             if (current !== me) return;
-            const now = Date.now(), isConnected = me.pc.connectionState === 'connected';
+            const now = performance.now(), isConnected = me.pc.connectionState === 'connected';
             if (frames !== decoded) lastPicture = now;
             else if (received !== me.received && now - lastPicture > 6000) return again('The picture stands still. Trying again …');
             if (total !== packets) lastPacket = now;
@@ -127,7 +127,7 @@ enum ViewerPage {
             else if (isConnected) say('Waiting for the picture …');
             else if (now - since > 15000) again('There is no way to the server. Trying again …');
           }, 1000);
-          video.onplaying = () => { if (current === me) { lastPicture = Date.now(); say(''); } };
+          video.onplaying = () => { if (current === me) { lastPicture = performance.now(); say(''); } };
         }
         async function exists(session) {
           try {
