@@ -43,6 +43,9 @@ public struct FlashAndBeepFilm: Sendable {
             + "num-channels=1 ! identity sync=true"
     }
 
+    /// A gst-launch string of both, as a capture has them.
+    public var capture: String { "\(pictures) ! appsink name=video \(sound) ! appsink name=audio" }
+
     /// How much later than its flash each beep of a recording is, in milliseconds; negative where it is
     /// sooner. Flashes without a beep within 400 ms, as at the ends, are left out.
     ///

@@ -1,0 +1,25 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Pictures and sound of a call belong together, as ffmpeg finds them in what was recorded of it.
+@Suite(
+    .deadline(minutes: 3), .serialized,
+    .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
+struct CallSyncTests {
+    @Test(arguments: [0, 3.0]) func eachFlashIsRecordedWithItsBeep(loss: Double) async throws {
+        try await Call.run { call in
+            let film = try FlashAndBeepFilm(in: call.directory)
+            try await call.network.lose(percent: loss, to: call.network.client)
+            let bob = try call.join(
+                "bob", ["--record", try call.makeDirectory("of-bob")], on: call.network.client)
+            let alice = try call.join("alice", ["--capture", film.capture, "--codec", "h264"])
+            try await bob.waitsForPictures(of: "alice", seconds: 6)
+            let file = try #require(try await bob.report().files?.first)
+            _ = try await alice.report()
+            let offsets = try await FlashAndBeepFilm.offsets(in: file.path)
+            #expect(offsets.count >= 4)
+            #expect(offsets.allSatisfy { abs($0) <= 40 }, "\(offsets)")
+        }
+    }
+}
