@@ -3,32 +3,24 @@ import TestSupport
 import Testing
 
 /// A real Janus behind TLS.
-@Suite(.deadline(minutes: 2)) struct SecureTests {
-    /// Runs `body` beside a server whose certificate is for 127.0.0.1 and signs itself.
+@Suite(.deadline(minutes: 2), .serialized) struct SecureTests {
+    /// Runs `body` beside a server whose certificate is for 127.0.0.1.
     private func withServer(
-        _ body: (LocalJanus, _ certificate: String) async throws -> Void
+        _ body: (JanusServer, TestCertificate) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let (certificate, key) = (directory.file("cert.pem"), directory.file("key.pem"))
-            try await Tool.check(
-                "openssl",
-                [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                    "-nodes", "-days", "2", "-subj", "/CN=janus", "-addext",
-                    "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
-                ])
-            var options = LocalJanus.Options()
-            options.tls = (certificate, key)
-            try await LocalJanus.run(options) { try await body($0, certificate) }
+            var configuration = try LocalJanus.configuration()
+            let certificate = try await TestCertificate(for: "127.0.0.1", in: directory)
+            configuration.certificate = certificate
+            try await LocalJanus.run(configuration) { try await body($0, certificate) }
         }
     }
 
     @Test func aCertificateOfOnesOwnIsTrustedWhereItIsNamed() async throws {
         try await withServer { server, certificate in
             var configuration = JanusTransport.Configuration()
-            configuration.caFile = certificate
-            let transport = try JanusTransport(
-                server: server.address, configuration: configuration)
+            configuration.caFile = certificate.authority
+            let transport = try JanusTransport(server: server.url, configuration: configuration)
             let ben = RoomReceiver()
             let first = try await transport.join("hall", as: "anna")
             let second = try await transport.join("hall", as: "ben", ben)
@@ -39,18 +31,63 @@ import Testing
         }
     }
 
-    @Test func aCertificateThatNobodySignedIsRefused() async throws {
+    @Test func aCertificateOfAnUnknownAuthorityIsRefused() async throws {
         try await withServer { server, _ in
-            let transport = try JanusTransport(server: server.address)
+            let transport = try JanusTransport(server: server.url)
             let error = try await engineError { _ = try await transport.join("hall", as: "anna") }
             #expect(error?.code == .unreachable)
             #expect(error?.advice?.contains("caFile") == true)
+            let authority = server.url.split(separator: "/")[1]
+            #expect(error?.message.contains(authority) == true)
+            #expect(error?.message.contains("CERTIFICATE_VERIFY_FAILED") == true, "\(error as Any)")
 
             var configuration = JanusTransport.Configuration()
             configuration.caFile = "/no/such/file.pem"
-            let other = try JanusTransport(server: server.address, configuration: configuration)
+            let other = try JanusTransport(server: server.url, configuration: configuration)
             let missing = try await engineError { _ = try await other.join("hall", as: "anna") }
             #expect(missing?.message.contains("/no/such/file.pem") == true)
+        }
+    }
+
+    @Test func aCertificateOfAnotherHostIsRefused() async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = try LocalJanus.configuration()
+            let certificate = try await TestCertificate(for: "127.0.0.2", in: directory)
+            configuration.certificate = certificate
+            try await LocalJanus.run(configuration) { server in
+                var configuration = JanusTransport.Configuration()
+                configuration.caFile = certificate.authority
+                let transport = try JanusTransport(server: server.url, configuration: configuration)
+                let error = try await engineError {
+                    _ = try await transport.join("hall", as: "anna")
+                }
+                #expect(error?.code == .unreachable)
+                let authority = server.url.split(separator: "/")[1]
+                #expect(error?.message.contains(authority) == true, "\(error as Any)")
+            }
+        }
+    }
+
+    @Test(.enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
+    func aCallBehindTLSIsForThoseWhoTrustTheCertificate() async throws {
+        try await withTemporaryDirectory { directory in
+            let certificate = try await TestCertificate(
+                for: TestNetwork.serverAddress, in: directory)
+            var configuration = JanusServer.Configuration()
+            configuration.certificate = certificate
+            try await Call.run(configuration) { call in
+                let trusting = ["--ca-file", certificate.authority]
+                let alice = try call.join("alice", sending: trusting + ["--output", "fakesink"])
+                let bob = try call.join("bob", sending: trusting + ["--output", "fakesink"])
+                try await alice.waitsForPictures(of: "bob")
+                try await bob.waitsForPictures(of: "alice")
+                let carol = try await call.join("carol").end()
+                #expect(carol.status == 1)
+                #expect(carol.errors.contains("\(TestNetwork.serverAddress):8188"))
+                #expect(carol.errors.contains("CERTIFICATE_VERIFY_FAILED"), "\(carol.errors)")
+                _ = try await alice.report()
+                _ = try await bob.report()
+            }
         }
     }
 }

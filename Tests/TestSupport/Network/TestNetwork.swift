@@ -6,7 +6,9 @@ import Foundation
 /// ends, with every program that runs in it, when ``withTestNetwork(_:)`` does, or the test's process dies.
 /// It takes about 0.1 s. Thread: any.
 public final class TestNetwork: Sendable {
-    static let (serverAddress, clientAddress) = ("10.77.0.1", "10.77.0.2")
+    /// The address of ``server``.
+    public static let serverAddress = "10.77.0.1"
+    private static let clientAddress = "10.77.0.2"
 
     /// Where servers run: 10.77.0.1.
     public let server: NetworkNamespace
@@ -78,6 +80,24 @@ extension TestNetwork {
         try await setIngress(
             "limit", "limit rate over \(kilobits * 125) bytes/second burst 16 kbytes drop",
             of: machine)
+    }
+
+    /// Drops all datagrams that reach a machine by the cable, but those of one port.
+    public func allowDatagrams(only port: Int, to machine: NetworkNamespace) async throws {
+        try await setIngress("port", "udp dport != \(port) counter drop", of: machine)
+    }
+
+    /// Gives a machine another address, `10.77.0.99`, in the place of the one that it had.
+    public func changeAddress(of machine: NetworkNamespace) async throws {
+        let script = """
+            PATH="$PATH:/usr/sbin"
+            ip address add 10.77.0.99/24 dev v0
+            ip address delete "$1"/24 dev v0
+            ip address show dev v0 | grep -q 10.77.0.99 || ip address add 10.77.0.99/24 dev v0
+            ip route replace default via "$2"
+            """
+        try await machine.check(
+            "sh", ["-ec", script, "sh", machine.address, peer(of: machine).address])
     }
 
     /// Pulls the cable out: both ends lose their carrier and routes.
