@@ -177,6 +177,18 @@ let package = Package(
             name: "PeerCycleProbe", dependencies: ["MediaBridgeWebRTC"],
             path: "Tests/PeerCycleProbe", swiftSettings: settings
         ),
+        // Channels of Janus and sessions of viewers, for the tests that need a process of its own for them.
+        .executableTarget(
+            name: "CallProbe",
+            dependencies: [
+                "CLiveObjects", "MediaBridge", "MediaBridgeJanus", "MediaBridgeWebRTC",
+                "TestSupport",
+                .product(
+                    name: "HTTPTypes", package: "swift-http-types",
+                    condition: .when(traits: ["WebRTC"])),
+            ],
+            path: "Tests/CallProbe", swiftSettings: settings
+        ),
         // Frames on the hot paths, for the tests that count allocations and instructions.
         .target(name: "CHotPathProbe", path: "Tests/HotPathProbe/CHotPathProbe"),
         .executableTarget(
@@ -270,7 +282,8 @@ let package = Package(
         .testTarget(
             name: "WebRTCTests",
             dependencies: [
-                "MediaBridge", "MediaBridgeWebRTC", "PeerCycleProbe", "TestSupport", "gst-bridge",
+                "CallProbe", "MediaBridge", "MediaBridgeWebRTC", "PeerCycleProbe", "TestSupport",
+                "gst-bridge",
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),
@@ -281,7 +294,7 @@ let package = Package(
         .testTarget(
             name: "JanusTests",
             dependencies: [
-                "MediaBridgeJanus", "TestSupport", "gst-bridge",
+                "CallProbe", "MediaBridgeJanus", "TestSupport", "gst-bridge",
                 // The servers that are no Janus.
                 .product(
                     name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Janus"])),

@@ -6,25 +6,19 @@ import Testing
 struct ConnectionResourceTests {
     @Test func fiftyConnectionsClosedInAnyStateLeaveNothing() async throws {
         let result = try await Tool.run(
-            try Tool.built("PeerCycleProbe"), ["50"],
-            environment: [
-                "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
-                "G_DEBUG": "fatal-criticals",
-            ], within: .seconds(150))
+            try Tool.built("PeerCycleProbe"), ["50"], environment: Holdings.tracing,
+            within: .seconds(150))
         #expect(result.status == 0, "\(result.errors.suffix(2000))")
-        // GStreamer keeps the certificate of the process for its next connection.
-        let left = result.errors.split(separator: "\n").filter {
-            $0.contains(" object-alive,") && !$0.contains("new format string")
-                && !$0.contains("GstDtlsAgent")
-        }
-        #expect(left.isEmpty, "\(left.prefix(5).joined(separator: "\n"))")
-        let lines = result.output.split(separator: "\n").map { $0.split(separator: " ") }
-        let early = try #require(lines.first { $0.first == "early" })
-        let late = try #require(lines.first { $0.first == "late" })
-        // Of a thread pool some come and go; forty connections that each left one would be far beyond.
-        for place in [2, 4] {
-            let (before, after) = (try #require(Int(early[place])), try #require(Int(late[place])))
-            #expect(after <= before + 8, "\(late.joined(separator: " "))")
-        }
+        try Holdings.check(result)
+    }
+
+    @Test func aHundredViewersWhoEndInAnyWayLeaveNothing() async throws {
+        // Those who vanish are missed for ten seconds, and not longer.
+        let environment = Holdings.tracing.merging(["MEDIABRIDGE_DEADLINE_FACTOR": "1"]) { $1 }
+        let result = try await Tool.run(
+            try Tool.built("CallProbe"), ["viewers"], environment: environment,
+            within: .seconds(120))
+        #expect(result.status == 0, "\(result.errors.suffix(2000))")
+        try Holdings.check(result)
     }
 }

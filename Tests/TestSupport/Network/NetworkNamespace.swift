@@ -14,6 +14,14 @@ public struct NetworkNamespace: Sendable {
         return try ChildProcess(command.tool, command.arguments, environment: environment)
     }
 
+    /// Starts a program there that reads from the test.
+    public func startReading(
+        _ tool: String, _ arguments: [String] = []
+    ) throws -> (ChildProcess, ProgramInput) {
+        let command = try command(tool, arguments)
+        return try ProgramInput.start(command.tool, command.arguments)
+    }
+
     /// Runs a program there to its end, as ``Tool/run(_:_:environment:within:)`` does.
     public func run(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],

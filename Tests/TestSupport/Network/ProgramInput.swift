@@ -3,11 +3,11 @@ import Foundation
 /// What a program reads from its standard input. It ends when this object goes, or the test's process dies.
 ///
 /// A pair of sockets, not a pipe: writing to a program that is over is an error, and no SIGPIPE. Thread: any.
-final class ProgramInput: Sendable {
+public final class ProgramInput: Sendable {
     private let writing: FileHandle
 
     /// Starts a program that reads from this.
-    static func start(
+    public static func start(
         _ tool: String, _ arguments: [String], environment: [String: String] = [:]
     ) throws -> (ChildProcess, ProgramInput) {
         var ends: [Int32] = [-1, -1]
@@ -29,7 +29,7 @@ final class ProgramInput: Sendable {
     /// Writes all of a text.
     ///
     /// - Throws: Where the program reads no more.
-    func write(_ text: String) throws {
+    public func write(_ text: String) throws {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes {
@@ -44,5 +44,5 @@ final class ProgramInput: Sendable {
     }
 
     /// Ends the program's input.
-    func end() { shutdown(writing.fileDescriptor, Int32(SHUT_WR)) }
+    public func end() { shutdown(writing.fileDescriptor, Int32(SHUT_WR)) }
 }

@@ -27,7 +27,7 @@ public struct TurnServer: Sendable {
                 "--listening-port=\(port)", "--min-port=30000", "--max-port=30200", "--no-tls",
                 "--no-dtls", "--no-cli", "--log-file=stdout", "--simple-log",
                 "--pidfile=\(directory.file("turn.pid"))", "--userdb=\(directory.file("turn.db"))",
-                "--relay-threads=1",
+                "--relay-threads=1", "--verbose",
             ])
         // Its last line of all, when all its threads listen.
         try await process.waitForOutput("IO method (admin thread)", within: .seconds(20))
@@ -44,5 +44,25 @@ extension TurnServer {
     public func user(named name: String) async throws -> (name: String, credential: String) {
         let user = "\(Int(Date().timeIntervalSince1970) + 3600):\(name)"
         return (user, try await Signature.make(of: user, secret: secret))
+    }
+
+    /// The server in the form that GStreamer takes: `turn://USER:PASSWORD@HOST:PORT?transport=udp`.
+    ///
+    /// - Parameter isGood: False for a password of another secret.
+    public func address(
+        for name: String, transport: String = "udp", isGood: Bool = true
+    ) async throws -> String {
+        let (user, credential) = try await self.user(named: name)
+        let words = [user, isGood ? credential : "wrong"].map {
+            $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        }
+        return "turn://\(words[0]):\(words[1])@\(host):\(port)?transport=\(transport)"
+    }
+
+    /// How many relays have been made for a user.
+    public func allocations(of name: String) -> Int {
+        process.output.split(separator: "\n").count {
+            $0.contains("ALLOCATE processed, success") && $0.contains(":\(name)>")
+        }
     }
 }

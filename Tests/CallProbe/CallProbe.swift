@@ -1,0 +1,96 @@
+import CLiveObjects
+import Foundation
+import MediaBridge
+import TestSupport
+
+/// What tests of calls run in a process of its own: in a test's network, or under GStreamer's `leaks` tracer.
+///
+///     CallProbe room SERVER PICTURES
+///     CallProbe joins SERVER [ROUNDS]
+///     CallProbe viewers [ROUNDS]
+///     CallProbe whep URL TURN
+///     CallProbe whip URL TURN
+///     CallProbe watch URL
+///     CallProbe user NAME OTHER SERVER TURN
+///
+/// A probe says on standard output how far it is; `user` and `whip` end when they are killed.
+@main
+struct CallProbe {
+    static func main() async {
+        let words = Array(CommandLine.arguments.dropFirst())
+        do {
+            switch (words.first, words.count) {
+            case ("room", 3): try await RoomOfEight.run(at: words[1], pictures: words[2])
+            case ("joins", 2...3):
+                try await JoinsAndLeaves(server: words[1]).run(rounds: words.number(2) ?? 10)
+            case ("viewers", 1...2): try await ViewersComeAndGo().run(rounds: words.number(1) ?? 4)
+            case ("vanishing-viewer", 1): try await VanishingViewer.run()
+            case ("whep", 3): try await RelayedPeers.play(words[1], turn: words[2])
+            case ("whip", 3): try await RelayedPeers.send(to: words[1], turn: words[2])
+            case ("watch", 2): try await RestartedPlayer.run(words[1])
+            case ("user", 5):
+                try await RelayedPeers.join(
+                    as: words[1], watching: words[2], at: words[3], turn: words[4])
+            default: throw ProbeFailure("no such probe: \(words)")
+            }
+            GStreamer.shutDown()
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
+    }
+}
+
+extension [String] {
+    fileprivate func number(_ place: Int) -> Int? { place < count ? Int(self[place]) : nil }
+}
+
+struct ProbeFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// What the process holds.
+enum ProcessReport {
+    /// Writes descriptors, threads, and kilobytes of the heap and of resident memory, in one line, once all
+    /// pipelines are gone.
+    static func say(_ name: String) async {
+        await GStreamer.waitForTeardown()
+        let counts = ["fd", "task"].map { folder in
+            let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)")
+            return names?.count ?? 0
+        }
+        let heap = soak_heap_in_use() / 1024
+        soak_trim_heap()
+        let sizes = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        let pages = sizes.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        writeLine(
+            "\(name) descriptors \(counts[0]) threads \(counts[1]) heap \(heap) resident \(pages * 4)"
+        )
+    }
+
+    /// Waits until the timers of DTLS are over, which hold the connection that they were set for: a second after
+    /// the last flight of a handshake, or two and four where flights were lost. Nothing tells it.
+    static func waitForHandshakes() async throws { try await Task.sleep(for: .seconds(4)) }
+}
+
+extension MediaEngine {
+    /// Shuts it down.
+    ///
+    /// - Throws: ``ProbeFailure`` where its counts do not add up.
+    func end() async throws {
+        await shutDown()
+        let wrong = statistics.imbalances(isOver: true)
+        guard wrong.isEmpty else { throw ProbeFailure("\(wrong)") }
+    }
+}
+
+/// Counts the pictures that are shown.
+final class PictureCounter: VideoSink {
+    private let count: Observed<Int>
+    init(_ count: Observed<Int>) { self.count = count }
+    func render(_ frame: VideoFrame) { count.change { $0 += 1 } }
+}
+
+/// Writes a line to standard output at once.
+func writeLine(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

@@ -1,0 +1,122 @@
+import Foundation
+import MediaBridgeJanus
+import TestSupport
+
+/// Eight users in one room, each of whom sees the pictures of all others.
+///
+/// Pictures are files of `NumberedPictures`; the upper three bits of their numbers say whose they are. A
+/// ninth user, `guest`, may be there, whose pictures have any numbers.
+enum RoomOfEight {
+    private static let users = 8
+    /// How many pictures of each other user everybody sees.
+    private static let enough = 10
+
+    /// Joins, says `all seen` and `guest seen`, and leaves at the end of standard input.
+    static func run(at server: String, pictures: String) async throws {
+        let seen = Observed<[Pair: Sight]>([:])
+        var engines: [MediaEngine] = []
+        for user in 0..<users {
+            engines.append(try await join(user, at: server, pictures, seen))
+        }
+        await seen.wait { seen in
+            let others = seen.filter { $0.key.other < users }
+            return others.count == users * (users - 1)
+                && others.values.allSatisfy { $0.count >= enough }
+        }
+        writeLine("all seen")
+        let waiting = Task {
+            await seen.wait { ($0[Pair(user: 0, other: users)]?.count ?? 0) >= enough }
+            if !Task.isCancelled { writeLine("guest seen") }
+        }
+        await inputEnds()
+        waiting.cancel()
+        for (pair, sight) in seen.value where !sight.wrong.isEmpty {
+            throw ProbeFailure("user\(pair.user) saw of \(pair.other): \(sight.wrong)")
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for engine in engines { group.addTask { try await engine.end() } }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func join(
+        _ user: Int, at server: String, _ pictures: String, _ seen: Observed<[Pair: Sight]>
+    ) async throws -> MediaEngine {
+        let engine = MediaEngine(transport: try JanusTransport(server: server))
+        var encoder = VideoEncoderConfiguration()
+        encoder.codec = .h264
+        encoder.bitRate = 150_000
+        try await engine.setVideoEncoderConfiguration(encoder)
+        try await engine.setVideoSource(
+            PipelineVideoSource(
+                "multifilesrc location=\(pictures)/picture%d.i420 start-index=\(1000 + 32 * user) "
+                    + "stop-index=\(1031 + 32 * user) loop=true ! rawvideoparse format=i420 width=160 "
+                    + "height=120 framerate=10/1 ! identity sync=true"))
+        for other in 0...users where other != user {
+            let name = other == users ? "guest" : "user\(other)"
+            try await engine.setRemoteVideoRenderer(
+                Reader(Pair(user: user, other: other), seen), forUserID: UserID(name))
+        }
+        try await engine.joinChannel("hall", userID: UserID("user\(user)"))
+        return engine
+    }
+
+    private static func inputEnds() async {
+        let isOver = Happening()
+        Thread.detachNewThread {
+            while readLine() != nil {}
+            isOver.happen()
+        }
+        await isOver.wait()
+    }
+
+    struct Pair: Hashable {
+        let user: Int
+        let other: Int
+    }
+
+    /// What one user has seen of another.
+    struct Sight {
+        var count = 0
+        var last: Int?
+        /// Numbers of pictures that are another user's, or older than the one before.
+        var wrong: [Int] = []
+
+        mutating func note(_ number: Int, of user: Int) {
+            count += 1
+            guard user < RoomOfEight.users else { return }
+            let step = last.map { (number - $0) & 31 } ?? 1
+            if number >> 5 != user || !(1..<16).contains(step) { wrong.append(number) }
+            last = number
+        }
+    }
+
+    /// Reads the numbers of pictures.
+    private final class Reader: VideoSink {
+        private let pair: Pair
+        private let seen: Observed<[Pair: Sight]>
+
+        init(_ pair: Pair, _ seen: Observed<[Pair: Sight]>) {
+            self.pair = pair
+            self.seen = seen
+        }
+
+        func bufferType() -> VideoBufferType { .rawData }
+        func pixelFormat() -> VideoPixelFormat { .I420 }
+
+        func renderRawData(
+            _ rawData: UnsafeMutableRawPointer, size: VideoSize, rotation: VideoRotation
+        ) {
+            // Bits are in the third of four rows of eight blocks.
+            let (width, height) = (Int(size.width), Int(size.height))
+            var number = 0
+            for column in 0..<8 {
+                let place = (height * 5 / 8) * width + width * (2 * column + 1) / 16
+                number =
+                    number * 2 + (rawData.load(fromByteOffset: place, as: UInt8.self) > 125 ? 1 : 0)
+            }
+            let (pair, read) = (self.pair, number)
+            seen.change { $0[pair, default: Sight()].note(read, of: pair.other) }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Many users, and many joins, in a real Janus.
+@Suite(
+    .deadline(minutes: 4), .serialized,
+    .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
+struct CrowdTests {
+    private static var configuration: JanusServer.Configuration {
+        var configuration = JanusServer.Configuration()
+        configuration.rooms = [.init("hall")]
+        configuration.rooms[0].videoCodecs = ["h264", "vp8"]
+        return configuration
+    }
+
+    @Test func eightUsersAndABrowserSeeEachOther() async throws {
+        try await Call.run(Self.configuration) { call in
+            let pictures = try NumberedPictures(
+                in: call.directory, width: 160, height: 120, framesPerSecond: 10)
+            _ = try call.directory.write("<!doctype html><title>room</title>", to: "index.html")
+            let pages = try await PageServer(on: call.network.server, serving: call.directory)
+            let (users, input) = try call.network.server.startReading(
+                Tool.built("CallProbe"), ["room", call.janus.url, call.directory.path])
+            try await users.waitForOutput("all seen", within: .seconds(60))
+            var configuration = Browser.Configuration()
+            configuration.cameraFilm = try pictures.writeFilm()
+            try await withBrowser(on: call.network.client, configuration) { browser in
+                let page = try await browser.open(pages.origin)
+                let readings = try await page.evaluate(
+                    Self.guest(at: call.janus.url), as: [[NumberedPictures.Reading]].self,
+                    within: .seconds(60))
+                #expect(readings.count == 8)
+                for (user, readings) in readings.enumerated() {
+                    #expect(readings.count == 5)
+                    #expect(readings.allSatisfy { $0.number >> 5 == user }, "\(readings)")
+                }
+                try await users.waitForOutput("guest seen")
+                input.end()
+                let result = try await users.end()
+                #expect(result.status == 0, "\(result.errors)")
+                let left = try await page.evaluate(Self.rest, as: [String].self)
+                #expect(left == ["guest"])
+            }
+        }
+    }
+
+    /// JavaScript for those who are still there.
+    private static let rest = """
+        janus.join({room: 'hall', id: 'late', display: 'late'})
+          .then(me => [...me.publishers, ...(me.attendees ?? [])].map(x => x.id))
+        """
+
+    /// JavaScript that joins as `guest`, sends its camera, and resolves with five pictures of each user.
+    private static func guest(at url: String) -> String {
+        """
+        (async () => {
+          const room = 'hall'
+          const janus = globalThis.janus = await rig.janus('\(url)')
+          const stream = await navigator.mediaDevices.getUserMedia({video: true})
+          const me = await janus.join({room, id: 'guest', display: 'guest'})
+          if (me.publishers.length !== 8) throw new Error(JSON.stringify(me.publishers))
+          await me.publish(stream)
+          return Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map(async user => {
+            const seen = await janus.watch({room, feed: `user${user}`, private_id: me.private_id})
+            await rig.shown(seen.video, 3, 30000)
+            return rig.watch(seen.video, 5, 20000)
+          }))
+        })()
+        """
+    }
+
+    @Test func fiftyJoinsThatEndAtAnyMomentLeaveNothing() async throws {
+        try await Call.run(Self.configuration) { call in
+            let result = try await call.network.server.run(
+                Tool.built("CallProbe"), ["joins", call.janus.url],
+                environment: Holdings.tracing, within: .seconds(120))
+            #expect(result.status == 0, "\(result.errors.suffix(2000))")
+            try Holdings.check(result)
+        }
+    }
+}

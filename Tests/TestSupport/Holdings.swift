@@ -1,0 +1,38 @@
+public import Testing
+
+/// What a probe that ran under GStreamer's `leaks` tracer has left, and what it said of its process.
+public enum Holdings {
+    /// The environment that makes GStreamer tell what is left, and end the process at a critical warning.
+    public static let tracing = [
+        "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
+        "G_DEBUG": "fatal-criticals",
+    ]
+
+    /// Expects that no object is left, and that the lines `early` and `late`, each of names and numbers, tell of
+    /// as many descriptors and threads, and of as much memory: at most 5 MB more of the heap, which levels off.
+    public static func check(
+        _ result: ChildProcess.Result,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        // GStreamer keeps the certificate of the process for its next connection.
+        let left = result.errors.split(separator: "\n").filter {
+            $0.contains(" object-alive,") && !$0.contains("new format string")
+                && !$0.contains("GstDtlsAgent")
+        }
+        #expect(
+            left.isEmpty, "\(left.prefix(5).joined(separator: "\n"))",
+            sourceLocation: sourceLocation)
+        let lines = result.output.split(separator: "\n").map { $0.split(separator: " ") }
+        let early = try #require(
+            lines.first { $0.first == "early" }, sourceLocation: sourceLocation)
+        let late = try #require(lines.first { $0.first == "late" }, sourceLocation: sourceLocation)
+        // Of a thread pool some come and go; twenty-five that each left one would be far beyond.
+        let most: [Substring: Int] = ["descriptors": 8, "threads": 8, "heap": 5000]
+        for place in stride(from: 2, to: min(early.count, late.count), by: 2) {
+            guard let more = most[late[place - 1]] else { continue }
+            let (before, after) = (Int(early[place]) ?? 0, Int(late[place]) ?? .max)
+            #expect(
+                after <= before + more, "\(early) \(late)", sourceLocation: sourceLocation)
+        }
+    }
+}
