@@ -13,7 +13,8 @@ struct ServingProgram {
 
     /// Starts it, and waits until it listens.
     init(
-        _ arguments: [String], on machine: NetworkNamespace, port: Int = 8080
+        _ arguments: [String], on machine: NetworkNamespace, port: Int = 8080,
+        environment: [String: String] = [:]
     ) async throws {
         self.port = port
         origin = "http://\(machine.address):\(port)"
@@ -22,7 +23,7 @@ struct ServingProgram {
             arguments + [
                 "--listen", "\(machine.address):\(port)", "--token", Self.token,
                 "--report", "json", "--progress", "always",
-            ], environment: ["DISPLAY": ""])
+            ], environment: environment.merging(["DISPLAY": ""]) { $1 })
         try await process.waitForErrors(to: "print an address") { $0.contains("http://") }
     }
 
