@@ -50,24 +50,43 @@ struct Comparison {
         try prepare()
         let rounds = isPaced ? 1...1 : 0...rounds
         var missing: [String] = []
-        let present = contestants(pieces).filter { contestant in
+        var present = contestants(pieces).filter { contestant in
             guard let reason = contestant.probe.flatMap(Program.refusal) else { return true }
             missing.append("\(contestant.name): \(reason)")
             return false
         }
         var runs = present.map { _ in [Run]() }
-        let output = directory.appending(path: "output").path
         for round in rounds {
             let order = Array(present.indices)
             for index in round.isMultiple(of: 2) ? order : order.reversed() {
-                let contestant = present[index]
-                var run = try Program.run(
-                    contestant.program, contestant.arguments, output: output)
-                if figures.contains(where: \.isPrinted) { try Self.read(output, into: &run) }
-                if round > 0 { runs[index].append(run) }
+                do {
+                    let run = try run(present[index], in: directory)
+                    if round > 0 { runs[index].append(run) }
+                } catch let failure as Program.Failure where isPaced {
+                    // A machine that has too much else to do loses media; the other rows stand.
+                    missing.append("\(present[index].name): \(failure)")
+                }
             }
         }
+        if isPaced {
+            present = present.indices.filter { !runs[$0].isEmpty }.map { present[$0] }
+            runs.removeAll(where: \.isEmpty)
+        }
         return Result(comparison: self, contestants: present, missing: missing, runs: runs)
+    }
+
+    private func run(_ contestant: Contestant, in directory: URL) throws -> Run {
+        let output = directory.appending(path: "output").path
+        let errors = isPaced ? directory.appending(path: "errors").path : nil
+        do {
+            var run = try Program.run(
+                contestant.program, contestant.arguments, output: output, errors: errors)
+            if figures.contains(where: \.isPrinted) { try Self.read(output, into: &run) }
+            return run
+        } catch let failure as Program.Failure {
+            guard let text = errors.flatMap(Program.lastLine) else { throw failure }
+            throw Program.Failure(description: text)
+        }
     }
 
     /// Reads what a program printed: times in nanoseconds, one in each line, and `load ROLE SHARE`.

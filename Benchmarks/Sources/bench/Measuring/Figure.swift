@@ -43,7 +43,8 @@ enum Figure: String, Codable {
     }
 
     func text(_ value: Double) -> String {
-        switch self {
+        guard value.isFinite else { return "-" }
+        return switch self {
         case .cpu, .wall, .p50, .p95, .p99, .p999: value.asTime
         case .peak: (value / 1_048_576).rounded(to: 1) + " MB"
         case .switches: value.rounded(to: 3)

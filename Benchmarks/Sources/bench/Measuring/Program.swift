@@ -38,6 +38,12 @@ enum Program {
             switches: Int(values[4]))
     }
 
+    /// The last line of a file; `nil` if it has none.
+    static func lastLine(of path: String) -> String? {
+        (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n").last
+            .map(String.init)
+    }
+
     private static func file(_ path: String) throws -> FileHandle {
         let isThere =
             path == "/dev/null" || FileManager.default.createFile(atPath: path, contents: nil)
@@ -60,8 +66,7 @@ enum Program {
             _ = try run(words[0], Array(words.dropFirst()), errors: errors)
             return nil
         } catch {
-            let text = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
-            return text.split(separator: "\n").last.map(String.init) ?? "\(error)"
+            return lastLine(of: errors) ?? "\(error)"
         }
     }
 }
