@@ -69,7 +69,7 @@ enum WebRTC: Workload {
                     needs: "chromium", limits: [Limit(.p50, .value(0.3))]),
                 contestant(
                     "in a new Chromium", ["first", "new", "\(times)"], needs: "chromium",
-                    limits: [Limit(.p50, .value(0.5))]),
+                    limits: [Limit(.p50, .value(0.3))]),
             ]
         }
         comparison.isPaced = true
