@@ -1,4 +1,4 @@
-public import BridgeEngine
+internal import BridgeEngine
 public import MediaCore
 
 /// The counts of a peer connection.
