@@ -1,10 +1,10 @@
-internal import Dispatch
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
 /// Holds a file's frame until it is due. Thread: any.
 final class Pacer: Sendable {
-    private let waiting = Mutex<[DispatchSemaphore]>([])
+    private let waiting = Mutex<[MonotonicSignal]>([])
 
     /// Whether a frame is held now.
     var isHolding: Bool { waiting.withLock { !$0.isEmpty } }
@@ -18,10 +18,10 @@ final class Pacer: Sendable {
         while true {
             let rest = due - clock.now
             guard rest > .zero else { return true }
-            let wake = DispatchSemaphore(value: 0)
+            let wake = MonotonicSignal()
             waiting.withLock { $0.append(wake) }
             if !isWanted() { wake.signal() }
-            let isReleased = wake.wait(timeout: .now() + rest.duration.dispatchInterval) == .success
+            let isReleased = wake.wait(for: rest.duration)
             waiting.withLock { $0.removeAll { $0 === wake } }
             if isReleased { return false }
         }

@@ -53,7 +53,7 @@ public final class WHIPSink: VideoSink, Sendable {
     private let configuration: Configuration
     private let backend = GStreamerBackend()
     /// Signalled to end a wait for the time at which media is due.
-    private let ending = DispatchSemaphore(value: 0)
+    private let ending = MonotonicSignal()
 
     /// Creates a sink. Does not connect.
     ///
@@ -173,7 +173,7 @@ public final class WHIPSink: VideoSink, Sendable {
         }
         let wait = due - .now
         guard wait > .zero, wait < .seconds(10) else { return }
-        if ending.wait(timeout: .now() + wait.dispatchInterval) == .success { ending.signal() }
+        if ending.wait(for: wait) { ending.signal() }
     }
 
     private func refuse(_ cause: DropCause) -> FrameDisposition {

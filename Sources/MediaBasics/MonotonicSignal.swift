@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
+/// Wakes one thread that waits until a time on the monotonic clock, so that setting the system
+/// clock has no effect. A semaphore of Dispatch has a limit on the system clock, and one that waits
+/// while that is set back an hour waits an hour.
+package final class MonotonicSignal: @unchecked Sendable {  // all state is behind the mutex
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var isSignalled = false
+
+    package init() {
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Ends the present wait, or else the next one.
+    package func signal() {
+        pthread_mutex_lock(mutex)
+        isSignalled = true
+        pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Waits for a signal.
+    ///
+    /// - Parameter moment: Nanoseconds on the monotonic clock at which the wait ends; `nil` for no
+    ///   limit.
+    /// - Returns: False if the time has come first.
+    @discardableResult func wait(until moment: UInt64?) -> Bool {
+        var time = timespec()
+        if let moment {
+            time.tv_sec = Int(moment / 1_000_000_000)
+            time.tv_nsec = Int(moment % 1_000_000_000)
+        }
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while !isSignalled {
+            if moment == nil {
+                pthread_cond_wait(condition, mutex)
+            } else if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT {
+                return false
+            }
+        }
+        isSignalled = false
+        return true
+    }
+
+    /// Waits for a signal.
+    ///
+    /// - Returns: False if there was none for so long.
+    package func wait(for limit: Duration) -> Bool {
+        let (seconds, attoseconds) = min(max(.zero, limit), .seconds(1_000_000_000)).components
+        let rest = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000
+        return wait(until: TimerThread.now + rest)
+    }
+}
