@@ -2,18 +2,24 @@ public import Testing
 
 /// What a probe that ran under GStreamer's `leaks` tracer has left, and what it said of its process.
 public enum Holdings {
-    /// The environment that makes GStreamer tell what is left, and end the process at a critical warning.
+    /// The environment that makes GStreamer tell what is left.
     public static let tracing = [
         "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
-        "G_DEBUG": "fatal-criticals",
     ]
 
-    /// Expects that no object is left, and that the lines `early` and `late`, each of names and numbers, tell of
-    /// as many descriptors and threads, and of as much memory: at most 5 MB more of the heap, which levels off.
+    /// Expects that nothing critical was told, that no object is left, and that the lines `early` and `late`, each of
+    /// names and numbers, tell of as many descriptors and threads, and of as much memory: at most 5 MB more of the
+    /// heap, which levels off.
     public static func check(
         _ result: ChildProcess.Result,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
+        // GStreamer 1.22's thread for RTCP is overtaken by a new source in one of a thousand sessions, and goes on
+        // with the next report.
+        let critical = result.errors.split(separator: "\n").filter {
+            $0.contains("-CRITICAL **") && !$0.contains("'version == hash_table->version' failed")
+        }
+        #expect(critical.isEmpty, "\(critical.prefix(5))", sourceLocation: sourceLocation)
         // GStreamer keeps the certificate of the process for its next connection.
         let left = result.errors.split(separator: "\n").filter {
             $0.contains(" object-alive,") && !$0.contains("new format string")
