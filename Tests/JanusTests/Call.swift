@@ -37,9 +37,11 @@ struct Call: Sendable {
 
     /// Starts `gst-bridge join`, by default on the server's machine.
     func join(
-        _ user: String, _ more: [String] = [], on machine: NetworkNamespace? = nil
+        _ user: String, _ more: [String] = [], on machine: NetworkNamespace? = nil,
+        environment: [String: String] = [:]
     ) throws -> ChildProcess {
-        try (machine ?? network.server).start(Tool.gstBridge, arguments(user, more))
+        try (machine ?? network.server).start(
+            Tool.gstBridge, arguments(user, more), environment: environment)
     }
 
     /// Starts `gst-bridge join` with a camera.

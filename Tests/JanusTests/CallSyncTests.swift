@@ -22,4 +22,27 @@ struct CallSyncTests {
             #expect(offsets.allSatisfy { abs($0) <= 40 }, "\(offsets)")
         }
     }
+
+    /// A sanitizer has to be the first library of a program.
+    @Test(.enabled(if: !Sanitizer.isActive))
+    func aClockThatIsSetDisturbsNeitherPicturesNorSound() async throws {
+        try await Call.run { call in
+            let film = try FlashAndBeepFilm(in: call.directory)
+            let clock = try await ShiftedClock(in: call.directory)
+            let bob = try call.join("bob", ["--record", try call.makeDirectory("of-bob")])
+            let alice = try call.join(
+                "alice", ["--capture", film.capture, "--codec", "h264"],
+                environment: clock.environment)
+            try await bob.waitsForPictures(of: "alice", seconds: 2)
+            for hours in [1, -1] {
+                try clock.set(hours: hours)
+                try await bob.waitsForPictures(of: "alice", seconds: 5)
+            }
+            let file = try #require(try await bob.report().files?.first)
+            _ = try await alice.report()
+            let offsets = try await FlashAndBeepFilm.offsets(in: file.path)
+            #expect(offsets.count >= 8)
+            #expect(offsets.allSatisfy { abs($0) <= 40 }, "\(offsets)")
+        }
+    }
 }
