@@ -122,7 +122,7 @@ struct CallTests {
     @Test func lostPicturesComeAgain() async throws {
         try await Call.run { call in
             let alice = try call.join("alice", sending: [])
-            let record = { try ["--record", call.makeDirectory("of-\($0)")] }
+            let record = { (user: String) in try ["--record", call.makeDirectory("of-\(user)")] }
             // Both miss what a busy machine does not send in time.
             let carol = try call.join("carol", record("carol"))
             let bob = try call.join("bob", record("bob"), on: call.network.client)
