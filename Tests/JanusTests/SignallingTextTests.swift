@@ -31,11 +31,13 @@ struct SignallingTextTests {
         #expect(JanusTransport.Configuration().silenceLimit == limits.silence.onThisMachine)
     }
 
-    @Test func requestsForFullIntraFramesAreTakenOut() {
+    @Test func feedbackThatTheServerIgnoresIsTakenOut() {
         let text =
-            "m=video 9 X 96\r\na=rtcp-fb:96 ccm fir\r\na=rtcp-fb:96 nack pli\r\na=rtcp-fb:* ccm fir\r\na=mid:v\r\n"
+            "m=video 9 X 96\r\na=rtcp-fb:96 ccm fir\r\na=rtcp-fb:96 nack pli\r\na=rtcp-fb:* ccm fir\r\n"
+            + "a=rtcp-fb:96 transport-cc\r\na=extmap:3 http://www.ietf.org/id/"
+            + "draft-holmer-rmcat-transport-wide-cc-extensions-01\r\na=mid:v\r\n"
         #expect(
-            SessionDescription.withoutFullIntraRequests(text)
+            SessionDescription.withoutUnusedFeedback(text)
                 == "m=video 9 X 96\r\na=rtcp-fb:96 nack pli\r\na=mid:v\r\n")
     }
 

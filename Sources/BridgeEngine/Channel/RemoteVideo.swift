@@ -40,6 +40,27 @@ final class RemoteVideo: Sendable {
         func set<Frame: PlayedFrame>(_ frame: inout Frame, isReady: Bool = true) {
             frame.delayPlayout(of: .video(track), by: delay, on: clock, isReady: isReady)
         }
+
+        /// The same for a picture that is shown next. Where the network's estimate of the times is corrected, one
+        /// may be due before the last: it follows that directly, as renderers take no other order.
+        func setShown(_ picture: inout VideoFrame) {
+            set(&picture)
+            guard let time = picture.runningTime else { return }
+            picture.runningTime = last.time.withLock { last in
+                let isCorrection = last.map { time <= $0 && $0 - time < Self.correction } ?? false
+                let due = isCorrection ? last.map { $0 + MediaTime(nanoseconds: 1000) } : time
+                last = due
+                return due
+            }
+        }
+
+        /// The time of the last picture.
+        private final class Last: Sendable {
+            let time = Mutex<MediaTime?>(nil)
+        }
+        private let last = Last()
+        /// The most that a correction goes back; what goes back further is a beginning.
+        private static let correction = MediaTime(seconds: 1)
     }
 
     /// Receives the decoded pictures.
@@ -71,7 +92,7 @@ final class RemoteVideo: Sendable {
             let size = frame.size
             decoded.note()
             meter.remember(size)
-            timing.set(&frame)
+            timing.setShown(&frame)
             video.consume(frame)
             onPicture.withLock { $0.take() }?(size)
             return .accepted
@@ -132,7 +153,7 @@ final class RemoteVideo: Sendable {
         if endsUnits { endUnits() }
         if isFirst { video.beginAnew() }
         let size = frame.size
-        timing.set(&frame)
+        timing.setShown(&frame)
         video.consume(frame)
         if isFirst { listener.onFirst(size) }
     }

@@ -51,6 +51,85 @@ extension Pad {
             { if let context = $0 { Unmanaged<AnyObject>.fromOpaque(context).release() } })
     }
 
+    /// Calls `isNew` with the number in a header extension of two bytes (RFC 8285, one-byte headers) of every
+    /// packet; where it is not new, the extension is taken out. On the streaming thread: it must return at once.
+    ///
+    /// - Parameters:
+    ///   - id: The local identifier of the extension, 1 to 14.
+    ///   - isNew: Gets the number.
+    package func filterNumbers(
+        ofExtension id: Int, _ isNew: @escaping @Sendable (UInt16) -> Bool
+    ) {
+        let filter = NumberFilter(id: UInt8(truncatingIfNeeded: id), isNew: isNew)
+        let mask = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
+        _ = mb_pad_add_probe(
+            pointer, GstPadProbeType(rawValue: mask),
+            { _, info, context in
+                guard let info, let context else { return GST_PAD_PROBE_OK }
+                return Unmanaged<NumberFilter>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    filter in
+                    guard
+                        info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0
+                    else { return filter.pass(gst_pad_probe_info_get_buffer(info)) }
+                    let list = gst_pad_probe_info_get_buffer_list(info)
+                    for place in 0..<(list.map { gst_buffer_list_length($0) } ?? 0)
+                    where filter.pass(gst_buffer_list_get(list, place)) != GST_PAD_PROBE_OK {
+                        return GST_PAD_PROBE_DROP
+                    }
+                    return GST_PAD_PROBE_OK
+                }
+            }, Unmanaged.passRetained(filter).toOpaque(),
+            { if let context = $0 { Unmanaged<AnyObject>.fromOpaque(context).release() } })
+    }
+
+    private final class NumberFilter: Sendable {
+        let id: UInt8
+        let isNew: @Sendable (UInt16) -> Bool
+
+        init(id: UInt8, isNew: @escaping @Sendable (UInt16) -> Bool) {
+            (self.id, self.isNew) = (id, isNew)
+        }
+
+        func pass(_ buffer: UnsafeMutablePointer<GstBuffer>?) -> GstPadProbeReturn {
+            guard let buffer, let first = buffer.word(at: 0), first & 0x1000 != 0 else {
+                return GST_PAD_PROBE_OK
+            }
+            let header = 12 + 4 * Int(first >> 8 & 0x0f)
+            guard buffer.word(at: header) == 0xbede, let words = buffer.word(at: header + 2) else {
+                return GST_PAD_PROBE_OK
+            }
+            var (at, isFirst) = (header + 4, true)
+            let end = at + 4 * Int(words)
+            while at < end, let pair = buffer.word(at: at) {
+                let (id, length) = (UInt8(pair >> 12), Int(pair >> 8 & 0x0f) + 1)
+                if id == 15 { break }
+                if id == 0 {
+                    at += 1
+                    continue
+                }
+                if id == self.id {
+                    let number = length == 2 && isFirst ? buffer.word(at: at + 1) : nil
+                    isFirst = false
+                    if number.map(isNew) != true, !clear(buffer, at, min(end, at + 1 + length)) {
+                        return GST_PAD_PROBE_DROP
+                    }
+                }
+                at += 1 + length
+            }
+            return GST_PAD_PROBE_OK
+        }
+
+        /// Makes padding of bytes; false if they cannot be changed.
+        private func clear(
+            _ buffer: UnsafeMutablePointer<GstBuffer>, _ start: Int, _ end: Int
+        ) -> Bool {
+            let object = UnsafeMutableRawPointer(buffer).assumingMemoryBound(to: GstMiniObject.self)
+            return gst_mini_object_is_writable(object) != 0
+                && gst_buffer_memset(buffer, gsize(start), 0, gsize(end - start))
+                    == gsize(end - start)
+        }
+    }
+
     private final class ResentFilter: Sendable {
         let payload: UInt16
         let admits: @Sendable (Int, UInt16) -> Bool

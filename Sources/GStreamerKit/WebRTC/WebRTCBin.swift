@@ -291,6 +291,27 @@ package final class WebRTCBin: Sendable {
         g_object_unref(session)
     }
 
+    /// Calls `isNew` with the transport-wide number of each packet of the peer, on the thread that receives it;
+    /// where it is not new, the packet is taken for one without. Call it when both descriptions are set.
+    ///
+    /// - Parameter id: The identifier of the number's header extension.
+    package func filterNumbers(
+        ofExtension id: Int, in pipeline: Pipeline,
+        _ isNew: @escaping @Sendable (UInt16) -> Bool
+    ) {
+        for inner in pipeline.elements where inner.factoryName == "rtpsession" {
+            inner.pad("recv_rtp_sink")?.filterNumbers(ofExtension: id, isNew)
+        }
+    }
+
+    /// Lets corrections of the times, which the sender's reports bring, take effect by and by: 5 ms a packet, less
+    /// than any two pictures are apart, so that none is due before the last.
+    package func correctTimesSlowly(in pipeline: Pipeline) {
+        for inner in pipeline.elements where inner.factoryName == "rtpbin" {
+            inner.set("max-ts-offset-adjustment", "5000000")
+        }
+    }
+
     /// Lets packets go out when they come, without the latency of the sources: they are on time already.
     package func sendAtOnce(in pipeline: Pipeline) {
         for inner in pipeline.elements where inner.factoryName == "clocksync" {

@@ -124,11 +124,13 @@ public struct JanusTransport: ChannelTransport {
                 message: "\(request.userID) is the name of a track, not of a user",
                 advice: "a name that does not end with ~track~ and a number")
         }
-        // Beside the signalling.
-        PeerConnection.prepare()
         let inbox = Inbox(receiver, label: "mediabridge.janus.\(request.userID)")
         let member = JanusMember(request, at: address, configuration, inbox)
-        do throws(EngineError) { try await member.join() } catch {
+        do throws(EngineError) {
+            try await PeerConnection.preparing { () async throws(EngineError) in
+                try await member.join()
+            }
+        } catch {
             inbox.letGo()
             await member.leave()
             throw error

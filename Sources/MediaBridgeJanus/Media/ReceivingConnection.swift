@@ -103,7 +103,7 @@ struct ReceivingConnection: Sendable {
             throw .broken("the Janus server has not offered what was asked for")
         }
         let videoMid = answer.plugindata?.data?.streams?.first { $0.type == "video" }?.mid
-        return (SessionDescription.withoutFullIntraRequests(jsep.sdp), videoMid)
+        return (SessionDescription.withoutUnusedFeedback(jsep.sdp), videoMid)
     }
 
     /// - Returns: Whether the server sends video.

@@ -1,13 +1,16 @@
 /// What this library reads and changes in session descriptions.
 enum SessionDescription {
-    /// Returns a description without the server's claim to take full intra requests. GStreamer would ask
-    /// for key frames by them alone, and Janus ignores them: a loss would freeze the picture for good.
-    static func withoutFullIntraRequests(_ text: String) -> String {
+    /// Returns a description without what the server offers and does not do. It ignores full intra requests,
+    /// but GStreamer would ask for key frames by them alone: a loss would freeze the picture for good. It takes
+    /// reports on packets of what it sends for nothing, and GStreamer would send twenty a second.
+    static func withoutUnusedFeedback(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline)
             .filter { line in
-                guard line.hasPrefix("a=rtcp-fb:") else { return true }
-                return !line.split(whereSeparator: \.isWhitespace).dropFirst()
-                    .starts(with: ["ccm", "fir"])
+                guard line.hasPrefix("a=rtcp-fb:") else {
+                    return !(line.hasPrefix("a=extmap:") && line.contains("transport-wide-cc"))
+                }
+                let kind = line.split(whereSeparator: \.isWhitespace).dropFirst()
+                return !kind.starts(with: ["ccm", "fir"]) && kind.first != "transport-cc"
             }
             .map { "\($0)\r\n" }.joined()
     }

@@ -231,7 +231,7 @@ extension PeerConnection {
             (parts.streams, parts.lines, parts.connectLimit) = (streams, places, limit)
             return parts.early
         }
-        link.setReports()
+        link.setReports(numbers: streams.lazy.compactMap(\.transportNumbers).first)
         events.begin()
         for candidate in early {
             link.bin.addCandidate(candidate.text, line: Self.line(of: candidate, places))

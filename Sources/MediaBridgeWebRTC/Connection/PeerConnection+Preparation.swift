@@ -1,15 +1,31 @@
+package import BridgeEngine
+internal import Dispatch
 internal import GStreamerKit
 internal import MediaBasics
 
 extension PeerConnection {
-    /// Does beforehand what the first connection of a process would wait for: the plugins are loaded and the
-    /// certificate of all connections is made, in 0.2 to 1 s. Does not block, and does nothing a second time.
-    package static func prepare() { _ = preparation }
+    /// Does, beside `body`, what the first connection of a process would wait for: the plugins are loaded and the
+    /// certificate of all connections is made, in 0.2 to 1 s. Returns when both are done: a process that exits
+    /// while the certificate is made crashes in OpenSSL. Afterwards it only calls `body`.
+    package static func preparing<R: Sendable>(
+        _ body: () async throws(EngineError) -> R
+    ) async throws(EngineError) -> R {
+        _ = preparation
+        let result: Result<R, EngineError>
+        do throws(EngineError) { result = .success(try await body()) } catch {
+            result = .failure(error)
+        }
+        await withCheckedContinuation { done in
+            preparation.notify(queue: .global()) { done.resume() }
+        }
+        return try result.get()
+    }
 
-    private static let preparation: SerialQueue = {
-        let queue = SerialQueue(label: "mediabridge.webrtc.preparation")
-        // A process that exits meanwhile would crash in OpenSSL: whoever waits for teardown waits for this.
-        GStreamer.countAsTeardown(on: queue) {
+    private static let preparation: DispatchGroup = {
+        let group = DispatchGroup()
+        group.enter()
+        GStreamer.countAsTeardown(on: SerialQueue(label: "mediabridge.webrtc.preparation")) {
+            defer { group.leave() }
             // What is missing is told by the first connection.
             _ = try? Pipeline(parsing: "webrtcbin nicesrc srtpenc")
             guard let pipeline = try? Pipeline(parsing: "dtlssrtpdec identity") else { return }
@@ -17,6 +33,6 @@ extension PeerConnection {
                 _ = try? pipeline.setStateAndWait(state, deadline: .seconds(5))
             }
         }
-        return queue
+        return group
     }()
 }

@@ -14,8 +14,14 @@ extension PeerPipeline {
     }
 
     /// Says how reports are made, when both descriptions are set.
-    func setReports() {
+    ///
+    /// - Parameter numbers: The identifier of the extension with transport-wide numbers; `nil` if there is none.
+    func setReports(numbers: Int?) {
         bin.reportAtOnce()
+        if let numbers {
+            let seen = SeenNumbers()
+            bin.filterNumbers(ofExtension: numbers, in: pipeline) { seen.isNew($0) }
+        }
         guard configuration.isPeerJanus else { return }
         bin.onOwnControlPacket { [weak self] packet in
             guard let self else { return }

@@ -39,6 +39,7 @@ final class PeerPipeline: Sendable {
         origin = SharedClock.now
         pipeline.useSharedClock(baseTime: origin)
         bin.disableUPnP()
+        bin.correctTimesSlowly(in: pipeline)
         for address in configuration.localAddresses { _ = bin.addLocalAddress(address) }
         if configuration.isRelayOnly { bin.relayOnly() }
         for server in configuration.servers {

@@ -54,7 +54,14 @@ public final class WebRTCServer: ChannelTransport {
     public func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
-        PeerConnection.prepare()
+        try await PeerConnection.preparing { () throws(EngineError) in
+            try serve(request, receiver)
+        }
+    }
+
+    private func serve(
+        _ request: ChannelRequest, _ receiver: any ChannelReceiver
+    ) throws(EngineError) -> any ChannelMembership {
         guard !request.userID.name.isEmpty else {
             throw EngineError(.invalidArgument, message: "a user of a server needs a name")
         }
