@@ -7,8 +7,8 @@ import Testing
     .deadline(minutes: 3), .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct SyncTests {
-    private func check(_ path: String) async throws {
-        let offsets = try await FlashAndBeepFilm.offsets(in: path)
+    private func check(_ record: () async throws -> String) async throws {
+        let offsets = try await FlashAndBeepFilm.offsets(inStepOf: record)
         #expect(offsets.count >= 3)
         #expect(offsets.allSatisfy { abs($0) <= 40 }, "\(offsets)")
     }
@@ -19,15 +19,18 @@ struct SyncTests {
                 let film = try FlashAndBeepFilm(in: directory)
                 let share = try await ServingProgram(
                     ["share", "--capture", film.capture], on: network.server)
-                let path = directory.file("played.mkv")
-                let recording = try await network.client.run(
-                    Tool.gstBridge,
-                    [
-                        "record", "--capture", "whep:\(share.origin)/whep \(ServingProgram.token)",
-                        "--frames", "160", path,
-                    ])
-                #expect(recording.status == 0, "\(recording.errors)")
-                try await check(path)
+                try await check {
+                    let path = directory.file("played.mkv")
+                    let recording = try await network.client.run(
+                        Tool.gstBridge,
+                        [
+                            "record", "--capture",
+                            "whep:\(share.origin)/whep \(ServingProgram.token)", "--frames", "160",
+                            path,
+                        ])
+                    #expect(recording.status == 0, "\(recording.errors)")
+                    return path
+                }
                 _ = try await share.end()
             }
         }
@@ -37,24 +40,25 @@ struct SyncTests {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let film = try FlashAndBeepFilm(in: directory)
-                let receive = try await ServingProgram(
-                    ["receive", "--record", directory.path], on: network.server)
-                let sending = try network.client.start(
-                    Tool.gstBridge,
-                    [
-                        "run", "--capture", film.capture, "--output",
-                        "whip:\(receive.origin)/whip \(ServingProgram.token)",
-                    ])
-                let begin = "1 sender  "
-                try await receive.waitForProgress(begin)
-                let before = receive.process.errors.ranges(of: begin).count
-                try await receive.process.waitForErrors(to: "receive for 6 s") {
-                    $0.ranges(of: begin).count >= before + 6
+                try await check {
+                    let receive = try await ServingProgram(
+                        ["receive", "--record", directory.path], on: network.server)
+                    let sending = try network.client.start(
+                        Tool.gstBridge,
+                        [
+                            "run", "--capture", film.capture, "--output",
+                            "whip:\(receive.origin)/whip \(ServingProgram.token)",
+                        ])
+                    let begin = "1 sender  "
+                    try await receive.waitForProgress(begin)
+                    let before = receive.process.errors.ranges(of: begin).count
+                    try await receive.process.waitForErrors(to: "receive for 6 s") {
+                        $0.ranges(of: begin).count >= before + 6
+                    }
+                    sending.send(signal: SIGINT)
+                    #expect(try await sending.end().status == 0)
+                    return try #require(try await receive.end().files?.first).path
                 }
-                sending.send(signal: SIGINT)
-                #expect(try await sending.end().status == 0)
-                let file = try #require(try await receive.end().files?.first)
-                try await check(file.path)
             }
         }
     }
