@@ -250,12 +250,17 @@ extension PeerConnection {
 
     /// Media flows. Thread: that of the events.
     private func connected() {
-        let (senders, monitor, link, limit) = parts.withLock { parts in
-            (parts.senders, parts.monitor, parts.link, parts.connectLimit.take())
+        let (senders, monitor, link, receiver, limit) = parts.withLock { parts in
+            (
+                parts.senders, parts.monitor, parts.link, parts.receiver,
+                parts.connectLimit.take()
+            )
         }
         limit?.cancel()
         guard let link else { return }
-        monitor?.begin(senders[.video], in: link)
+        monitor?.begin(senders[.video], in: link) { [weak receiver, weak link] in
+            if let receiver, let link { receiver.look(at: link.videoPackets) }
+        }
         senders.values.forEach { $0.open() }
     }
 

@@ -23,6 +23,8 @@ final class PeerMonitor: Sendable {
         var estimate: Int?
         var budget: ResendBudget?
         var beat: Heartbeat?
+        /// Called with each step.
+        var onStep: (@Sendable () -> Void)?
         /// Requests a key frame some time after a fall of the rate.
         var keyFrame: OneShotTimer?
         var isOver = false
@@ -48,12 +50,17 @@ final class PeerMonitor: Sendable {
     }
 
     /// Begins when media flows.
-    func begin(_ video: PeerSender?, in link: PeerPipeline) {
+    ///
+    /// - Parameter onStep: Called twice a second.
+    func begin(
+        _ video: PeerSender?, in link: PeerPipeline, onStep: @escaping @Sendable () -> Void
+    ) {
         heard()
         _ = link.bin.onControlPacket { [weak self] in self?.take($0) }
         let beat = Heartbeat(every: Self.interval, on: queue) { [weak self] in self?.step() }
         state.withLock { state in
             state.sender = video
+            state.onStep = onStep
             state.beat = state.isOver ? nil : beat
         }
         guard let video else { return }
@@ -129,6 +136,7 @@ final class PeerMonitor: Sendable {
             return end()
         }
         tellLimit(needingKeyFrame: needsKeyFrame)
+        state.withLock { $0.isOver ? nil : $0.onStep }?()
     }
 
     /// Tells the observer of another limit.

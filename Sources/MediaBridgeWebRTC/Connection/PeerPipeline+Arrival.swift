@@ -13,6 +13,13 @@ extension PeerPipeline {
         }
     }
 
+    /// The number of packets of video that have come.
+    var videoPackets: Int {
+        jitterBuffers(sources.withLock { $0 }).reduce(0) { sum, next in
+            next.1 == .video ? sum + (next.0.jitterBufferStatistics?.pushed ?? 0) : sum
+        }
+    }
+
     /// Says how reports are made, when both descriptions are set.
     ///
     /// - Parameter numbers: The identifier of the extension with transport-wide numbers; `nil` if there is none.

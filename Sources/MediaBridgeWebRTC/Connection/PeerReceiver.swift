@@ -18,6 +18,8 @@ final class PeerReceiver: Sendable {
     private struct State {
         var video = Counts()
         var audio = Counts()
+        /// What had come at the last look.
+        var last = (packets: 0, units: 0)
     }
     private let state = Mutex(State())
     private let agreed = Mutex<[MediaKind: PeerStream.Codec]>([:])
@@ -130,6 +132,19 @@ final class PeerReceiver: Sendable {
             }
             if kind == .video { state.video = counts } else { state.audio = counts }
         }
+    }
+
+    /// Asks for a key frame again where packets come and no unit: the depayloader asks once, and what it sent may
+    /// be lost. Called twice a second.
+    ///
+    /// - Parameter packets: The number of packets of video that have come.
+    func look(at packets: Int) {
+        let isStill = state.withLock { state in
+            let (last, units) = (state.last, state.video.balance.offered)
+            state.last = (packets, units)
+            return packets > last.packets && units == last.units
+        }
+        if isStill { requestKeyFrame() }
     }
 
     /// Asks the peer for a key frame.
