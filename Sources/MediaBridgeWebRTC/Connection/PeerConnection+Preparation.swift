@@ -5,8 +5,8 @@ internal import MediaBasics
 
 extension PeerConnection {
     /// Does, beside `body`, what the first connection of a process would wait for: the plugins are loaded and the
-    /// certificate of all connections is made, in 0.2 to 1 s. Returns when both are done: a process that exits
-    /// while the certificate is made crashes in OpenSSL. Afterwards it only calls `body`.
+    /// certificate of all connections is made, in 0.2 to 1 s. Returns when both are done. Afterwards it only
+    /// calls `body`.
     package static func preparing<R: Sendable>(
         _ body: () async throws(EngineError) -> R
     ) async throws(EngineError) -> R {
@@ -24,6 +24,7 @@ extension PeerConnection {
     private static let preparation: DispatchGroup = {
         let group = DispatchGroup()
         group.enter()
+        OpenSSLExit.prevent()
         GStreamer.countAsTeardown(on: SerialQueue(label: "mediabridge.webrtc.preparation")) {
             defer { group.leave() }
             // What is missing is told by the first connection.

@@ -22,6 +22,7 @@ final class PeerPipeline: Sendable {
     init(
         _ text: String, _ configuration: PeerConnection.Configuration, _ events: PeerEvents
     ) throws(PeerError) {
+        OpenSSLExit.prevent()
         do throws(PipelineError) {
             // Without it webrtcbin connects to nobody, and says so only in the log.
             for element in ["webrtcbin", "nicesrc", "dtlssrtpdec", "srtpenc"] {
