@@ -41,9 +41,8 @@ struct HostTests {
             try await withTestNetwork { network in
                 let host = try await Host(on: network)
                 let pictures = try NumberedPictures(in: directory)
-                let recordings = directory.file("of-alice")
-                try FileManager.default.createDirectory(
-                    atPath: recordings, withIntermediateDirectories: true)
+                // Made by the command.
+                let recordings = directory.file("recordings/of-alice")
                 let alice = try network.server.start(
                     Tool.gstBridge,
                     host.command(for: "alice") + [

@@ -85,7 +85,7 @@ struct JoinCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let record { try RecordingDirectory(path: record).check() }
+        if let record { try RecordingDirectory(path: record).create() }
         let outputs = self.outputs.map(Self.output)
         // A string that does not parse is told now, not when somebody sends.
         for output in outputs {
@@ -123,9 +123,9 @@ struct JoinCommand: AsyncParsableCommand {
             failure = error
         }
         if case .failure(let error) = reason { failure = error }
-        let statistics = await engine.statistics
         // The files are completed while the users are still there.
         await reception.endAll()
+        let statistics = await engine.statistics
         await engine.shutDown()
         await watching.value
         let outcome = await reception.outcome

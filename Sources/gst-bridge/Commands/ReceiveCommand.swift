@@ -46,7 +46,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let record { try RecordingDirectory(path: record).check() }
+        if let record { try RecordingDirectory(path: record).create() }
         // A string that does not parse is told now, not when somebody sends.
         for output in outputs { _ = try PipelineVideoSink(Reception.text(output, for: "name")) }
         let token = try options.effectiveToken()

@@ -5,14 +5,17 @@ import MediaBridge
 struct RecordingDirectory {
     let path: String
 
-    func check() throws(PipelineError) {
+    /// Creates the directory if there is none.
+    func create() throws(PipelineError) {
         var isDirectory: ObjCBool = false
+        try? FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true)
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),
             isDirectory.boolValue, access(path, W_OK) == 0
         else {
             throw PipelineError(
                 .notFound, message: "\(path) is no directory that can be written to",
-                advice: "mkdir -p \(path)")
+                advice: "another --record DIR")
         }
     }
 
