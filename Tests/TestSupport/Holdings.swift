@@ -8,10 +8,11 @@ public enum Holdings {
     ]
 
     /// Expects that nothing critical was told, that no object is left, and that the lines `early` and `late`, each of
-    /// names and numbers, tell of as many descriptors and threads, and of as much memory: at most 5 MB more of the
-    /// heap, which levels off.
+    /// names and numbers, tell of as many descriptors and threads, and of about as much memory.
+    ///
+    /// - Parameter heap: The kilobytes that the heap may grow until it levels off. Default 5 MB.
     public static func check(
-        _ result: ChildProcess.Result,
+        _ result: ChildProcess.Result, heap: Int = 5000,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         // GStreamer 1.22's thread for RTCP is overtaken by a new source in one of a thousand sessions, and goes on
@@ -33,7 +34,7 @@ public enum Holdings {
             lines.first { $0.first == "early" }, sourceLocation: sourceLocation)
         let late = try #require(lines.first { $0.first == "late" }, sourceLocation: sourceLocation)
         // Of a thread pool some come and go; twenty-five that each left one would be far beyond.
-        let most: [Substring: Int] = ["descriptors": 8, "threads": 8, "heap": 5000]
+        let most: [Substring: Int] = ["descriptors": 8, "threads": 8, "heap": heap]
         for place in stride(from: 2, to: min(early.count, late.count), by: 2) {
             guard let more = most[late[place - 1]] else { continue }
             let (before, after) = (Int(early[place]) ?? 0, Int(late[place]) ?? .max)

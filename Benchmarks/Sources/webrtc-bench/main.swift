@@ -7,6 +7,7 @@
 //   webrtc-bench units SECONDS              the same with units that are passed on
 //   webrtc-bench page SECONDS               gst-bridge share to the frame callback of its page
 //   webrtc-bench first new|warm TIMES       from the opening of the page to its first picture
+//   webrtc-bench narrow TIMES               how long the page stands still when its network falls
 //   webrtc-bench viewers COUNT SECONDS      gst-bridge share to many WHEPSources
 //
 // They print times in nanoseconds, one in each line, and shares of a core, `load sender 0.12`. The programs that
@@ -29,6 +30,7 @@ do {
     case ("page", 2): try await measurePage(seconds: number(words[1]))
     case ("first", 3):
         try await measureFirstPicture(times: number(words[2]), isBrowserNew: words[1] == "new")
+    case ("narrow", 2): try await measureNarrowing(times: number(words[1]))
     case ("viewers", 3):
         try await measureViewers(count: number(words[1]), seconds: number(words[2]))
     case ("camera", 2): try await fillSharedMemory(at: words[1])

@@ -5,7 +5,9 @@ enum WebRTC: Workload {
 
     static func comparisons(isFull: Bool, in media: Media) -> [Comparison] {
         let seconds = isFull ? 60 : 20
-        return [ways(seconds), viewers(seconds), opening(isFull ? 40 : 10)]
+        return [
+            ways(seconds), viewers(seconds), opening(isFull ? 40 : 10), narrowing(isFull ? 12 : 4),
+        ]
     }
 
     private static func ways(_ seconds: Int) -> Comparison {
@@ -70,6 +72,21 @@ enum WebRTC: Workload {
                 contestant(
                     "in a new Chromium", ["first", "new", "\(times)"], needs: "chromium",
                     limits: [Limit(.p50, .value(0.3))]),
+            ]
+        }
+        comparison.isPaced = true
+        return comparison
+    }
+
+    private static func narrowing(_ times: Int) -> Comparison {
+        var comparison = Comparison(
+            "webrtc-narrowing", "Standing still when the network falls from 3 Mbit/s to 600 kbit/s",
+            pieces: times, piece: "fall", figures: [.p50, .p95]
+        ) { times in
+            [
+                contestant(
+                    "share to its page in Chromium", ["narrow", "\(times)"], needs: "chromium",
+                    limits: [Limit(.p50, .value(1.5))])
             ]
         }
         comparison.isPaced = true

@@ -57,3 +57,38 @@ func measureFirstPicture(times: Int, isBrowserNew: Bool) async throws {
         }
     }
 }
+
+/// How long the page of `gst-bridge share` stands still when its network falls from 3 Mbit/s to 600 kbit/s: the
+/// sum of all that is longer than half a second without a new picture, in the twelve seconds behind the fall.
+/// The pictures need all of the 3 Mbit/s; a queue of 200 ms stands before the limit.
+func measureNarrowing(times: Int) async throws {
+    for _ in 0..<times {
+        try await Site.with { site in
+            let capture =
+                "videotestsrc is-live=true pattern=zone-plate kx2=20 ky2=20 kt=1 ! video/x-raw,"
+                + "width=\(Pictures.width),height=\(Pictures.height),framerate=\(Pictures.rate)/1 ! "
+                + "timeoverlay ! videoconvert"
+            _ = try await site.share(capture, ["--bitrate", "3M"])
+            try await withBrowser(on: site.network.client) { browser in
+                let page = try await browser.open(site.page)
+                try await page.evaluate("rig.shown(video)")
+                try await site.network.limit(to: 3000, to: site.network.client)
+                try await Task.sleep(for: .seconds(6))
+                try await page.evaluate(
+                    """
+                    globalThis.shown = [performance.now()];
+                    video.requestVideoFrameCallback(function next(now) {
+                      shown.push(now);
+                      video.requestVideoFrameCallback(next);
+                    })
+                    """)
+                try await site.network.limit(to: 600, to: site.network.client)
+                try await Task.sleep(for: .seconds(12))
+                let shown = try await page.evaluate(
+                    "[...shown, performance.now()]", as: [Double].self)
+                let still = zip(shown, shown.dropFirst()).map { $1 - $0 }.filter { $0 > 500 }
+                say("\(Int64(still.reduce(0, +) * 1e6))")
+            }
+        }
+    }
+}

@@ -30,14 +30,19 @@ struct Site {
         let capture =
             "shmsrc socket-path=\(socket) is-live=true do-timestamp=true ! video/x-raw,format=I420,"
             + "width=\(Pictures.width),height=\(Pictures.height),framerate=\(Pictures.rate)/1"
+        return (camera, try await share(capture))
+    }
+
+    /// Starts `gst-bridge share` of a capture on the server.
+    func share(_ capture: String, _ more: [String] = []) async throws -> ChildProcess {
         let share = try network.server.start(
             Self.command,
             [
                 "share", "--capture", capture, "--codec", "h264", "--token", token, "--listen",
                 "\(network.server.address):8080", "--report", "none", "--progress", "never",
-            ])
+            ] + more)
         try await share.waitForErrors(to: "print an address") { $0.contains("http://") }
-        return (camera, share)
+        return share
     }
 
     private var origin: String { "http://\(network.server.address):8080" }
