@@ -139,7 +139,7 @@ import Testing
         ("share --listen host.example:80", 64), ("share --codec av1", 64),
         ("share --open --token a", 64), ("share --token ä", 64), ("share --viewers 0", 64),
         ("share --turn host", 64), ("share --capture nosuchelement", 1), ("receive", 64),
-        ("receive --record /nonexistent/dir", 1), ("receive --output nosuchelement", 1),
+        ("receive --record /dev/null/dir", 1), ("receive --output nosuchelement", 1),
     ]
 
     @Test(arguments: wrongUsage) func wrongUsageIsTold(line: String, status: Int32) async throws {
