@@ -55,7 +55,7 @@ enum ProcessReport {
     /// Writes descriptors, threads, and kilobytes of the heap and of resident memory, in one line, once all
     /// pipelines are gone.
     static func say(_ name: String) async {
-        await GStreamer.waitForTeardown()
+        GStreamer.waitForTeardown()
         let counts = ["fd", "task"].map { folder in
             let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)")
             return names?.count ?? 0

@@ -73,7 +73,7 @@ struct PeerCycleProbe {
     }
 
     private static func report(_ name: String) async {
-        await GStreamer.waitForTeardown()
+        GStreamer.waitForTeardown()
         let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
             .count
         let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count

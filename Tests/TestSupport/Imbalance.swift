@@ -24,8 +24,13 @@ extension EngineStatistics {
         for (id, track) in local.merging(gone.tracks.latest, uniquingKeysWith: { a, _ in a }) {
             balances.append(("\(id)", track.balance))
             balances.append(("\(id), encoded", track.encoding))
+            balances.append(("\(id), decoded", track.decoding))
             balances += track.processing.map { ("\(id), \($0.key) processors", $0.value) }
         }
+        for (user, tracks) in remote {
+            balances += tracks.map { ("\(user)'s \($0.key), decoded", $0.value.decoding) }
+        }
+        balances += gone.remote.latest.map { ("gone \($0.key), decoded", $0.value.decoding) }
         balances += renderers.map { ("\($0.key)", $0.value.balance) }
         balances += gone.renderers.latest.map { ("\($0.key)", $0.value.balance) }
         balances += audioSinks.map { ("\($0.key)", $0.value.balance) }

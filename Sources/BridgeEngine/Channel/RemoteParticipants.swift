@@ -7,11 +7,15 @@ final class RemoteParticipants: Sendable {
     private struct Key: Hashable {
         let user: UserID
         let track: TrackID
+
+        var departed: EngineStatistics.RemoteTrack { .init(user: user, track: track) }
     }
     private struct State {
         var streams: [Key: RemoteVideo] = [:]
         var users: Set<UserID> = []
         var gone = Departed<EngineStatistics.RemoteTrack, EngineStatistics.Remote>()
+        /// Streams that were removed while the outcomes of their last units are not counted yet.
+        var leaving: [(key: Key, stream: RemoteVideo)] = []
         /// The membership in the present channel; `nil` before joining and after leaving.
         var membership: (any ChannelMembership)?
         /// What the channel was told that is wanted.
@@ -28,13 +32,19 @@ final class RemoteParticipants: Sendable {
             for (key, stream) in ended {
                 guard stream.video.isIdle else { continue }
                 streams[key] = nil
-                guard stream.received > 0 else { continue }
-                gone.add(.init(user: key.user, track: key.track), stream.counts(now: nil))
+                if stream.received > 0 { leaving.append((key, stream)) }
             }
             delays = delays.filter { entry in
                 users.contains(entry.key) || streams.keys.contains { $0.user == entry.key }
             }
             return Array(ended.values)
+        }
+
+        /// Keeps the final counts of a stream that was removed.
+        mutating func depart(_ stream: RemoteVideo) {
+            guard let place = leaving.firstIndex(where: { $0.stream === stream }) else { return }
+            let key = leaving.remove(at: place).key
+            gone.add(key.departed, stream.counts(now: nil))
         }
     }
     private let state = Mutex(State())
@@ -118,7 +128,10 @@ final class RemoteParticipants: Sendable {
 
     /// Ends the tracks that `prune` returns, outside the lock, because that releases their frames.
     private func end(_ prune: (inout State) -> [RemoteVideo]) {
-        state.withLock { prune(&$0) }.forEach { $0.beginAnew() }
+        for stream in state.withLock({ prune(&$0) }) {
+            stream.beginAnew()
+            stream.settled { [weak self] in self?.state.withLock { $0.depart(stream) } }
+        }
     }
 
     // MARK: Demand
@@ -264,7 +277,8 @@ final class RemoteParticipants: Sendable {
     }
 
     func addStatistics(to statistics: inout EngineStatistics, now: MediaTime) {
-        let (streams, gone) = state.withLock { ($0.streams, $0.gone) }
+        var (streams, gone, leaving) = state.withLock { ($0.streams, $0.gone, $0.leaving) }
+        for (key, stream) in leaving { gone.add(key.departed, stream.counts(now: now)) }
         for (key, stream) in streams where stream.received > 0 {
             statistics.remote[key.user, default: [:]][key.track] = stream.counts(now: now)
         }

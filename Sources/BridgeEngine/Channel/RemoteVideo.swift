@@ -138,6 +138,9 @@ final class RemoteVideo: Sendable {
         endUnits()
     }
 
+    /// Calls `body` when all outcomes of units before a ``beginAnew()`` are counted.
+    func settled(then body: @escaping @Sendable () -> Void) { decoder.settled(then: body) }
+
     private func endUnits() {
         decoder.end()
         video.endUnits()

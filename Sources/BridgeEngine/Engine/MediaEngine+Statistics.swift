@@ -102,6 +102,8 @@ extension EngineStatistics: WaitingCounts {
         renderers.values.map(\.waiting).reduce(0, +)
             + audioSinks.values.map(\.waiting).reduce(0, +)
             + local.values.map(\.waiting).reduce(0, +)
+            + remote.values.flatMap(\.values).map(\.decoding.waiting).reduce(0, +)
+            + gone.remote.latest.values.map(\.decoding.waiting).reduce(0, +)
             + (localAudio?.balance.waiting ?? 0) + outgoing.waiting + outgoingAudio.waiting
     }
 }

@@ -19,6 +19,12 @@ final class TrackDecoder: Sendable {
         /// The reference chain where units come in, and where they are decoded.
         var entered = ReferenceChain()
         var decoded = ReferenceChain()
+        /// The counts of decoders that no longer exist.
+        var lostBefore = 0
+        var surplusBefore = 0
+
+        var lostUnits: Int { lostBefore + (decoder?.lostUnits ?? 0) }
+        var pictureSurplus: Int { surplusBefore + (decoder?.pictureSurplus ?? 0) }
     }
     private let state = Mutex(State())
     private let backend: any MediaBackend
@@ -30,10 +36,10 @@ final class TrackDecoder: Sendable {
     private let units: Mailbox<EncodedVideoFrame>
     private let isOffline: Bool
     private let queueTimeout: Duration
+    /// Units that were to be decoded.
+    private let offered = Atomic<Int>(0)
     /// Units that no decoder took, by cause.
     private let drops = DropMeter()
-    /// Units that decoders took without producing a picture, of decoders that no longer exist.
-    private let lostBefore = Atomic<Int>(0)
     private static let depth = 32
 
     /// - Parameters:
@@ -63,6 +69,7 @@ final class TrackDecoder: Sendable {
     ///
     /// - Returns: Whether it is queued; what becomes of it later is counted here.
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        offered.add(1, ordering: .relaxed)
         let references = unit.references
         let (isNew, refusal, tells) = state.withLock { state -> (Bool, DropCause?, Bool) in
             defer { state.isWanted = true }
@@ -109,22 +116,24 @@ final class TrackDecoder: Sendable {
         }
     }
 
+    /// Calls `body` when the units so far are decoded and an ``end()`` is done. Returns at once.
+    func settled(then body: @escaping @Sendable () -> Void) { queue.async(body) }
+
     /// Returns when the units so far are decoded and an ``end()`` is done, or after `limit`.
     func settled(within limit: Duration) async { await queue.outcome(within: limit) {} }
 
-    /// The units that decoders took without producing a picture.
-    private var lostUnits: Int {
-        lostBefore.load(ordering: .relaxed) + (state.withLock { $0.decoder }?.lostUnits ?? 0)
-    }
-
-    /// Returns the counts of the units that were to be decoded.
+    /// Returns the counts of the units that were to be decoded; those in the decoder wait.
     ///
-    /// - Parameter pictures: The number of pictures that came of them.
+    /// - Parameter pictures: The number of pictures that came of them, read before.
     func balance(of pictures: Int) -> FrameBalance {
         var dropped = drops.all
-        dropped[.undecodable] += lostUnits
+        let surplus = state.withLock { state in
+            dropped[.undecodable] += state.lostUnits
+            return state.pictureSurplus
+        }
+        // Read last, so that no outcome is without its unit.
         return FrameBalance(
-            offered: pictures + dropped.total, delivered: pictures, dropped: dropped)
+            offered: offered.load(ordering: .relaxed) + surplus, delivered: pictures, dropped: dropped)
     }
 
     // MARK: On the queue
@@ -182,12 +191,11 @@ final class TrackDecoder: Sendable {
     }
 
     private func release() {
-        let decoder = state.withLock { state in
-            defer { (state.decoder, state.codec) = (nil, nil) }
-            return state.decoder
-        }
-        guard let decoder else { return }
+        guard let decoder = state.withLock({ $0.decoder }) else { return }
         decoder.stop()
-        lostBefore.add(decoder.lostUnits, ordering: .relaxed)
+        state.withLock { state in
+            (state.lostBefore, state.surplusBefore) = (state.lostUnits, state.pictureSurplus)
+            (state.decoder, state.codec) = (nil, nil)
+        }
     }
 }

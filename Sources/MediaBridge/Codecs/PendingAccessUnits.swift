@@ -17,6 +17,8 @@ final class PendingAccessUnits: Sendable {
         var pending: [Entry] = []
         var next = 0
         var lost = 0
+        /// Pictures of no pending unit, less units without a picture.
+        var surplus = 0
         var last: Entry?
     }
     private let state = Mutex(State())
@@ -47,6 +49,8 @@ final class PendingAccessUnits: Sendable {
                 let entry = Entry(
                     number: number, time: time, rotation: unit.rotation, live: unit.liveTiming)
                 state.pending.append(entry)
+            } else {
+                state.surplus -= 1
             }
             return number
         }
@@ -59,7 +63,11 @@ final class PendingAccessUnits: Sendable {
     func withdraw() {
         state.withLock { state in
             state.next -= 1
-            if state.pending.last?.number == state.next { state.pending.removeLast() }
+            if state.pending.last?.number == state.next {
+                state.pending.removeLast()
+            } else {
+                state.surplus += 1
+            }
         }
     }
 
@@ -74,6 +82,7 @@ final class PendingAccessUnits: Sendable {
         }
         return state.withLock { state in
             guard let place = state.pending.firstIndex(where: { $0.number == number }) else {
+                if state.last != nil { state.surplus += 1 }
                 return state.last
             }
             let found = state.pending.remove(at: place)
@@ -95,4 +104,6 @@ final class PendingAccessUnits: Sendable {
     }
 
     var lost: Int { state.withLock { $0.lost } }
+
+    var surplus: Int { state.withLock { $0.surplus } }
 }

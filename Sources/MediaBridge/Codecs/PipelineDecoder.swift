@@ -113,6 +113,8 @@ final class PipelineDecoder: VideoDecoder {
 
     var lostUnits: Int { ledger.lost }
 
+    var pictureSurplus: Int { ledger.surplus }
+
     func drain() {
         control.sync {
             guard close() else { return }

@@ -18,6 +18,11 @@ public protocol VideoDecoder: Sendable {
     /// those that refer to a missing unit.
     var lostUnits: Int { get }
 
+    /// The number of pictures that the decoder made up, such as repeated ones, less the number of accepted units
+    /// that contain no picture, such as parameter sets alone. So ``lostUnits`` and the delivered pictures add up
+    /// to the accepted units plus this.
+    var pictureSurplus: Int { get }
+
     /// Delivers the pictures that are held back for reordering. The next unit must not refer to
     /// earlier ones. Called on a queue where it may block; returns when the pictures have been
     /// delivered.
@@ -30,5 +35,6 @@ public protocol VideoDecoder: Sendable {
 
 extension VideoDecoder {
     public var lostUnits: Int { 0 }
+    public var pictureSurplus: Int { 0 }
     public func drain() {}
 }

@@ -27,7 +27,16 @@ final class ScriptedDecoders: Sendable {
         return semaphore
     }
 
-    private func hold() { gate.withLock { $0.take() }?.wait() }
+    /// Whether a decoder waits for the semaphore of ``block()``.
+    var isHeld: Bool { held.load(ordering: .acquiring) }
+
+    private func hold() {
+        guard let gate = gate.withLock({ $0.take() }) else { return }
+        held.store(true, ordering: .releasing)
+        gate.wait()
+        held.store(false, ordering: .releasing)
+    }
+    private let held = Atomic<Bool>(false)
     private let gate = Mutex<DispatchSemaphore?>(nil)
 
     private func note(_ call: String) { state.withLock { $0.calls.append(call) } }

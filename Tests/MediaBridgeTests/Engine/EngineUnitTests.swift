@@ -36,6 +36,7 @@ import Testing
             }
             func decode(_ unit: EncodedVideoFrame) -> FrameDisposition { decoder.decode(unit) }
             var lostUnits: Int { decoder.lostUnits }
+            var pictureSurplus: Int { decoder.pictureSurplus }
             func drain() { decoder.drain() }
             func stop() {
                 decoder.stop()
