@@ -133,7 +133,8 @@ final class TrackDecoder: Sendable {
         }
         // Read last, so that no outcome is without its unit.
         return FrameBalance(
-            offered: offered.load(ordering: .relaxed) + surplus, delivered: pictures, dropped: dropped)
+            offered: offered.load(ordering: .relaxed) + surplus, delivered: pictures,
+            dropped: dropped)
     }
 
     // MARK: On the queue

@@ -39,9 +39,10 @@ struct RemoteVideoTests {
         let receiver = try #require(transport.receiver)
         receiver.userJoined("anna")
         let hold = backend.decoders.block()
-        receiver.receive(EncodedVideoFrame.Codec.h264.unit(isKey: true), track: .main, from: "anna")
+        let h264 = EncodedVideoFrame.Codec.h264
+        receiver.receive(h264.unit(isKey: true), track: .main, from: "anna")
         while !backend.decoders.isHeld { await Task.yield() }
-        receiver.receive(EncodedVideoFrame.Codec.h264.unit(isKey: false), track: .main, from: "anna")
+        receiver.receive(h264.unit(isKey: false), track: .main, from: "anna")
         if receiverLeaves {
             try await engine.leaveChannel()
         } else {
