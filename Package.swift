@@ -40,10 +40,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.26.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
@@ -129,14 +128,14 @@ let package = Package(
                 argumentParser,
                 unixSignals,
                 .product(
-                    name: "FlyingFox", package: "FlyingFox",
-                    condition: .when(traits: ["Command"])),
-                .product(
-                    name: "FlyingSocks", package: "FlyingFox",
-                    condition: .when(traits: ["Command"])),
-                .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["Command"])),
+                .product(
+                    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Command"])),
+                .product(
+                    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Command"])),
+                .product(
+                    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Command"])),
             ],
             swiftSettings: settings
         ),

@@ -1,41 +1,33 @@
-import FlyingFox
-import FlyingSocks
-import Foundation
+import Glibc
 import HTTPTypes
 import MediaBridge
-import MediaBridgeWebRTC
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 import Synchronization
 
-/// An HTTP server, by FlyingFox, in front of a function that answers requests.
+/// An HTTP server in front of a function that answers requests.
+///
+/// What a stranger can hold is limited: the connections, the bytes of a request's head and of its body, and the time
+/// for each (``HTTPConversation``).
 final class HTTPDoor: Sendable {
-    typealias Answer =
-        @Sendable (HTTPTypes.HTTPRequest, [UInt8]) async -> (HTTPTypes.HTTPResponse, [UInt8])
+    typealias Answer = @Sendable (HTTPRequest, [UInt8]) async -> (HTTPResponse, [UInt8])
 
+    private struct State {
+        var listener: (any Channel)?
+        var isClosed = false
+        var connections: [ObjectIdentifier: any Channel] = [:]
+    }
+    private let state = Mutex(State())
     private let address: ListenAddress
-    private let server: HTTPServer
-    private let running = Mutex<Task<Void, Never>?>(nil)
+    private let answer: Answer
 
-    /// The seconds within which a request must be answered. An answer to an offer takes less than one, and
-    /// five at most while the first picture is awaited.
-    private static let timeout = 15.0
+    /// The most connections at once; each further one is closed at once.
+    private static let maximumConnections = 256
 
     init(_ address: ListenAddress, _ answer: @escaping Answer) {
         self.address = address
-        let handler = Handler(answer: answer)
-        switch address {
-        case .unix(let path): server = Self.server(sockaddr_un.unix(path: path), handler)
-        case .all(let port): server = Self.server(sockaddr_in6.inet6(port: port), handler)
-        case .ip4(let host, let port):
-            let address = try? sockaddr_in.inet(ip4: host, port: port)
-            server = Self.server(address ?? .inet(port: port), handler)
-        case .ip6(let host, let port):
-            let address = try? sockaddr_in6.inet6(ip6: host, port: port)
-            server = Self.server(address ?? .loopback(port: port), handler)
-        }
-    }
-
-    private static func server(_ address: some SocketAddress, _ handler: Handler) -> HTTPServer {
-        HTTPServer(address: address, timeout: timeout, logger: .disabled, handler: handler)
+        self.answer = answer
     }
 
     /// Begins to listen.
@@ -44,45 +36,83 @@ final class HTTPDoor: Sendable {
     /// - Throws: ``PipelineError`` if the address cannot be had.
     func open() async throws(PipelineError) -> UInt16? {
         removeStaleSocket()
-        let failure = Failure()
-        let listening = Task { [server] in try await server.waitUntilListening(timeout: 10) }
-        let task = Task { [server] in
-            do { try await server.run() } catch {
-                failure.error.withLock { $0 = error }
-                listening.cancel()
-            }
-        }
-        running.withLock { $0 = task }
-        do { try await listening.value } catch {
+        do {
+            let listener = try await bind()
+            state.withLock { $0.listener = listener }
+            return listener.localAddress?.port.map { UInt16($0) }
+        } catch {
             throw PipelineError(
                 .resourceFailed,
-                message: "nobody can listen at \(address): "
-                    + reason(failure.error.withLock { $0 } ?? error),
+                message: "nobody can listen at \(address): \(reason(error))",
                 advice: "--listen with another address or port")
-        }
-        switch await server.listeningAddress {
-        case .ip4(_, let port), .ip6(_, let port): return port
-        case .unix, nil: return nil
         }
     }
 
-    /// Why the server has ended.
-    private final class Failure: Sendable {
-        let error = Mutex<(any Error)?>(nil)
+    private func bind() async throws -> any Channel {
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Who has sent its request may close its half.
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture { try admit(channel) }
+            }
+        switch address {
+        case .unix(let path): return try await bootstrap.bind(unixDomainSocketPath: path).get()
+        case .ip4(let host, let port), .ip6(let host, let port):
+            return try await bootstrap.bind(host: host, port: Int(port)).get()
+        case .all(let port):
+            do {
+                return try await bootstrap.bind(host: "::", port: Int(port)).get()
+            } catch let error as IOError where error.errnoCode == EAFNOSUPPORT {
+                // A machine without IPv6.
+                return try await bootstrap.bind(host: "0.0.0.0", port: Int(port)).get()
+            }
+        }
+    }
+
+    private struct TooMany: Error {}
+
+    /// Prepares a connection.
+    ///
+    /// - Throws: An error if there are too many, which closes it.
+    private func admit(_ channel: any Channel) throws {
+        let id = ObjectIdentifier(channel)
+        let isAdmitted = state.withLock { state in
+            guard !state.isClosed, state.connections.count < Self.maximumConnections else {
+                return false
+            }
+            state.connections[id] = channel
+            return true
+        }
+        guard isAdmitted else { throw TooMany() }
+        channel.closeFuture.whenComplete { [weak self] _ in
+            // Released outside of the lock.
+            _ = self?.state.withLock { $0.connections.removeValue(forKey: id) }
+        }
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (16 * 1024, 64 * 1024)
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.configureHTTPServerPipeline(
+            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+        try pipeline.addHandler(HTTPConversation(answer))
     }
 
     private func reason(_ error: any Error) -> String {
-        if case SocketError.failed(_, let number, _) = error {
-            return String(cString: strerror(number))
-        }
-        return "\(error)"
+        guard let error = error as? IOError else { return "\(error)" }
+        return String(cString: strerror(error.errnoCode))
     }
 
     /// Stops listening and cuts the connections.
     func close() async {
-        await server.stop(timeout: 0)
-        await running.withLock({ $0.take() })?.value
-        if case .unix(let path) = address { unlink(path) }
+        let (listener, connections) = state.withLock { state in
+            state.isClosed = true
+            defer { state.listener = nil }
+            return (state.listener, Array(state.connections.values))
+        }
+        for channel in connections + [listener].compactMap(\.self) {
+            try? await channel.close().get()
+        }
+        if listener != nil, case .unix(let path) = address { unlink(path) }
     }
 
     /// A socket that a killed process has left would be in the way. One that somebody listens at stays.
@@ -91,83 +121,11 @@ final class HTTPDoor: Sendable {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        guard probe >= 0 else { return }
-        defer { Glibc.close(probe) }
-        let result = sockaddr_un.unix(path: path).withSockAddr { address, length in
-            connect(probe, address, length)
+        guard probe >= 0, let target = try? SocketAddress(unixDomainSocketPath: path) else {
+            return
         }
+        defer { Glibc.close(probe) }
+        let result = target.withSockAddr { connect(probe, $0, socklen_t($1)) }
         if result != 0, errno == ECONNREFUSED { unlink(path) }
     }
-}
-
-/// Translates between FlyingFox's requests and responses and those of HTTPTypes.
-private struct Handler: HTTPHandler {
-    let answer: HTTPDoor.Answer
-
-    func handleRequest(
-        _ request: FlyingFox.HTTPRequest
-    ) async throws -> FlyingFox.HTTPResponse {
-        guard let method = HTTPTypes.HTTPRequest.Method(request.method.rawValue) else {
-            return FlyingFox.HTTPResponse(statusCode: .badRequest)
-        }
-        var fields = HTTPFields()
-        for (header, value) in request.headers {
-            guard let name = HTTPField.Name(header.rawValue), header != .host else { continue }
-            fields.append(HTTPField(name: name, value: value))
-        }
-        let (body, isComplete) = try await body(of: request)
-        let translated = HTTPTypes.HTTPRequest(
-            method: method, scheme: "http", authority: request.headers[.host],
-            path: request.target.rawValue, headerFields: fields)
-        let (response, bytes) = await answer(translated, body)
-        var headers = HTTPHeaders()
-        for field in response.headerFields {
-            headers.addValue(field.value, for: HTTPHeader(field.name.rawName))
-        }
-        let status = HTTPStatusCode(response.status.code, phrase: response.status.reasonPhrase)
-        guard !isComplete else {
-            return FlyingFox.HTTPResponse(
-                statusCode: status, headers: headers, body: Data(bytes))
-        }
-        // The rest of the body must not be taken for the next request.
-        headers[HTTPHeader("Connection")] = "close"
-        return FlyingFox.HTTPResponse(
-            statusCode: status, headers: headers,
-            body: HTTPBodySequence(from: LastBody(bytes: bytes), count: bytes.count))
-    }
-
-    /// Reads a body, but no more of it than is of use.
-    private func body(
-        of request: FlyingFox.HTTPRequest
-    ) async throws -> (bytes: [UInt8], isComplete: Bool) {
-        var bytes: [UInt8] = []
-        let limit = WebRTCServer.maximumBodyLength
-        guard request.bodySequence.count ?? 0 <= limit else {
-            return ([UInt8](repeating: 0, count: limit + 1), false)
-        }
-        for try await chunk in request.bodySequence {
-            bytes.append(contentsOf: chunk)
-            if bytes.count > limit { return (bytes, false) }
-        }
-        return (bytes, true)
-    }
-}
-
-/// The last body of a connection: its end is an error, so that FlyingFox closes the connection.
-private struct LastBody: AsyncBufferedSequence {
-    typealias Element = UInt8
-    let bytes: [UInt8]
-
-    struct Iterator: AsyncBufferedIteratorProtocol {
-        var bytes: [UInt8]?
-
-        mutating func next() async throws -> UInt8? { throw SocketError.disconnected }
-
-        mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
-            guard let bytes = bytes.take() else { throw SocketError.disconnected }
-            return bytes
-        }
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(bytes: bytes) }
 }

@@ -1,0 +1,211 @@
+import HTTPTypes
+import MediaBridgeWebRTC
+import NIOCore
+import NIOHTTP1
+
+/// Reads the requests of one connection and writes their answers, one after the other.
+///
+/// The time for each step is limited, so a stranger who says nothing, half of a request, or takes no answer, is not
+/// kept. A body that is too long is answered before its end, and its rest is thrown away.
+final class HTTPConversation: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum Phase {
+        case waiting
+        case reading(HTTPRequestHead)
+        /// The request is read, and earlier answers are still on their way.
+        case read(HTTPRequestHead, isComplete: Bool)
+        /// The answer is awaited.
+        case answering
+        /// The last answer is on its way, or written; what comes is thrown away.
+        case ending
+    }
+    private var phase = Phase.waiting
+    /// The body of the present request, as far as it has come.
+    private var body: [UInt8] = []
+    private var deadline: Scheduled<Void>?
+    /// Completed when the latest answer is written.
+    private var written: EventLoopFuture<Void>?
+    private var isInputClosed = false
+    /// The number of the present request.
+    private var number = 0
+    private let answer: HTTPDoor.Answer
+
+    /// How long the head of the first request may take.
+    private static let firstHead = TimeAmount.seconds(10)
+    /// How long the head of a further request may take.
+    private static let nextHead = TimeAmount.seconds(60)
+    /// How long a body, an answer, and its way to the client may take, each. An answer to an offer takes less
+    /// than a second, and five at most while the first picture is awaited.
+    private static let step = TimeAmount.seconds(15)
+    /// How long the rest of a body is read, so that the client reads the answer before it meets a closed
+    /// connection.
+    private static let lingering = TimeAmount.seconds(2)
+    private static let maximumBody = WebRTCServer.maximumBodyLength
+
+    init(_ answer: @escaping HTTPDoor.Answer) { self.answer = answer }
+
+    // MARK: ChannelInboundHandler
+
+    func channelActive(context: ChannelHandlerContext) {
+        close(context, after: Self.firstHead)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        phase = .ending
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (unwrapInboundIn(data), phase) {
+        case (.head(let head), .waiting): begin(head, context)
+        case (.body(let bytes), .reading):
+            // One byte more than is allowed tells that it is too long.
+            body.append(
+                contentsOf: bytes.readableBytesView.prefix(Self.maximumBody + 1 - body.count))
+            if body.count > Self.maximumBody { finish(context, isComplete: false) }
+        case (.end, .reading): finish(context, isComplete: true)
+        default: break
+        }
+    }
+
+    /// Answers one at a time, so that a client that reads none makes none wait here.
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, case .read(let head, let isComplete) = phase {
+            ask(head, isComplete: isComplete, context)
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event {
+            isInputClosed = true
+            switch phase {
+            case .waiting: end(context)
+            case .reading, .ending: context.close(promise: nil)
+            case .read, .answering: break
+            }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    // MARK: Steps
+
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        (phase, body) = (.reading(head), [])
+        close(context, after: Self.step)
+        let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+        if length > Self.maximumBody {
+            body = [UInt8](repeating: 0, count: Self.maximumBody + 1)
+            finish(context, isComplete: false)
+        } else if head.headers[canonicalForm: "Expect"].contains("100-continue") {
+            let go = HTTPResponseHead(version: head.version, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(go)), promise: nil)
+        }
+    }
+
+    /// Handles a request that has been read.
+    ///
+    /// - Parameter isComplete: Whether its body has been read to its end.
+    private func finish(_ context: ChannelHandlerContext, isComplete: Bool) {
+        guard case .reading(let head) = phase else { return }
+        phase = .read(head, isComplete: isComplete)
+        if context.channel.isWritable { ask(head, isComplete: isComplete, context) }
+    }
+
+    /// Asks for the answer.
+    private func ask(
+        _ head: HTTPRequestHead, isComplete: Bool, _ context: ChannelHandlerContext
+    ) {
+        let body = self.body
+        (phase, self.body) = (.answering, [])
+        number += 1
+        let present = number
+        let isKept = isComplete && head.isKeepAlive
+        guard let request = Self.request(head) else {
+            return write(HTTPResponse(status: .badRequest), [], to: head, isKept: false, context)
+        }
+        let promise = context.eventLoop.makePromise(of: (HTTPResponse, [UInt8]).self)
+        promise.completeWithTask { [answer] in await answer(request, body) }
+        promise.futureResult.assumeIsolated().whenSuccess { [self] response, bytes in
+            guard present == number, case .answering = phase else { return }
+            write(response, bytes, to: head, isKept: isKept, context)
+        }
+        schedule(context, after: Self.step) { [self] in
+            write(HTTPResponse(status: .serviceUnavailable), [], to: head, isKept: false, context)
+        }
+    }
+
+    private func write(
+        _ response: HTTPResponse, _ bytes: [UInt8], to request: HTTPRequestHead, isKept: Bool,
+        _ context: ChannelHandlerContext
+    ) {
+        var head = HTTPResponseHead(
+            version: request.version,
+            status: .init(
+                statusCode: response.status.code, reasonPhrase: response.status.reasonPhrase))
+        for field in response.headerFields {
+            head.headers.add(name: field.name.rawName, value: field.value)
+        }
+        let isKept = isKept && !isInputClosed
+        head.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.count)")
+        head.headers.replaceOrAdd(name: "Connection", value: isKept ? "keep-alive" : "close")
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if request.method != .HEAD {
+            context.write(
+                wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+        }
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        written = promise.futureResult
+        // Set before, because the next request is read as soon as the end is written.
+        phase = isKept ? .waiting : .ending
+        close(context, after: isKept ? Self.nextHead : Self.step)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
+        if !isKept { end(context) }
+    }
+
+    /// Closes the connection behind the latest answer.
+    private func end(_ context: ChannelHandlerContext) {
+        phase = .ending
+        let written = written ?? context.eventLoop.makeSucceededVoidFuture()
+        written.assumeIsolated().whenComplete { [self] result in
+            guard case .success = result, !isInputClosed else {
+                return context.close(promise: nil)
+            }
+            context.close(mode: .output, promise: nil)
+            close(context, after: Self.lingering)
+        }
+    }
+
+    /// Closes the connection unless the next step is reached in time.
+    private func close(_ context: ChannelHandlerContext, after limit: TimeAmount) {
+        schedule(context, after: limit) { context.close(promise: nil) }
+    }
+
+    /// Sets what happens at the end of the time for the present step.
+    private func schedule(
+        _ context: ChannelHandlerContext, after limit: TimeAmount, _ body: @escaping () -> Void
+    ) {
+        deadline?.cancel()
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limit, body)
+    }
+
+    private static func request(_ head: HTTPRequestHead) -> HTTPRequest? {
+        guard let method = HTTPRequest.Method(head.method.rawValue) else { return nil }
+        var fields = HTTPFields()
+        for (name, value) in head.headers where name.lowercased() != "host" {
+            guard let name = HTTPField.Name(name) else { continue }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return HTTPRequest(
+            method: method, scheme: "http", authority: head.headers.first(name: "Host"),
+            path: head.uri, headerFields: fields)
+    }
+}
