@@ -5,8 +5,8 @@
 #endif
 
 /// Wakes one thread that waits until a time on the monotonic clock, so that setting the system
-/// clock has no effect. A semaphore of Dispatch has a limit on the system clock, and one that waits
-/// while that is set back an hour waits an hour.
+/// clock has no effect. A semaphore of Dispatch has its limit on the system clock: if that is set
+/// back an hour meanwhile, it waits an hour longer, and if it is set forward, not at all.
 package final class MonotonicSignal: @unchecked Sendable {  // all state is behind the mutex
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -63,9 +63,15 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
     /// Waits for a signal.
     ///
     /// - Returns: False if there was none for so long.
-    package func wait(for limit: Duration) -> Bool {
+    @discardableResult package func wait(for limit: Duration) -> Bool {
         let (seconds, attoseconds) = min(max(.zero, limit), .seconds(1_000_000_000)).components
         let rest = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000
         return wait(until: TimerThread.now + rest)
     }
+
+    /// Waits for a signal without a limit.
+    package func wait() { wait(until: nil) }
+
+    /// Blocks the calling thread for so long.
+    package static func pause(for duration: Duration) { MonotonicSignal().wait(for: duration) }
 }

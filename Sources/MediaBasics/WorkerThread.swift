@@ -14,12 +14,12 @@ package func currentThread() -> UInt { UInt(pthread_self()) }
 /// A pool thread of this process that serves one ``SerialQueue`` after another, and ends when none
 /// has needed it for a while.
 final class WorkerThread: Sendable {
-    private let wake = DispatchSemaphore(value: 0)
+    private let wake = MonotonicSignal()
     private let task: Mutex<SerialQueue?>
 
     private static let idle = Mutex<[WorkerThread]>([])
     /// Idle time after which a thread ends; the same as Dispatch's.
-    private static let idleTimeout = DispatchTimeInterval.seconds(5)
+    private static let idleTimeout = Duration.seconds(5)
 
     private init(for queue: SerialQueue) { task = Mutex(queue) }
 
@@ -45,7 +45,7 @@ final class WorkerThread: Sendable {
     /// Waits as an idle thread. Returns whether there is work; false ends the thread.
     private func isWanted() -> Bool {
         Self.idle.withLock { $0.append(self) }
-        if wake.wait(timeout: .now() + Self.idleTimeout) == .success { return true }
+        if wake.wait(for: Self.idleTimeout) { return true }
         let isLeft = Self.idle.withLock { idle in
             guard let place = idle.firstIndex(where: { $0 === self }) else { return false }
             idle.remove(at: place)

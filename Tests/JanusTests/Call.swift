@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,8 +14,15 @@ struct Call: Sendable {
     let network: TestNetwork
     let janus: JanusServer
     let directory: TemporaryDirectory
+    private let programs = Programs()
 
-    /// Runs `body` beside a server. Whatever runs in the network ends with it.
+    /// The programs that joined.
+    private final class Programs: Sendable {
+        let all = Mutex<[(user: String, program: ChildProcess)]>([])
+    }
+
+    /// Runs `body` beside a server. Whatever runs in the network ends with it; if `body` throws, its error tells
+    /// what the programs have said.
     static func run<R>(
         _ configuration: JanusServer.Configuration = .init(),
         _ body: (Call) async throws -> R
@@ -23,7 +31,13 @@ struct Call: Sendable {
             try await withTestNetwork { network in
                 let janus = try await JanusServer(
                     on: network.server, in: directory, configuration)
-                return try await body(Call(network: network, janus: janus, directory: directory))
+                let call = Call(network: network, janus: janus, directory: directory)
+                do { return try await body(call) } catch {
+                    let said = call.programs.all.withLock { $0 }
+                        .map { "\($0.user):\n\($0.program.errors)" }
+                    throw ChildProcess.Failure(
+                        description: (["\(error)"] + said).joined(separator: "\n\n"))
+                }
             }
         }
     }
@@ -40,8 +54,10 @@ struct Call: Sendable {
         _ user: String, _ more: [String] = [], on machine: NetworkNamespace? = nil,
         environment: [String: String] = [:]
     ) throws -> ChildProcess {
-        try (machine ?? network.server).start(
+        let program = try (machine ?? network.server).start(
             Tool.gstBridge, arguments(user, more), environment: environment)
+        programs.all.withLock { $0.append((user, program)) }
+        return program
     }
 
     /// Starts `gst-bridge join` with a camera.

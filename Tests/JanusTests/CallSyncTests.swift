@@ -32,6 +32,7 @@ struct CallSyncTests {
             let film = try FlashAndBeepFilm(in: call.directory)
             let clock = try await ShiftedClock(in: call.directory)
             let offsets = try await FlashAndBeepFilm.offsets {
+                try clock.set(hours: 0)
                 let bob = try call.join("bob", ["--record", try call.makeDirectory("of-bob")])
                 let alice = try call.join(
                     "alice", ["--capture", film.capture, "--codec", "h264"],

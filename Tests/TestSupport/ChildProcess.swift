@@ -15,6 +15,8 @@ public final class ChildProcess: Sendable {
 
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
+
+        public init(description: String) { self.description = description }
     }
 
     private struct State {

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MediaBasics
 internal import Synchronization
 
@@ -50,8 +49,8 @@ final class Mailbox<Item: Sendable>: Sendable {
         /// Whether posters may wait.
         var mayBlock = true
         var isDraining = false
-        /// One semaphore for each poster that waits for room.
-        var waiting: [DispatchSemaphore] = []
+        /// One signal for each poster that waits for room.
+        var waiting: [MonotonicSignal] = []
 
         mutating func place(_ item: Item, whenFull: WhenFull, depth: Int) -> Placement {
             var verdict = Verdict.taken
@@ -156,7 +155,7 @@ final class Mailbox<Item: Sendable>: Sendable {
 
     /// Sets whether posters may wait for room. If not, posters that wait now are woken and refused.
     func setMayBlock(_ mayBlock: Bool) {
-        let waiting = state.withLock { state -> [DispatchSemaphore] in
+        let waiting = state.withLock { state -> [MonotonicSignal] in
             state.mayBlock = mayBlock
             guard !mayBlock else { return [] }
             defer { state.waiting = [] }
@@ -168,31 +167,31 @@ final class Mailbox<Item: Sendable>: Sendable {
     var waitingItems: Int { state.withLock { $0.items.count + $0.kept.count } }
 
     private func wait(with item: Item, for limit: Duration) -> Verdict {
-        var deadline: DispatchTime?
+        var deadline: ContinuousClock.Instant?
         while true {
             let placement = place(item, whenFull: .wait(atMost: limit))
             if placement.needsWake { wake() }
             guard placement.verdict == .full else { return placement.verdict }
-            let end = deadline ?? .now() + limit.dispatchInterval
+            let end = deadline ?? .now + limit
             deadline = end
-            let semaphore = DispatchSemaphore(value: 0)
+            let signal = MonotonicSignal()
             let (isFull, waits) = state.withLock { state in
                 let isFull = state.isOpen && state.items.count >= depth
                 let waits = isFull && state.mayBlock
-                if waits { state.waiting.append(semaphore) }
+                if waits { state.waiting.append(signal) }
                 return (isFull, waits)
             }
             if isFull, !waits { return .full }
-            if waits, semaphore.wait(timeout: end) == .timedOut, giveUp(semaphore) {
+            if waits, !signal.wait(for: end - .now), giveUp(signal) {
                 return .full
             }
         }
     }
 
     /// - Returns: False if room was made for this poster just before the timeout.
-    private func giveUp(_ semaphore: DispatchSemaphore) -> Bool {
+    private func giveUp(_ signal: MonotonicSignal) -> Bool {
         state.withLock { state in
-            guard let place = state.waiting.firstIndex(where: { $0 === semaphore }) else {
+            guard let place = state.waiting.firstIndex(where: { $0 === signal }) else {
                 return false
             }
             state.waiting.remove(at: place)
@@ -206,7 +205,7 @@ final class Mailbox<Item: Sendable>: Sendable {
     }
 
     private func next() -> Item? {
-        let (item, waiter) = state.withLock { state -> (Item?, DispatchSemaphore?) in
+        let (item, waiter) = state.withLock { state -> (Item?, MonotonicSignal?) in
             guard let item = state.popFirst() else {
                 state.isDraining = false
                 return (nil, nil)

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
@@ -152,7 +151,7 @@ final class PublicationEncoder: Sendable {
             // Without a clock the source waits; an encoder does not tell when it has room again.
             let deadline = ContinuousClock.now + queueTimeout
             while disposition == .queueFull, ContinuousClock.now < deadline {
-                _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1))
+                MonotonicSignal.pause(for: .milliseconds(1))
                 disposition = encoder.encode(frame)
             }
         }

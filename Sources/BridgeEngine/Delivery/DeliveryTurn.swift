@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
@@ -18,7 +17,7 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
     }
     private final class Waiter: Sendable {
         let thread = currentThread()
-        let turn = DispatchSemaphore(value: 0)
+        let turn = MonotonicSignal()
     }
     private enum Entry {
         case entered, postponed
@@ -43,8 +42,7 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
             return .accepted
         case .entered: break
         case .waits(let waiter):
-            let deadline = DispatchTime.now() + timeout.dispatchInterval
-            if waiter.turn.wait(timeout: deadline) == .timedOut, giveUp(waiter) {
+            if !waiter.turn.wait(for: timeout), giveUp(waiter) {
                 return .dropped(.queueFull)
             }
         }

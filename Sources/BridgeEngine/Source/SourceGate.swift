@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
@@ -26,7 +25,7 @@ final class SourceGate<Frame: Sendable>: Sendable {
     private struct State {
         var phase = Phase.closed
         var held: [Frame] = []
-        var waiting: [DispatchSemaphore] = []
+        var waiting: [MonotonicSignal] = []
     }
     private let state = Mutex(State())
     private let isOpenNow = Atomic<Bool>(false)
@@ -98,10 +97,10 @@ final class SourceGate<Frame: Sendable>: Sendable {
     /// Decides about a frame. Blocks while the start is running and enough frames are stored.
     func enter(_ frame: Frame) -> Entry {
         if isOpen { return .passes }
-        let deadline = DispatchTime.now() + Self.decisionTimeout.dispatchInterval
+        let deadline = ContinuousClock.now + Self.decisionTimeout
         var isOverdue = false
         while true {
-            let semaphore = DispatchSemaphore(value: 0)
+            let signal = MonotonicSignal()
             let entry = state.withLock { state -> Entry? in
                 switch state.phase {
                 case .closed: return .refused(.notStarted)
@@ -112,15 +111,15 @@ final class SourceGate<Frame: Sendable>: Sendable {
                 // The start itself delivers frames, or does not return: waiting would not help.
                 case .deciding where isOverdue || executor.isCurrent: return .refused(.queueFull)
                 case .deciding, .emptying:
-                    state.waiting.append(semaphore)
+                    state.waiting.append(signal)
                     return nil
                 }
             }
             if let entry { return entry }
             if isOverdue {
-                semaphore.wait()
+                signal.wait()
             } else {
-                isOverdue = semaphore.wait(timeout: deadline) == .timedOut
+                isOverdue = !signal.wait(for: deadline - .now)
             }
         }
     }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
@@ -174,7 +173,7 @@ final class TrackDecoder: Sendable {
             // room again.
             let deadline = ContinuousClock.now + queueTimeout
             while disposition == .queueFull, ContinuousClock.now < deadline {
-                _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1))
+                MonotonicSignal.pause(for: .milliseconds(1))
                 disposition = decoder.decode(unit)
             }
         }

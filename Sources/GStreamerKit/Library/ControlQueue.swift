@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MediaBasics
 internal import Synchronization
 
@@ -42,7 +41,7 @@ final class ControlQueue: Sendable {
         within deadline: Duration, _ body: @escaping @Sendable () -> R
     ) -> R? {
         let result = Mutex<R?>(nil)
-        let done = DispatchSemaphore(value: 0)
+        let done = MonotonicSignal()
         let box = Box(result: consume result)
         let limit = allowed(deadline)
         post { [self] in
@@ -51,7 +50,7 @@ final class ControlQueue: Sendable {
             box.result.withLock { $0 = value }
             done.signal()
         }
-        guard done.wait(timeout: .now() + limit.dispatchInterval) == .success else {
+        guard done.wait(for: limit) else {
             isStuck.store(true, ordering: .relaxed)
             return nil
         }

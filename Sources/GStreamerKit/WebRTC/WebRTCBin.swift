@@ -1,5 +1,4 @@
 internal import CMediaBridge
-internal import Dispatch
 internal import MediaBasics
 
 /// A webrtcbin: one peer connection.
@@ -229,10 +228,10 @@ package final class WebRTCBin: Sendable {
         let encoders = pipeline.elements.filter { $0.factoryName == "dtlsenc" }
         _ = await pipeline.control.run(within: .milliseconds(500)) {
             for encoder in encoders {
-                let isSent = DispatchSemaphore(value: 0)
+                let isSent = MonotonicSignal()
                 encoder.pad("src")?.onBuffer { isSent.signal() }
                 mb_dtls_say_goodbye(encoder.pointer)
-                _ = isSent.wait(timeout: .now() + .milliseconds(50))
+                isSent.wait(for: .milliseconds(50))
             }
         }
     }

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// Passes pictures from a decoder's pipeline to the consumer, each with the time and the rotation
@@ -9,7 +9,7 @@ final class DecodedPictures: CaptureReceiver {
     private let isClosed = Atomic<Bool>(false)
     private let delivered = Atomic<Int>(0)
     /// Signalled at the end of the run.
-    private let ending = Mutex<DispatchSemaphore?>(nil)
+    private let ending = Mutex<MonotonicSignal?>(nil)
 
     init(_ ledger: PendingAccessUnits, to consumer: any VideoFrameConsumer) {
         self.ledger = ledger
@@ -22,11 +22,11 @@ final class DecodedPictures: CaptureReceiver {
     /// Pictures delivered so far.
     var count: Int { delivered.load(ordering: .relaxed) }
 
-    /// Returns a semaphore that is signalled at the next end of stream, or at the next error.
-    func expectEnd() -> DispatchSemaphore {
-        let semaphore = DispatchSemaphore(value: 0)
-        ending.withLock { $0 = semaphore }
-        return semaphore
+    /// Returns what is signalled at the next end of stream, or at the next error.
+    func expectEnd() -> MonotonicSignal {
+        let signal = MonotonicSignal()
+        ending.withLock { $0 = signal }
+        return signal
     }
 
     /// Called when no more pictures follow in this run.

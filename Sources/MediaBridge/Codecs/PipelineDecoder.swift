@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MediaBasics
 internal import Synchronization
 
@@ -120,7 +119,7 @@ final class PipelineDecoder: VideoDecoder {
             guard close() else { return }
             let end = pictures.expectEnd()
             source.endOfStream()
-            _ = end.wait(timeout: .now() + .seconds(3))
+            end.wait(for: .seconds(3))
             restart()
         }
     }

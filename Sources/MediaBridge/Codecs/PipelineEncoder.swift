@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MediaBasics
 internal import Synchronization
 
@@ -89,7 +88,7 @@ final class PipelineEncoder: VideoEncoder {
         if wasOpen {
             let end = units.expectEnd()
             source.endOfStream()
-            _ = end.wait(timeout: .now() + .seconds(3))
+            end.wait(for: .seconds(3))
         }
         units.close()
         capture.branches[0].discard()
@@ -119,7 +118,7 @@ final class PipelineEncoder: VideoEncoder {
             var live: LiveTiming?
             var isClosed = false
             /// Signalled at the end.
-            var end: DispatchSemaphore?
+            var end: MonotonicSignal?
         }
         private let state = Mutex(State())
         let consumer: any VideoFrameConsumer
@@ -138,10 +137,10 @@ final class PipelineEncoder: VideoEncoder {
             }
         }
 
-        func expectEnd() -> DispatchSemaphore {
-            let semaphore = DispatchSemaphore(value: 0)
-            state.withLock { $0.end = semaphore }
-            return semaphore
+        func expectEnd() -> MonotonicSignal {
+            let signal = MonotonicSignal()
+            state.withLock { $0.end = signal }
+            return signal
         }
 
         func ended() { state.withLock { $0.end }?.signal() }

@@ -1,5 +1,4 @@
 internal import BridgeEngine
-internal import Dispatch
 internal import GStreamerKit
 internal import MediaBasics
 public import MediaBridge
@@ -94,12 +93,12 @@ public final class WHIPSink: VideoSink, Sendable {
 
     /// Ends the session. Blocks for up to two seconds.
     public func shouldStop() throws {
-        let isOver = DispatchSemaphore(value: 0)
+        let isOver = MonotonicSignal()
         Task {
             await finish()
             isOver.signal()
         }
-        _ = isOver.wait(timeout: .now() + .seconds(5))
+        isOver.wait(for: .seconds(5))
     }
 
     /// Sends a picture. Throws the reason if the session has failed for good.
