@@ -18,7 +18,8 @@ import Testing
                 [
                     "run", "--capture",
                     "videotestsrc num-buffers=20 ! video/x-raw,width=64,height=48,framerate=10/1",
-                    "--output", "x264enc tune=zerolatency ! matroskamux ! filesink location=\(path)",
+                    "--output",
+                    "x264enc tune=zerolatency ! matroskamux ! filesink location=\(path)",
                 ], environment: clock.environment)
             #expect(result.status == 0, "\(result.errors)")
             #expect(try await MediaProbe(of: path).video?.frames == 20)

@@ -100,9 +100,10 @@ import Testing
         }
         let address = try #require(ServerAddress(server.address))
         let ended = Observed(false)
-        let session = try await JanusSession.open(
-            address, caFile: nil, token: nil, JanusSession.Limits()
-        ) { event in
+        var limits = JanusSession.Limits()
+        limits.request = .seconds(60)
+        let session = try await JanusSession.open(address, caFile: nil, token: nil, limits) {
+            event in
             if case .ended = event { ended.change { $0 = true } }
         }
         for _ in 0..<3 { try await session.confirm() }

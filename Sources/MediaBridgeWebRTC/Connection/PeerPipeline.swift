@@ -13,6 +13,8 @@ final class PeerPipeline: Sendable {
     let bin: WebRTCBin
     /// The time of the shared clock at the pipeline's running time zero.
     let origin: ClockTime
+    /// Of what is sent.
+    let timeline: SendTimeline
     /// What each source of the peer (SSRC) sends.
     let sources = Mutex<[UInt32: MediaKind]>([:])
     private let events: PeerEvents
@@ -38,6 +40,7 @@ final class PeerPipeline: Sendable {
         self.configuration = configuration
         self.events = events
         origin = SharedClock.now
+        timeline = SendTimeline(origin: MediaTime(origin))
         pipeline.useSharedClock(baseTime: origin)
         bin.disableUPnP()
         bin.correctTimesSlowly(in: pipeline)

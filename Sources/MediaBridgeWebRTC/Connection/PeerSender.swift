@@ -14,15 +14,13 @@ final class PeerSender: Sendable {
     let source: UInt32
     private let input: AppSource
     private let payloader: Pad
-    private let origin: ClockTime
+    private let timeline: SendTimeline
     private struct State {
         var isOpen = false
         var isClosed = false
         var chain = ReferenceChain()
         /// Of the last unit. Retained, so that no other caps can get the same identity.
         var caps: Caps?
-        /// What is added to the times of units that are not live.
-        var shift: MediaTime?
         var last: MediaTime?
         var balance = FrameBalance()
         var bytes = 0
@@ -42,7 +40,7 @@ final class PeerSender: Sendable {
         self.stream = stream
         self.source = source
         self.input = input
-        origin = link.origin
+        timeline = link.timeline
         input.configure(depth: Self.depth, dropsOldest: false)
         self.payloader = payloader
         payloader.onBuffer { [weak self] in self?.packets.add(1, ordering: .relaxed) }
@@ -114,7 +112,7 @@ final class PeerSender: Sendable {
                 return Self.count(.queueFull, in: &state)
             }
             guard admits(&state) else { return Self.count(.dropped(.needsKeyFrame), in: &state) }
-            let due = self.due(time, live, &state)
+            let due = timeline.due(time, live)
             guard let stamp = ClockTime(due), var buffer = own.take() else {
                 return Self.count(.dropped(.early), in: &state)
             }
@@ -135,16 +133,6 @@ final class PeerSender: Sendable {
             state.bytes += size
             return Self.count(.accepted, in: &state)
         }
-    }
-
-    /// Returns the running time of a unit in the pipeline.
-    private func due(_ time: MediaTime, _ live: LiveTiming?, _ state: inout State) -> MediaTime {
-        let zero = MediaTime(origin)
-        if let live { return time + live.clockOrigin - zero }
-        // What is not live is due when it comes.
-        let shift = state.shift ?? MediaTime(SharedClock.now) - zero - time
-        state.shift = shift
-        return time + shift
     }
 
     /// The counts so far.

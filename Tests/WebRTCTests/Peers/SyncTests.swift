@@ -10,12 +10,7 @@ struct SyncTests {
     private func check(_ record: () async throws -> String) async throws {
         let offsets = try await FlashAndBeepFilm.offsets(inStepOf: record)
         #expect(offsets.count >= 3)
-        // Measured where both programs have time: -0.3 to 16 ms.
-        withKnownIssue(
-            "a machine without time for either shifts one against the other", isIntermittent: true
-        ) {
-            #expect(offsets.allSatisfy { abs($0) <= 40 }, "\(offsets)")
-        }
+        #expect(offsets.allSatisfy { abs($0) <= 40 }, "\(offsets)")
     }
 
     @Test func eachFlashIsPlayedWithItsBeep() async throws {

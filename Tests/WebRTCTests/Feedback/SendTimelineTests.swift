@@ -1,0 +1,24 @@
+import MediaBridge
+import Testing
+
+@testable import class MediaBridgeWebRTC.SendTimeline
+
+struct SendTimelineTests {
+    private let timeline = SendTimeline(origin: MediaTime(seconds: 100))
+
+    /// The first picture is encoded for 300 ms, the first sound for none.
+    @Test func streamsThatAreNotLiveStayTogetherHoweverLateOneBegins() {
+        let sound = timeline.due(.zero, nil, now: MediaTime(seconds: 105))
+        let picture = timeline.due(.zero, nil, now: MediaTime(seconds: 105.3))
+        #expect(sound == MediaTime(seconds: 5) && picture == sound)
+        let later = timeline.due(MediaTime(seconds: 2), nil, now: MediaTime(seconds: 300))
+        #expect(later == MediaTime(seconds: 7))
+    }
+
+    @Test func liveUnitsAreDueWhenTheyWereCaptured() {
+        let live = LiveTiming(
+            clockOrigin: MediaTime(seconds: 103), latency: MediaTime(seconds: 0.1))
+        let due = timeline.due(MediaTime(seconds: 4), live, now: MediaTime(seconds: 900))
+        #expect(due == MediaTime(seconds: 7))
+    }
+}
