@@ -101,7 +101,7 @@ import Testing
         let address = try #require(ServerAddress(server.address))
         let ended = Observed(false)
         var limits = JanusSession.Limits()
-        limits.request = .seconds(60)
+        (limits.request, limits.socket.silence) = (.seconds(60), .seconds(60))
         let session = try await JanusSession.open(address, caFile: nil, token: nil, limits) {
             event in
             if case .ended = event { ended.change { $0 = true } }

@@ -90,7 +90,9 @@ public struct FlashAndBeepFilm: Sendable {
             "ffmpeg",
             [
                 "-v", "error", "-y", "-copyts", "-i", path, "-map", "0:a:0", "-af",
-                "aresample=async=1:first_pts=0", "-ac", "1", "-ar", "48000", "-f", "s16le", raw,
+                // Samples are where their times say: by default up to 0.1 s of difference is left.
+                "aresample=async=1:first_pts=0:min_hard_comp=0.005",
+                "-ac", "1", "-ar", "48000", "-f", "s16le", raw,
             ])
         return try Data(contentsOf: URL(filePath: raw)).withUnsafeBytes { bytes in
             let samples = bytes.bindMemory(to: Int16.self)
