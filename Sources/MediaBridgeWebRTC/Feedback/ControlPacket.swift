@@ -10,6 +10,8 @@ struct ControlPacket: Hashable, Sendable {
         var lostFraction: Double
         /// The number of packets that were ever lost.
         var lost: Int
+        /// The highest number of a packet that has come, going on past 65535.
+        var highest: UInt32
         /// The jitter of the arrival, in units of the stream's clock.
         var jitter: UInt32
         /// The time of the sender's report that the peer has seen last, and how long ago that was; in
@@ -61,6 +63,7 @@ struct ControlPacket: Hashable, Sendable {
                     lostFraction: Double(bytes[at + 4]) / 256,
                     // A signed number of 24 bits: duplicates make it negative.
                     lost: max(0, (Self.number(bytes, at + 5, 3) << 40) >> 40),
+                    highest: UInt32(Self.number(bytes, at + 8, 4)),
                     jitter: UInt32(Self.number(bytes, at + 12, 4)),
                     lastReport: UInt32(Self.number(bytes, at + 16, 4)),
                     sinceLastReport: UInt32(Self.number(bytes, at + 20, 4))))

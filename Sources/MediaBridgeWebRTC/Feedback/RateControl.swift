@@ -12,20 +12,29 @@ struct RateControl: Sendable {
     /// The most that was asked for.
     private let most: Int?
     private var estimate: Int?
-    /// The reported parts of lost packets since the last decision: their sum and number, and when the first
-    /// came that is not small.
-    private var loss = (sum: 0.0, count: 0)
+    /// The packets that the peer has reported on since the last decision, and when the first loss was reported
+    /// that is not small. Counted in packets: browsers report on each hole at once, and on few packets between.
+    private var loss = (lost: 0.0, expected: 0)
+    /// The highest number of a packet that was reported.
+    private var highest: UInt32?
     private var lossBegan: Double?
+    /// Whether the reports since the last look tell of lost packets, and when such ones came last.
+    private var hasLost = false
+    private var lossSeen = -Double.infinity
     /// When a loss made the target fall.
     private var lastLoss = -Double.infinity
     private static let least = 50_000
     /// How long a loss says nothing new after a fall, in seconds.
-    private static let lossInterval = 0.6
+    private static let lossInterval = 0.8
     /// The part of what arrives that is sent after a loss: what waits in the network has to get through as
     /// well, and a key frame.
     private static let caution = 0.45
     /// For how long reports are averaged, in seconds.
     private static let lossWindow = 0.12
+    /// The most packets that one report counts for.
+    private static let mostPackets = 5000
+    /// How long none may be lost within what counts as one loss, in seconds.
+    private static let lossPause = 0.15
     /// Above any video of one picture.
     private static let unlimited = 50_000_000
     /// The most by which the rate rises in a step of half a second.
@@ -41,7 +50,14 @@ struct RateControl: Sendable {
     mutating func note(_ packet: ControlPacket, of source: UInt32) {
         if let estimate = packet.estimate { self.estimate = estimate }
         for report in packet.reports where report.source == source {
-            loss = (loss.sum + report.lostFraction, loss.count + 1)
+            let step = Int32(bitPattern: report.highest &- (highest ?? report.highest &- 1))
+            highest = report.highest
+            hasLost = hasLost || report.lostFraction > 0
+            guard step > 0 else { continue }
+            let expected = min(Int(step), Self.mostPackets)
+            loss = (
+                loss.lost + report.lostFraction * Double(expected), loss.expected + expected
+            )
         }
     }
 
@@ -53,6 +69,11 @@ struct RateControl: Sendable {
     /// - Returns: Whether the target fell.
     mutating func fall(sent: Int, at now: Double) -> Bool {
         var next = usable ?? Self.unlimited
+        if hasLost {
+            (hasLost, lossSeen) = (false, now)
+        } else if lossBegan != nil, now - lossSeen > Self.lossPause {
+            (loss, lossBegan) = ((0, 0), nil)
+        }
         // What was sent before the last fall still gets lost for a while.
         if let lostFraction, lostFraction > 0.1, sent > 0, now - lastLoss > Self.lossInterval {
             // The first report counts packets of the time before.
@@ -93,8 +114,10 @@ struct RateControl: Sendable {
         return Double(target) < 0.6 * Double(before)
     }
 
-    /// The mean of what was reported; `nil` if nothing was.
-    private var lostFraction: Double? { loss.count == 0 ? nil : loss.sum / Double(loss.count) }
+    /// The part of the packets that was lost; `nil` if none was reported on.
+    private var lostFraction: Double? {
+        loss.expected == 0 ? nil : loss.lost / Double(loss.expected)
+    }
 
     /// What is left of the estimate for video; `nil` without an estimate.
     private var usable: Int? {

@@ -7,14 +7,17 @@ import Testing
 @Suite(.deadline(minutes: 1)) struct RateControlTests {
     private static let source: UInt32 = 7
 
-    private static func packet(loss: Double? = nil, estimate: Int? = nil) -> ControlPacket {
+    /// - Parameter count: The number of packets that it reports on.
+    private static func packet(
+        loss: Double? = nil, of count: UInt32 = 100, estimate: Int? = nil
+    ) -> ControlPacket {
         var packet = ControlPacket([])
         packet.estimate = estimate
         if let loss {
             packet.reports = [
                 .init(
-                    source: source, lostFraction: loss, lost: 1, jitter: 0, lastReport: 0,
-                    sinceLastReport: 0)
+                    source: source, lostFraction: loss, lost: 1, highest: count, jitter: 0,
+                    lastReport: 0, sinceLastReport: 0)
             ]
         }
         return packet
@@ -77,6 +80,38 @@ import Testing
         #expect(rate.target == low)
     }
 
+    /// A browser reports on each hole at once, and in between on few packets of which none is missing.
+    @Test func aLossIsThePartOfThePacketsAndNotOfTheReports() throws {
+        let rate = RateUnderTest(most: 3_000_000)
+        rate.note(Self.packet(loss: 0.8), of: Self.source)
+        #expect(!rate.fall(sent: 3_000_000, at: 10))
+        for step in 1...14 {
+            let isHole = step.isMultiple(of: 2)
+            rate.note(Self.packet(loss: isHole ? 0.8 : 0, of: isHole ? 40 : 1), of: Self.source)
+            let hasFallen = rate.fall(sent: 3_000_000, at: 10 + Double(step) / 100)
+            #expect(hasFallen == (step > 12))
+            if hasFallen { break }
+        }
+        let low = try #require(rate.target)
+        // A fifth arrives.
+        #expect((250_000...350_000).contains(low), "\(low)")
+    }
+
+    /// What a network drops when it changes says nothing of what it carries then.
+    @Test func aLossWithAPauseBehindItIsOver() {
+        let rate = RateUnderTest(most: 3_000_000)
+        rate.note(Self.packet(loss: 0.8), of: Self.source)
+        #expect(!rate.fall(sent: 3_000_000, at: 10))
+        for step in 1...3 {
+            rate.note(Self.packet(loss: 0, of: 10), of: Self.source)
+            #expect(!rate.fall(sent: 3_000_000, at: 10 + Double(step) / 10))
+        }
+        rate.note(Self.packet(loss: 0.8), of: Self.source)
+        #expect(!rate.fall(sent: 3_000_000, at: 10.4))
+        rate.note(Self.packet(loss: 0.8), of: Self.source)
+        #expect(rate.fall(sent: 3_000_000, at: 10.6))
+    }
+
     @Test func aSmallLossAndThatOfOthersChangeNothing() {
         let rate = RateUnderTest(most: 2_000_000)
         for _ in 0..<20 {
@@ -115,12 +150,22 @@ import Testing
 /// A rate control that expectations can change.
 private final class RateUnderTest {
     private var rate: RateControl
+    private var highest: UInt32?
 
     init(most: Int?) { rate = RateControl(most: most) }
 
     var target: Int? { rate.target }
     var limit: VideoLimit { rate.limit }
-    func note(_ packet: ControlPacket, of source: UInt32) { rate.note(packet, of: source) }
+    /// Notes a packet whose reports tell the number of packets since the last one.
+    func note(_ packet: ControlPacket, of source: UInt32) {
+        var packet = packet
+        for index in packet.reports.indices where packet.reports[index].source == source {
+            // It passes zero in every test.
+            highest = (highest ?? .max - 50) &+ packet.reports[index].highest
+            packet.reports[index].highest = highest ?? 0
+        }
+        rate.note(packet, of: source)
+    }
     func fall(sent: Int, at now: Double) -> Bool { rate.fall(sent: sent, at: now) }
     func step(sent: Int) -> Bool { rate.step(sent: sent) }
 }
