@@ -76,7 +76,8 @@ struct CrowdTests {
                 Tool.built("CallProbe"), ["joins", call.janus.url],
                 environment: Holdings.tracing, within: .seconds(120))
             #expect(result.status == 0, "\(result.errors.suffix(2000))")
-            try Holdings.check(result)
+            // Ten, thirty and sixty rounds end with 21, 25 and 28 MB.
+            try Holdings.check(result, heap: 12_000)
         }
     }
 }
