@@ -102,6 +102,8 @@ import Testing
         let ended = Observed(false)
         var limits = JanusSession.Limits()
         (limits.request, limits.socket.silence) = (.seconds(60), .seconds(60))
+        // The requests are the test's alone.
+        limits.keepAlive = .seconds(600)
         let session = try await JanusSession.open(address, caFile: nil, token: nil, limits) {
             event in
             if case .ended = event { ended.change { $0 = true } }

@@ -59,8 +59,8 @@ final class RemoteVideo: Sendable {
             let time = Mutex<MediaTime?>(nil)
         }
         private let last = Last()
-        /// The most that a correction goes back; what goes back further is a beginning.
-        private static let correction = MediaTime(seconds: 1)
+        /// The most that a correction goes back; what goes back further is of another clock.
+        private static let correction = MediaTime(seconds: 30)
     }
 
     /// Receives the decoded pictures.

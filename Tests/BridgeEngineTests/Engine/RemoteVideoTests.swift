@@ -15,7 +15,7 @@ struct RemoteVideoTests {
         try await engine.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: "anna")
         try await engine.joinChannel("room", userID: "ben", role: .audience)
         let receiver = try #require(transport.receiver)
-        let due = [100, 133, 113, 133, 200, 200, 233]
+        let due = [100, 133, 113, 133, 200, 200, 233, -4000, 250]
         for (number, milliseconds) in due.enumerated() {
             receiver.receive(try frame(milliseconds), track: .main, from: "anna")
             await sink.rendered(number + 1)
@@ -25,6 +25,7 @@ struct RemoteVideoTests {
         // It is in time again as soon as it can be.
         #expect(times[4] - times[0] == MediaTime(.milliseconds(100)))
         #expect(times[6] - times[0] == MediaTime(.milliseconds(133)))
+        #expect(times[8] - times[0] == MediaTime(.milliseconds(150)))
         await engine.shutDown()
     }
 
