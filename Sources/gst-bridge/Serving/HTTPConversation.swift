@@ -28,8 +28,6 @@ final class HTTPConversation: ChannelInboundHandler {
     /// Completed when the latest answer is written.
     private var written: EventLoopFuture<Void>?
     private var isInputClosed = false
-    /// The number of the present request.
-    private var number = 0
     private let answer: HTTPDoor.Answer
 
     /// How long the head of the first request may take.
@@ -126,8 +124,6 @@ final class HTTPConversation: ChannelInboundHandler {
     ) {
         let body = self.body
         (phase, self.body) = (.answering, [])
-        number += 1
-        let present = number
         let isKept = isComplete && head.isKeepAlive
         guard let request = Self.request(head) else {
             return write(HTTPResponse(status: .badRequest), [], to: head, isKept: false, context)
@@ -135,7 +131,8 @@ final class HTTPConversation: ChannelInboundHandler {
         let promise = context.eventLoop.makePromise(of: (HTTPResponse, [UInt8]).self)
         promise.completeWithTask { [answer] in await answer(request, body) }
         promise.futureResult.assumeIsolated().whenSuccess { [self] response, bytes in
-            guard present == number, case .answering = phase else { return }
+            // It may come too late.
+            guard case .answering = phase else { return }
             write(response, bytes, to: head, isKept: isKept, context)
         }
         schedule(context, after: Self.step) { [self] in
