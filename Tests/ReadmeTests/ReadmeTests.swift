@@ -57,15 +57,22 @@ struct ReadmeTests {
     }
 
     @Test func theCallOfTheSecondRungRecordsItsFrames() async throws {
-        try await Self.inDirectory { directory in
-            try await Example.oneCall()
-            #expect(try await MediaProbe(of: directory.file("two.mkv")).video?.frames == 90)
+        try await withTemporaryDirectory { directory in
+            await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                try enter(path)
+                try await Example.oneCall()
+            }
+            let probe = try await MediaProbe(of: directory.file("two.mkv"))
+            #expect(probe.video?.frames == 90)
         }
     }
 
     @Test func theRecordingOfTheThirdRungHasItsFramesWithoutColours() async throws {
-        try await Self.inDirectory { directory in
-            try await Example.plan()
+        try await withTemporaryDirectory { directory in
+            await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                try enter(path)
+                try await Example.plan()
+            }
             let path = directory.file("three.mkv")
             #expect(try await MediaProbe(of: path).video?.frames == 90)
             let colour = try await MediaProbe.colour(of: path)
@@ -79,8 +86,11 @@ struct ReadmeTests {
     }
 
     @Test func theLoopOfTheArticleRecordsItsFramesWithTheLine() async throws {
-        try await Self.inDirectory { directory in
-            try await Example.sequence()
+        try await withTemporaryDirectory { directory in
+            await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                try enter(path)
+                try await Example.sequence()
+            }
             let path = directory.file("three.mkv")
             #expect(try await MediaProbe(of: path).video?.frames == 90)
             let luma = try await MediaProbe.luma(of: path, columns: 1, rows: 360)
@@ -93,14 +103,17 @@ struct ReadmeTests {
     }
 
     @Test func theUnitsOfTheArticleAreTheStartOfTheFilm() async throws {
-        try await Self.inDirectory { directory in
+        try await withTemporaryDirectory { directory in
             try await Tool.check(
                 "gst-launch-1.0",
                 [
                     "-q", "videotestsrc", "num-buffers=90", "!", "x264enc", "key-int-max=30", "!",
                     "mp4mux", "!", "filesink", "location=\(directory.file("film.mp4"))",
                 ])
-            try await Example.units()
+            await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                try enter(path)
+                try await Example.units()
+            }
             let (film, start) = try await (
                 MediaProbe.packets(of: directory.file("film.mp4")),
                 MediaProbe.packets(of: directory.file("start.mkv"))
@@ -110,8 +123,11 @@ struct ReadmeTests {
     }
 
     @Test func theEngineOfTheArticleRecordsItsFramesWithoutColours() async throws {
-        try await Self.inDirectory { directory in
-            try await Example.engine()
+        try await withTemporaryDirectory { directory in
+            await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                try enter(path)
+                try await Example.engine()
+            }
             let path = directory.file("four.mkv")
             #expect(try await MediaProbe(of: path).video?.frames == 90)
             let colour = try await MediaProbe.colour(of: path)
@@ -120,8 +136,11 @@ struct ReadmeTests {
     }
 
     @Test func theRecordingBeginsBeforeItWasStarted() async throws {
-        try await Self.inDirectory { directory in
-            try await Example.recording()
+        try await withTemporaryDirectory { directory in
+            await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                try enter(path)
+                try await Example.recording()
+            }
             let probe = try await MediaProbe(of: directory.file("five.mkv"))
             // Three seconds at 30 frames a second, of which a slow machine may lose some.
             #expect((probe.video?.frames ?? 0) > 45 && (probe.audio?.frames ?? 0) > 75)
@@ -131,20 +150,26 @@ struct ReadmeTests {
     }
 
     @Test func theSoundOfTheArticleIsWrittenHalfAsLoud() async throws {
-        try await Self.inDirectory { directory in
-            try await Example.sound()
-            let path = directory.file("quiet.flac")
-            #expect(try await MediaProbe.audioSamples(of: path) == 102_400)
+        try await withTemporaryDirectory { directory in
+            await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                try enter(path)
+                try await Example.sound()
+            }
+            let samples = try await MediaProbe.audioSamples(of: directory.file("quiet.flac"))
+            #expect(samples == 102_400)
         }
     }
 
     @Test func theFilmOfTheArticleGivesPicturesAndSound() async throws {
-        try await Self.inDirectory { directory in
+        try await withTemporaryDirectory { directory in
             try await Clip().make(at: directory.file("film.mkv"))
-            let engine = MediaEngine()
-            try await Example.film(engine)
-            #expect(await engine.isAudioEnabled)
-            await engine.shutDown()
+            await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                try enter(path)
+                let engine = MediaEngine()
+                try await Example.film(engine)
+                #expect(await engine.isAudioEnabled)
+                await engine.shutDown()
+            }
         }
     }
 
@@ -181,14 +206,11 @@ struct ReadmeTests {
             try Example.planes(frame)
         }
     }
+}
 
-    /// The examples write to where they are run.
-    static func inDirectory(_ body: (TemporaryDirectory) async throws -> Void) async throws {
-        let before = FileManager.default.currentDirectoryPath
-        try await withTemporaryDirectory { directory in
-            #expect(FileManager.default.changeCurrentDirectoryPath(directory.path))
-            defer { _ = FileManager.default.changeCurrentDirectoryPath(before) }
-            try await body(directory)
-        }
-    }
+/// Makes a directory the current one of this process, as the examples write to where they are run.
+/// Only a process that runs nothing else may call it: a program that another test starts meanwhile
+/// begins in the same directory, and has none once it is removed.
+func enter(_ path: String) throws {
+    try #require(FileManager.default.changeCurrentDirectoryPath(path))
 }

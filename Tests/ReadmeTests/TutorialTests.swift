@@ -60,9 +60,12 @@ extension ReadmeTests {
         }
 
         @Test func theCallsSeeAndChangeTheirFrames() async throws {
-            try await ReadmeTests.inDirectory { directory in
-                try await Tutorial.seeing()
-                try await Tutorial.changing()
+            try await withTemporaryDirectory { directory in
+                await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                    try enter(path)
+                    try await Tutorial.seeing()
+                    try await Tutorial.changing()
+                }
                 let path = directory.file("half.mkv")
                 #expect(try await MediaProbe(of: path).video?.frames == 60)
                 let luma = try await MediaProbe.luma(of: path, columns: 1, rows: 4)
@@ -71,8 +74,11 @@ extension ReadmeTests {
         }
 
         @Test func theRingKeepsTheLastTwoSecondsWithTheBar() async throws {
-            try await ReadmeTests.inDirectory { directory in
-                try await Tutorial.recording()
+            try await withTemporaryDirectory { directory in
+                await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                    try enter(path)
+                    try await Tutorial.recording()
+                }
                 let files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
                 #expect(files.sorted() == ["ring-00003.mkv", "ring-00004.mkv"])
                 let last = directory.file("ring-00004.mkv")
@@ -84,8 +90,11 @@ extension ReadmeTests {
         }
 
         @Test func theCameraChangesWithinOneFile() async throws {
-            try await ReadmeTests.inDirectory { directory in
-                try await Tutorial.engine()
+            try await withTemporaryDirectory { directory in
+                await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                    try enter(path)
+                    try await Tutorial.engine()
+                }
                 let brightness = try await MediaProbe.meanLuma(of: directory.file("change.mkv"))
                 #expect((brightness.first ?? 0) > 200 && (brightness.last ?? 255) < 50)
             }
