@@ -37,8 +37,12 @@ extension PeerPipeline {
         }
     }
 
-    /// Notes what a source sends, and asks for its lost packets if it is video. In a bundle webrtcbin does for
-    /// all sources what was said of one of them.
+    /// How fast corrections of the times of sound take effect, in nanoseconds a packet: slower than what
+    /// ``AudioContinuity`` takes for times of arrival, by which sound cannot be kept in step with pictures.
+    private static let soundCorrection = "1000000"
+
+    /// Notes what a source sends. Asks for its lost packets if it is video: in a bundle webrtcbin does for all
+    /// sources what was said of one of them.
     func note(source: UInt32, sends kind: MediaKind) {
         let kinds = sources.withLock { sources in
             sources[source] = kind
@@ -46,6 +50,7 @@ extension PeerPipeline {
         }
         for (buffer, kind) in jitterBuffers(kinds) {
             buffer.set("do-retransmission", kind == .video ? "true" : "false")
+            if kind == .audio { buffer.set("max-ts-offset-adjustment", Self.soundCorrection) }
         }
     }
 

@@ -124,6 +124,23 @@ import Testing
         #expect(corrections == [.inserted(samples: 144)])
     }
 
+    /// As a receiver corrects the times of what a network brought.
+    @Test func timesThatAreCorrectedByAMillisecondABlockAreKeptTo() throws {
+        var continuity = AudioContinuity()
+        var shift = 0.0
+        for index in 0..<600 {
+            if (100..<160).contains(index) { shift -= 0.001 }
+            if (400..<460).contains(index) { shift += 0.001 }
+            let block = try block(index, jitter: shift)
+            let end = try #require(block.runningTime) + block.duration
+            _ = continuity.feed(block)
+            let reached = try #require(continuity.expectedTime)
+            #expect(abs((reached - end).seconds) <= 0.009, "block \(index)")
+        }
+        let time = try #require(continuity.expectedTime)
+        #expect(abs(time.seconds - 6) <= 0.002)
+    }
+
     @Test func aChangeOfFormatBreaksNothing() throws {
         var continuity = AudioContinuity()
         _ = continuity.feed(try block(0))
