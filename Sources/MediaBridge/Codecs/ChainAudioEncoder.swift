@@ -1,11 +1,18 @@
 internal import Synchronization
 
 /// Encodes audio with GStreamer's own elements, on the caller's thread.
+///
+/// GstAudioEncoder (GStreamer 1.22, property `tolerance`) counts samples and takes gaps of up to 40 ms for
+/// jitter: what follows a frame that is missing would be sent too early. So it gets samples without gaps.
 final class ChainAudioEncoder: AudioEncoder {
+    private struct State {
+        var continuity = AudioContinuity()
+        /// Of the last frame.
+        var live: LiveTiming?
+    }
     private let chain: ElementChain
     private let settings: AudioEncoderSettings
-    /// Of the last frame.
-    private let live = Mutex<LiveTiming?>(nil)
+    private let state = Mutex(State())
 
     /// - Throws: ``PipelineError`` if the encoder is not installed or not known.
     init(_ settings: AudioEncoderSettings) throws(PipelineError) {
@@ -14,15 +21,28 @@ final class ChainAudioEncoder: AudioEncoder {
     }
 
     func encode(_ frame: AudioFrame) throws -> [EncodedAudioFrame] {
-        guard let time = frame.runningTime.flatMap({ ClockTime($0) }) else {
+        guard frame.runningTime != nil else {
             throw FrameError(.badFormat, "audio without a time cannot be encoded")
+        }
+        let frames = state.withLock { state in
+            state.live = frame.liveTiming
+            let result = state.continuity.feed(frame)
+            guard case .restarted = result.correction else { return result.frames }
+            state.continuity.reset()
+            return state.continuity.feed(frame).frames
+        }
+        return try frames.flatMap { try encodeNext($0) }
+    }
+
+    private func encodeNext(_ frame: AudioFrame) throws -> [EncodedAudioFrame] {
+        guard let time = frame.runningTime.flatMap({ ClockTime($0) }) else {
+            throw FrameError(.badFormat, "audio before the beginning cannot be encoded")
         }
         let wrapped = try frame.wrapped()
         let caps = wrapped.caps
         var buffer = wrapped.buffer.retained().withOwnHeader()
         buffer.presentationTime = time
         buffer.duration = nil
-        live.withLock { $0 = frame.liveTiming }
         return try chain.processAll(buffer, caps: caps, after: nil).compactMap(unit)
     }
 
@@ -41,6 +61,6 @@ final class ChainAudioEncoder: AudioEncoder {
         return EncodedAudioFrame(
             MediaSample(
                 output.buffer.retained(), caps: output.caps, audioLayout: nil,
-                runningTime: MediaTime(time), liveTiming: live.withLock { $0 }))
+                runningTime: MediaTime(time), liveTiming: state.withLock { $0.live }))
     }
 }

@@ -21,8 +21,8 @@ public struct AudioEncoderSettings: Hashable, Sendable {
 ///
 /// Thread: any, one call at a time. A call takes a fraction of the time that its samples last.
 public protocol AudioEncoder: Sendable {
-    /// Encodes the samples of a frame, which follow those of the one before; a time that says otherwise
-    /// begins anew.
+    /// Encodes the samples of a frame. Silence is encoded for samples that are missing before it, and samples
+    /// that were there before are left out (``AudioContinuity``); a time that is further away begins anew.
     ///
     /// - Returns: The units that are complete, each with the time of its first sample: none while too few
     ///   samples wait, several of a long frame.

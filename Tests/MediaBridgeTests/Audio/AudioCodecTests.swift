@@ -58,6 +58,29 @@ struct AudioCodecTests {
         #expect(backend.encodableAudioCodecs == [.opus, .mulaw, .alaw])
     }
 
+    /// Of 10 ms each, without the frames of these numbers: what is behind them stays in its time.
+    @Test(arguments: codecs, [[50], [50, 51, 52], [10, 20, 30, 40, 50], Array(20..<60)])
+    func whatIsMissingIsSilence(codec: EncodedAudioFrame.Codec, missing: [Int]) throws {
+        let whole = try frames(every: 480)
+        let rest = whole.indices.filter { !missing.contains($0) }.map { whole[$0] }
+        let (expected, came) = (try units(codec, whole), try units(codec, rest))
+        #expect(came.last?.runningTime == expected.last?.runningTime)
+        let decoder = try backend.makeAudioDecoder(codec)
+        let decoded = try came.flatMap { try decoder.decode($0) }
+        let total = decoded.reduce(MediaTime.zero) {
+            $0 + $1.format.duration(samples: $1.sampleCount)
+        }
+        #expect((0.99...1.03).contains(total.seconds))
+        #expect(decoder.concealedSamples == 0)
+    }
+
+    @Test func timesThatBeginAnewAreThoseOfTheUnits() throws {
+        let units = try units(
+            .opus, frames(seconds: 0.2, from: MediaTime(seconds: 9)) + frames(seconds: 0.2))
+        let last = try #require(units.last?.runningTime)
+        #expect((0.16...0.22).contains(last.seconds))
+    }
+
     @Test(arguments: codecs, [1, 480, 960, 1000, 48000])
     func whatIsEncodedIsDecodedInItsTime(codec: EncodedAudioFrame.Codec, length: Int) throws {
         let begin = MediaTime(seconds: 5)
