@@ -115,7 +115,9 @@ struct ViewersComeAndGo {
     /// A viewer of a process of its own, which has no chance to say goodbye.
     private func kill() async throws {
         let (child, input) = try ProgramInput.start(
-            Tool.built("CallProbe"), ["vanishing-viewer"], environment: ["GST_TRACERS": ""])
+            Tool.built("CallProbe"), ["vanishing-viewer"],
+            // Whatever may take long here, to be late is not what is tested.
+            environment: ["GST_TRACERS": "", "GST_DEBUG": "", "MEDIABRIDGE_DEADLINE_FACTOR": "5"])
         try await child.waitForOutput("\n")
         let answer = try await post(VanishingViewer.text(child.output)).answer
         try input.write(VanishingViewer.line(answer) + "\n")

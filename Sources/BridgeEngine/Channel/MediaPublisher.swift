@@ -86,6 +86,10 @@ package final class MediaPublisher: PublicationFeedback {
 
     package func limitChanged(_ limit: VideoLimit) { publisher.withLock { $0 }?.limit(limit) }
 
+    package func codecsChanged() -> Bool {
+        publisher.withLock { $0 }?.codecsChanged() ?? false
+    }
+
     package func stateChanged(_ state: PublicationState) {
         let isPaused = if case .paused = state { true } else { false }
         publisher.withLock { $0 }?.setPaused(isPaused)

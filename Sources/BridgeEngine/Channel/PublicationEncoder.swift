@@ -29,7 +29,8 @@ final class PublicationEncoder: Sendable {
     private let state: Mutex<State>
     private let backend: any MediaBackend
     private let converter: any VideoConverter
-    private let codecs: Set<EncodedVideoFrame.Codec>
+    /// Returns what the channel carries now.
+    private let codecs: @Sendable () -> Set<EncodedVideoFrame.Codec>
     private let meter: EncodingMeter
     private let output: Output
     private let isOffline: Bool
@@ -70,7 +71,7 @@ final class PublicationEncoder: Sendable {
     }
 
     /// - Parameters:
-    ///   - codecs: What the channel carries.
+    ///   - codecs: Returns what the channel carries now.
     ///   - isOffline: Whether no frame may be lost.
     ///   - queueTimeout: How long a frame waits for the encoder then.
     ///   - hint: Returns what matters in the pictures, if the configuration does not say it.
@@ -78,8 +79,8 @@ final class PublicationEncoder: Sendable {
     ///   - onFailure: Called if there is no encoder, or when one has failed.
     init(
         _ backend: any MediaBackend, _ configuration: VideoEncoderConfiguration,
-        codecs: Set<EncodedVideoFrame.Codec>, isOffline: Bool, queueTimeout: Duration,
-        counting meter: EncodingMeter,
+        codecs: @escaping @Sendable () -> Set<EncodedVideoFrame.Codec>, isOffline: Bool,
+        queueTimeout: Duration, counting meter: EncodingMeter,
         hint: @escaping @Sendable () -> VideoContentHint,
         send: @escaping @Sendable (EncodedVideoFrame) -> Void,
         onFailure: @escaping @Sendable (any Error) -> Void
@@ -188,13 +189,18 @@ final class PublicationEncoder: Sendable {
             ($0.encoder, $0.settings, $0.plan, $0.isHopeless)
         }
         if isHopeless { return nil }
-        if let present, lastPlan == plan, let before, before.fits(configuration) { return present }
+        let carried = codecs()
+        if let present, lastPlan == plan, let before, before.fits(configuration),
+            carried.contains(before.codec)
+        {
+            return present
+        }
         var settings = VideoEncoderSettings(
             before?.codec ?? .h264, bitRate: plan.bitRate, frameRate: plan.frameRate,
             keyFrameInterval: configuration.keyFrameInterval,
             contentHint: configuration.contentHint ?? hint())
         do {
-            settings.codec = try codec(configuration)
+            settings.codec = try codec(configuration, in: carried)
             var same = settings
             same.bitRate = before?.bitRate ?? 0
             if let present, same == before {
@@ -215,7 +221,7 @@ final class PublicationEncoder: Sendable {
     }
 
     private func codec(
-        _ configuration: VideoEncoderConfiguration
+        _ configuration: VideoEncoderConfiguration, in codecs: Set<EncodedVideoFrame.Codec>
     ) throws -> EncodedVideoFrame.Codec {
         if let codec = configuration.codec {
             guard codecs.contains(codec) else {

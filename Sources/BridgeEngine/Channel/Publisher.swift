@@ -68,7 +68,12 @@ final class Publisher: Sendable {
         case conversion(VideoSinkFeed)
         /// Frames through a queue with its own thread, on which they are encoded; units unchanged through a
         /// tap, unless their pictures are to be changed.
-        case encoding(VideoSinkFeed, units: Int?)
+        case encoding(VideoSinkFeed, units: UnitTap?)
+    }
+    /// A tap of units, and the codecs that it takes.
+    private struct UnitTap {
+        let number: Int
+        let codecs: Set<EncodedVideoFrame.Codec>
     }
     /// What a publisher needs of its engine and its track.
     struct Context: Sendable {
@@ -93,6 +98,8 @@ final class Publisher: Sendable {
     private let queue = SerialQueue(label: "mediabridge.publisher")
     private let encoder: PublicationEncoder
     private let way = Mutex<Way?>(nil)
+    /// The form of what is sent. Locked while it is put into effect.
+    private let form: Mutex<VideoEncoderConfiguration>
 
     /// Starts to send the frames of `stream`.
     init(
@@ -103,8 +110,9 @@ final class Publisher: Sendable {
         self.sender = sender
         self.stream = stream
         self.context = context
+        form = Mutex(configuration)
         encoder = PublicationEncoder(
-            context.backend, configuration, codecs: publication.codecs,
+            context.backend, configuration, codecs: { publication.codecs },
             isOffline: context.clock.isOffline, queueTimeout: context.queueTimeout,
             counting: context.encoded, hint: context.contentHint, send: { sender.consume($0) },
             onFailure: context.onFailure)
@@ -132,9 +140,27 @@ final class Publisher: Sendable {
 
     /// Changes the form of the frames that follow. No frame is lost or sent twice, except between frames
     /// that are encoded and others: there one may be left out.
-    ///
-    /// Called only by the engine, one call at a time.
     func send(_ configuration: VideoEncoderConfiguration) {
+        form.withLock { form in
+            form = configuration
+            apply(configuration)
+        }
+    }
+
+    /// Sends the frames that follow in a codec that the publication carries now.
+    ///
+    /// - Returns: False if there is no encoder for any, or if the configuration names another.
+    func codecsChanged() -> Bool {
+        form.withLock { form in
+            let codecs = sender.publication.codecs
+            let choices = form.codec.map { [$0] } ?? context.backend.encodableCodecs
+            guard choices.contains(where: codecs.contains) else { return false }
+            apply(form)
+            return true
+        }
+    }
+
+    private func apply(_ configuration: VideoEncoderConfiguration) {
         encoder.configure(configuration)
         var request = configuration.request
         if configuration.codec != nil || !sender.publication.carriesFrames {
@@ -166,7 +192,7 @@ final class Publisher: Sendable {
     }
 
     private func encode(_ request: RenderRequest) {
-        let (feed, tap): (VideoSinkFeed, Int?)
+        let (feed, tap): (VideoSinkFeed, UnitTap?)
         if case .encoding(let present, let units) = way.withLock({ $0 }) {
             (feed, tap) = (present, units)
         } else {
@@ -178,12 +204,12 @@ final class Publisher: Sendable {
             }
             tap = nil
         }
-        let units: Int?
-        if request.leavesUnits {
+        let units: UnitTap?
+        if request.leavesUnits, tap == nil || tap?.codecs == request.codecs {
             units = tap ?? tapUnits(of: request.codecs)
         } else {
-            if let tap { stream.untap(tap) }
-            units = nil
+            if let tap { stream.untap(tap.number) }
+            units = request.leavesUnits ? tapUnits(of: request.codecs) : nil
             // The receivers have the source's units so far.
             encoder.requestKeyFrame()
         }
@@ -191,9 +217,9 @@ final class Publisher: Sendable {
         stream.attach(feed, for: request)
     }
 
-    private func tapUnits(of codecs: Set<EncodedVideoFrame.Codec>) -> Int {
+    private func tapUnits(of codecs: Set<EncodedVideoFrame.Codec>) -> UnitTap {
         let units = UnitSender(sender, onKeyFrameNeeded: context.onKeyFrameNeeded)
-        return stream.tap(units, taking: codecs, only: true)
+        return UnitTap(number: stream.tap(units, taking: codecs, only: true), codecs: codecs)
     }
 
     private func makeFeed(
@@ -225,7 +251,7 @@ final class Publisher: Sendable {
             queue.async { withExtendedLifetime(feed) {} }
         case .encoding(let feed, let units):
             stream.detach(feed)
-            if let units { stream.untap(units) }
+            if let units { stream.untap(units.number) }
             feed.close()
             queue.async { [encoder] in withExtendedLifetime(feed) { encoder.stop() } }
         case nil: return

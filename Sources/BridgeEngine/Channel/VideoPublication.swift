@@ -5,7 +5,7 @@ public import MediaCore
 /// Thread: any; one call of ``send(_:)-(VideoFrame)`` or ``send(_:)-(EncodedVideoFrame)`` at a time.
 public protocol VideoPublication: AnyObject, Sendable {
     /// The codecs whose units the channel carries as they are. Pictures are sent if a stream comes in
-    /// any other form. Default: none.
+    /// any other form. Default: none. A change is told by ``PublicationFeedback/codecsChanged()``.
     var codecs: Set<EncodedVideoFrame.Codec> { get }
 
     /// Whether the channel carries pictures as they are, as only one within a process does; otherwise they
@@ -56,6 +56,11 @@ public protocol PublicationFeedback: AnyObject, Sendable {
     func keyFrameNeeded()
     /// Called when what receivers and network can use changes. Nothing is limited at first.
     func limitChanged(_ limit: VideoLimit)
+    /// Called when ``VideoPublication/codecs`` are others than before: a receiver has refused one. What follows
+    /// is to be in one of these.
+    ///
+    /// - Returns: Whether the publisher can send one of them.
+    func codecsChanged() -> Bool
     /// Called with each state of the publication, beginning with the first.
     func stateChanged(_ state: PublicationState)
 }
@@ -66,6 +71,10 @@ extension PublicationFeedback {
     public func keyFrameNeeded() {}
     /// Does nothing.
     public func limitChanged(_ limit: VideoLimit) {}
+    /// Does nothing.
+    ///
+    /// - Returns: False.
+    public func codecsChanged() -> Bool { false }
     /// Does nothing.
     public func stateChanged(_ state: PublicationState) {}
 }

@@ -172,6 +172,10 @@ private final class PublisherFeedback: PublicationFeedback {
         events.post(.publicationLimited(track, limit))
     }
 
+    func codecsChanged() -> Bool {
+        state.withLock { $0.publisher }?.codecsChanged() ?? false
+    }
+
     func stateChanged(_ publication: PublicationState) {
         let isPaused = if case .paused = publication { true } else { false }
         state.withLock { state in

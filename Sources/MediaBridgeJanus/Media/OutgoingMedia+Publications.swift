@@ -80,12 +80,19 @@ extension OutgoingMedia {
 
     /// The codecs of video: those that are offered, or the one that was agreed on.
     var videoCodecs: Set<EncodedVideoFrame.Codec> {
-        let connection = state.withLock { $0.isConnected ? $0.connection : nil }
-        return (connection?.videoCodec).map { [$0] } ?? [.h264, .vp8]
+        let (connection, refused) = state.withLock {
+            ($0.isConnected ? $0.connection : nil, $0.refused)
+        }
+        return (connection?.videoCodec).map { [$0] } ?? Self.codecs.subtracting(refused)
     }
 
+    /// The codecs of video that a room may take.
+    static let codecs: Set<EncodedVideoFrame.Codec> = [.h264, .vp8]
+
     func send(_ unit: EncodedVideoFrame, _ number: Int) -> FrameDisposition {
-        if unit.codec == .h264 || unit.codec == .vp8 { note(unit.codec) }
+        // An encoder that is being replaced.
+        guard !state.withLock({ $0.refused.contains(unit.codec) }) else { return .wrongBufferType }
+        if Self.codecs.contains(unit.codec) { note(unit.codec) }
         let answer = state.withLock { state -> Result<PeerConnection, Refusal> in
             guard !state.isClosed else { return .failure(.closed) }
             guard state.videoNumber == number, let video = state.video else {

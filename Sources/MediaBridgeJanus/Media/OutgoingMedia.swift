@@ -26,6 +26,8 @@ final class OutgoingMedia: Sendable {
         var hasWorked = false
         /// The codec of the latest unit of video; `nil` before the first one.
         var codec: EncodedVideoFrame.Codec?
+        /// The codecs of video that the room has refused.
+        var refused: Set<EncodedVideoFrame.Codec> = []
         /// Called with the first unit of video, or at the end of the wait for it.
         var onCodec: [@Sendable () -> Void] = []
         /// The reason why nothing is sent any more.
@@ -62,13 +64,16 @@ final class OutgoingMedia: Sendable {
     /// Forgets why nothing is sent: another session may take it.
     func retry() {
         state.withLock { state in
+            state.refused = []
             guard state.failure.take() != nil else { return }
             state.video?.told = .paused
         }
     }
 
     /// The codec of video: that of the latest unit, before the first one that of an encoder by default.
-    var videoCodec: EncodedVideoFrame.Codec { state.withLock { $0.codec ?? .h264 } }
+    var videoCodec: EncodedVideoFrame.Codec {
+        state.withLock { $0.codec ?? ($0.refused.contains(.h264) ? .vp8 : .h264) }
+    }
 
     /// Whether any connection has worked: what fails then may be over soon.
     var hasWorked: Bool { state.withLock { $0.hasWorked } }
@@ -109,6 +114,25 @@ final class OutgoingMedia: Sendable {
         guard before != codec else { return }
         endWaits()
         if before != nil || codec != .h264 { onChange() }
+    }
+
+    /// Notes that the room does not take a codec.
+    ///
+    /// - Returns: Whether the publisher sends another one instead.
+    func refuse(_ codec: EncodedVideoFrame.Codec) async -> Bool {
+        let (feedback, hasOthers) = state.withLock { state in
+            state.refused.insert(codec)
+            if state.codec == codec { state.codec = nil }
+            return (state.video?.feedback, !Self.codecs.isSubset(of: state.refused))
+        }
+        guard hasOthers else { return false }
+        // Nobody publishes: the next one finds out what is left.
+        guard let feedback else { return true }
+        return await withCheckedContinuation { continuation in
+            inbox.deliver { receiver in
+                continuation.resume(returning: receiver != nil && feedback.codecsChanged())
+            }
+        }
     }
 
     /// The modes of both streams, as the others are to see them.

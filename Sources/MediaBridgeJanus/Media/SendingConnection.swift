@@ -146,9 +146,13 @@ struct SendingConnection: Sendable {
             throw .broken("the Janus server has not answered an offer")
         }
         do throws(PeerError) { try await connection.accept(answer: jsep.sdp) } catch {
+            if error.code == .nothingInCommon, let codec, await media.refuse(codec) {
+                throw .recoded
+            }
             throw PeerLoss(error)
         }
         if let codec, connection.videoCodec == nil {
+            if await media.refuse(codec) { throw .recoded }
             media.failVideo(Self.noVideo(codec))
             throw hasAudio ? .recoded : .over
         }

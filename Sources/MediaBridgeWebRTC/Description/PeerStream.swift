@@ -46,11 +46,13 @@ enum PayloadEncoding {
         }
     }
 
-    /// The payload type in offers of this side.
+    /// The payload type in offers of this side. That of packets that are sent again is 96, which webrtcbin takes
+    /// as the first one that is free: Janus (1.1.2) remembers it of earlier offers, and leaves what has it out of
+    /// later ones.
     static func offered(_ codec: PeerStream.Codec) -> Int {
         switch codec {
         case .video(.h264): 102
-        case .video: 96
+        case .video: 98
         case .audio(.alaw): 8
         case .audio(.mulaw): 0
         case .audio: 111

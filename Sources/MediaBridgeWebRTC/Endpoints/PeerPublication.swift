@@ -21,14 +21,19 @@ final class PeerSlot: Sendable {
 
 /// Sends units of pictures to the peer of a slot. Thread: any.
 final class PeerVideoPublication: VideoPublication {
-    let codecs: Set<EncodedVideoFrame.Codec>
     let carriesFrames = false
+    private let codec: Mutex<EncodedVideoFrame.Codec>
     private let slot: PeerSlot
 
     init(_ codec: EncodedVideoFrame.Codec, to slot: PeerSlot) {
-        codecs = [codec]
+        self.codec = Mutex(codec)
         self.slot = slot
     }
+
+    var codecs: Set<EncodedVideoFrame.Codec> { [codec.withLock { $0 }] }
+
+    /// Carries another codec from now on.
+    func carry(_ codec: EncodedVideoFrame.Codec) { self.codec.withLock { $0 = codec } }
 
     func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notEnabled }
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {

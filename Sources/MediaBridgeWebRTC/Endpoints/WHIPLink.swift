@@ -4,6 +4,7 @@ internal import MediaCore
 internal import Synchronization
 
 /// Keeps a session with a WHIP server: connects, and connects again where a connection that has worked fails.
+/// Where the server does not take the codec of the pictures, another one is tried.
 ///
 /// Thread: any.
 final class WHIPLink: PeerConnectionObserver {
@@ -13,25 +14,36 @@ final class WHIPLink: PeerConnectionObserver {
         var attempts = 0
         var retry: OneShotTimer?
         var isOver = false
+        var media: PeerConnection.Media
+        /// The codecs of pictures that were not tried yet.
+        var others: [EncodedVideoFrame.Codec]
     }
-    private let state = Mutex(State())
-    /// Where the publication sends.
-    let slot = PeerSlot()
+    private let state: Mutex<State>
+    /// Where the publications send.
+    let slot: PeerSlot
+    /// The publication of the pictures.
+    let video: PeerVideoPublication
     private let client: SignallingClient
-    private let media: PeerConnection.Media
     private let configuration: PeerConnection.Configuration
     private let publisher: MediaPublisher
     private let onFailure: @Sendable (PeerError) -> Void
 
-    /// - Parameter onFailure: Called if the first session cannot be agreed on, and for errors that another
-    ///   attempt does not mend.
+    /// - Parameters:
+    ///   - codec: The codec of the pictures.
+    ///   - others: Those in which the publisher can send them instead.
+    ///   - onFailure: Called if the first session cannot be agreed on, and for errors that another attempt does
+    ///     not mend.
     init(
-        _ client: SignallingClient, _ media: PeerConnection.Media,
+        _ client: SignallingClient, _ codec: EncodedVideoFrame.Codec,
+        others: [EncodedVideoFrame.Codec], hasAudio: Bool,
         _ configuration: PeerConnection.Configuration, _ publisher: MediaPublisher,
         onFailure: @escaping @Sendable (PeerError) -> Void
     ) {
         self.client = client
-        self.media = media
+        let media = PeerConnection.Media(video: [codec], audio: hasAudio ? [.opus] : [])
+        state = Mutex(State(media: media, others: others))
+        slot = PeerSlot()
+        video = PeerVideoPublication(codec, to: slot)
         self.configuration = configuration
         self.publisher = publisher
         self.onFailure = onFailure
@@ -42,7 +54,15 @@ final class WHIPLink: PeerConnectionObserver {
     private func connect() async {
         do throws(PeerError) {
             let connection = try await AnsweredConnection.open(
-                .sender, media, configuration, by: client, observer: self)
+                .sender, state.withLock { $0.media }, configuration, by: client, observer: self)
+            // A server may take the sound alone.
+            guard connection.peer.videoCodec != nil else {
+                await connection.close()
+                throw PeerError(
+                    .nothingInCommon,
+                    message: "the server does not take pictures as \(Self.names(video.codecs))",
+                    advice: "another codec")
+            }
             let (isOver, isConnected) = state.withLock { state in
                 if !state.isOver { state.connection = connection }
                 return (state.isOver, connection.peer.state == .connected)
@@ -50,8 +70,28 @@ final class WHIPLink: PeerConnectionObserver {
             if isOver { return await connection.close() }
             if isConnected { connected(connection) }
         } catch {
-            lost(error)
+            guard error.code == .nothingInCommon, changeCodec() else { return lost(error) }
+            await connect()
         }
+    }
+
+    private static func names(_ codecs: Set<EncodedVideoFrame.Codec>) -> String {
+        codecs.map { $0 == .vp8 ? "VP8" : "H.264" }.sorted().joined(separator: ", ")
+    }
+
+    /// Takes another codec for the first session.
+    ///
+    /// - Returns: False if there is none.
+    private func changeCodec() -> Bool {
+        let next = state.withLock { state -> EncodedVideoFrame.Codec? in
+            guard !state.isOver, !state.hasWorked, let next = state.others.first else { return nil }
+            state.others.removeFirst()
+            state.media.video = [next]
+            return next
+        }
+        guard let next else { return false }
+        video.carry(next)
+        return publisher.codecsChanged()
     }
 
     private func connected(_ connection: AnsweredConnection) {

@@ -20,7 +20,8 @@ internal import Synchronization
 public final class WHIPSink: VideoSink, Sendable {
     /// How a sink sends.
     public struct Configuration: Hashable, Sendable {
-        /// How pictures are encoded. The codec is H.264 by default.
+        /// How pictures are encoded. Without a codec, the default, it is H.264, or VP8 if the server does not take
+        /// that.
         public var video = VideoEncoderConfiguration()
         /// How sound is encoded. The codec is Opus.
         public var audio = AudioEncoderConfiguration()
@@ -129,22 +130,24 @@ public final class WHIPSink: VideoSink, Sendable {
             state.codec = codec ?? configuration.video.codec ?? .h264
             return (fresh, true)
         }
-        if isNew, let publisher { connect(publisher) }
+        if isNew, let publisher {
+            // Units are sent as they are, and what the caller has chosen is not changed.
+            let isFixed = codec != nil || configuration.video.codec != nil
+            connect(publisher, others: isFixed ? [] : [.vp8])
+        }
         return publisher
     }
 
-    private func connect(_ publisher: MediaPublisher) {
+    private func connect(_ publisher: MediaPublisher, others: [EncodedVideoFrame.Codec]) {
         let (codec, hasAudio) = state.withLock { ($0.codec ?? .h264, $0.hasAudio) }
-        let media = PeerConnection.Media(video: [codec], audio: hasAudio ? [.opus] : [])
-        let link = WHIPLink(client, media, configuration.connection, publisher) {
-            [weak self] error in
+        let link = WHIPLink(
+            client, codec, others: others, hasAudio: hasAudio, configuration.connection, publisher
+        ) { [weak self] error in
             self?.failed(error)
         }
         state.withLock { $0.link = link }
-        var video = configuration.video
-        video.codec = codec
         // Nothing is encoded before somebody takes it.
-        publisher.begin(PeerVideoPublication(codec, to: link.slot), video)
+        publisher.begin(link.video, configuration.video)
         publisher.stateChanged(.paused)
         if hasAudio {
             publisher.beginAudio(

@@ -31,13 +31,16 @@ struct CableTests {
                     Tool.gstBridge,
                     [
                         "record", "--capture", "whep:\(share.origin)/whep \(ServingProgram.token)",
-                        path,
+                        "--progress", "always", path,
                     ], environment: Self.environment)
                 let watching = try network.client.start(
                     Tool.built("CallProbe"), ["watch", "\(share.origin)/whep"],
                     environment: Self.environment)
                 try await watching.waitForOutput("shows 60")
                 try await receive.waitForProgress("1 sender  ")
+                try await recording.waitForErrors(to: "record pictures") {
+                    $0.contains(#/[1-9][0-9]* frames /#)
+                }
                 try await network.pullCable()
                 try await watching.waitForOutput("failed: ", within: .seconds(30))
                 try await receive.process.waitForErrors(to: "miss the sender", within: .seconds(30))

@@ -2,7 +2,7 @@ import Dispatch
 
 /// Blocks the calling thread until a task that it starts is over; the task inherits the values of the
 /// calling one.
-func blockingWait(_ body: @escaping @Sendable () async -> Void) {
+public func blockingWait(_ body: @escaping @Sendable () async -> Void) {
     let done = DispatchSemaphore(value: 0)
     Task {
         await body()
