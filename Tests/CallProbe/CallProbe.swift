@@ -6,6 +6,7 @@ import TestSupport
 /// What tests of calls run in a process of its own: in a test's network, or under GStreamer's `leaks` tracer.
 ///
 ///     CallProbe room SERVER PICTURES
+///     CallProbe tracks SERVER
 ///     CallProbe joins SERVER [ROUNDS]
 ///     CallProbe viewers [ROUNDS]
 ///     CallProbe whep URL TURN
@@ -21,6 +22,7 @@ struct CallProbe {
         do {
             switch (words.first, words.count) {
             case ("room", 3): try await RoomOfEight.run(at: words[1], pictures: words[2])
+            case ("tracks", 2): try await ChangingTracks.run(at: words[1])
             case ("joins", 2...3):
                 try await JoinsAndLeaves(server: words[1]).run(rounds: words.number(2) ?? 10)
             case ("viewers", 1...2): try await ViewersComeAndGo().run(rounds: words.number(1) ?? 4)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Many users, and many joins, in a real Janus.
+/// Many users, many tracks and many joins, in a real Janus.
 @Suite(
     .deadline(minutes: 4), .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
@@ -42,6 +42,22 @@ struct CrowdTests {
                 let left = try await page.evaluate(Self.rest, as: [String].self)
                 #expect(left == ["guest"])
             }
+        }
+    }
+
+    @Test func tracksComeGoAndChangeInACall() async throws {
+        try await Call.run(Self.configuration) { call in
+            let probe = try call.network.server.start(
+                Tool.built("CallProbe"), ["tracks", call.janus.url])
+            for step in [
+                "three tracks are shown", "a track has gone and come again",
+                "the source has changed", "the size has changed", "the codec has changed",
+                "pictures are encoded again",
+            ] {
+                try await probe.waitForOutput(step, within: .seconds(40))
+            }
+            let result = try await probe.end()
+            #expect(result.status == 0, "\(result.errors)")
         }
     }
 

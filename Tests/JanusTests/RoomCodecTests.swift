@@ -43,6 +43,15 @@ struct RoomCodecTests {
         }
     }
 
+    @Test func aRoomOfAThirdCodecIsAnError() async throws {
+        try await Call.run(Self.configuration("vp9")) { call in
+            let alice = try await call.join("alice", sending: []).end()
+            #expect(alice.status == 1)
+            #expect(alice.errors.contains("the room does not take H.264 or VP8"))
+            #expect(alice.errors.contains("videocodec"))
+        }
+    }
+
     @Test func aCodecThatWasChosenIsNotChanged() async throws {
         try await Call.run(Self.configuration("vp8")) { call in
             let alice = try await call.join("alice", sending: ["--codec", "h264"]).end()

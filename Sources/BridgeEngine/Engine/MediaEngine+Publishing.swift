@@ -173,7 +173,8 @@ private final class PublisherFeedback: PublicationFeedback {
     }
 
     func codecsChanged() -> Bool {
-        state.withLock { $0.publisher }?.codecsChanged() ?? false
+        // One that is not there yet begins with what is carried then.
+        state.withLock { $0.publisher }?.codecsChanged() ?? true
     }
 
     func stateChanged(_ publication: PublicationState) {

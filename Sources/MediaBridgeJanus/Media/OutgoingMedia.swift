@@ -116,6 +116,9 @@ final class OutgoingMedia: Sendable {
         if before != nil || codec != .h264 { onChange() }
     }
 
+    /// The codecs of video that the room has refused.
+    var refusedCodecs: Set<EncodedVideoFrame.Codec> { state.withLock { $0.refused } }
+
     /// Notes that the room does not take a codec.
     ///
     /// - Returns: Whether the publisher sends another one instead.

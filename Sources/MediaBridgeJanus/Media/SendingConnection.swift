@@ -104,11 +104,15 @@ struct SendingConnection: Sendable {
     /// How long an offer waits for the first unit of video.
     private static let codecLimit = Duration.seconds(2)
 
-    private static func noVideo(_ codec: EncodedVideoFrame.Codec) -> EngineError {
-        let (name, other) = codec == .vp8 ? ("VP8", "H.264") : ("H.264", "VP8")
+    private static func noVideo(_ refused: Set<EncodedVideoFrame.Codec>) -> EngineError {
+        let names = { (codecs: Set<EncodedVideoFrame.Codec>) in
+            codecs.map { $0 == .vp8 ? "VP8" : "H.264" }.sorted().joined(separator: " or ")
+        }
+        let others = names(OutgoingMedia.codecs.subtracting(refused))
         return EngineError(
-            .sendingFailed, message: "the room does not take \(name)",
-            advice: "set videocodec = \"h264,vp8\" for the room, or send \(other)")
+            .sendingFailed, message: "the room does not take \(names(refused))",
+            advice: "set videocodec = \"h264,vp8\" for the room"
+                + (others.isEmpty ? "" : ", or send \(others)"))
     }
 
     /// What was told of the streams, by their `mid`.
@@ -153,7 +157,7 @@ struct SendingConnection: Sendable {
         }
         if let codec, connection.videoCodec == nil {
             if await media.refuse(codec) { throw .recoded }
-            media.failVideo(Self.noVideo(codec))
+            media.failVideo(Self.noVideo(media.refusedCodecs))
             throw hasAudio ? .recoded : .over
         }
         return told
