@@ -11,6 +11,10 @@ public protocol AudioPublication: AnyObject, Sendable {
     /// they are encoded before they are sent. Default true.
     var carriesFrames: Bool { get }
 
+    /// The share of the packets that receivers have lost lately, from 0 to 1, as far as they can use what an
+    /// encoder adds against that. Asked for with each frame. Default 0.
+    var lossOfReceivers: Double { get }
+
     /// Sends one audio frame to all other users. Never blocks. Frames carry ``LiveTiming``, so that
     /// receivers on the same clock play in sync.
     ///
@@ -35,6 +39,8 @@ extension AudioPublication {
     public var codecs: Set<EncodedAudioFrame.Codec> { [] }
     /// True.
     public var carriesFrames: Bool { true }
+    /// Zero.
+    public var lossOfReceivers: Double { 0 }
     /// Drops the unit.
     ///
     /// - Returns: ``FrameDisposition/notEnabled``.

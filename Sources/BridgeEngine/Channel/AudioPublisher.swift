@@ -7,6 +7,8 @@ final class AudioPublisher: Sendable {
         var configuration: AudioEncoderConfiguration
         var encoder: (any AudioEncoder)?
         var settings: AudioEncoderSettings?
+        /// What the encoder was told of losses, in hundredths.
+        var expectedLoss = 0
         /// No encoder could be created: not tried again before a new configuration.
         var isHopeless = false
         var isOver = false
@@ -83,7 +85,13 @@ final class AudioPublisher: Sendable {
     ) -> (FrameDisposition, (any Error)?) {
         guard !state.isHopeless else { return (.dropped(.failed), nil) }
         do {
-            for unit in try encoder(&state).encode(frame) {
+            let encoder = try encoder(&state)
+            let loss = Int((publication.lossOfReceivers * 100).rounded(.up))
+            if loss != state.expectedLoss {
+                encoder.expectLoss(of: Double(loss) / 100)
+                state.expectedLoss = loss
+            }
+            for unit in try encoder.encode(frame) {
                 let disposition = publication.send(unit)
                 guard disposition.isAccepted else { return (disposition, nil) }
             }
@@ -108,7 +116,7 @@ final class AudioPublisher: Sendable {
         // What the old one holds comes before what the new one makes.
         finish(&state)
         let encoder = try backend.makeAudioEncoder(settings)
-        (state.encoder, state.settings) = (encoder, settings)
+        (state.encoder, state.settings, state.expectedLoss) = (encoder, settings, 0)
         return encoder
     }
 

@@ -55,6 +55,14 @@ final class ChainAudioEncoder: AudioEncoder {
         chain.set("bitrate", "\(value)", of: AudioCodecElements.encoderName)
     }
 
+    func expectLoss(of share: Double) {
+        guard settings.codec == .opus else { return }
+        chain.set(
+            "packet-loss-percentage", "\(Int((share * 100).rounded(.up)))",
+            of: AudioCodecElements.encoderName)
+        chain.set("inband-fec", share > 0 ? "true" : "false", of: AudioCodecElements.encoderName)
+    }
+
     /// Returns `nil` for a header.
     private func unit(_ output: ElementChain.HeldBuffer) -> EncodedAudioFrame? {
         guard let time = output.buffer.presentationTime else { return nil }

@@ -104,6 +104,11 @@ extension OutgoingMedia {
         return pass(answer, ledger.outgoing) { $0.send(unit) }
     }
 
+    /// The share of the packets of sound that the server has lost lately, from 0 to 1.
+    var soundLoss: Double {
+        state.withLock { $0.isConnected ? $0.connection : nil }?.soundLoss ?? 0
+    }
+
     func send(_ unit: EncodedAudioFrame, _ number: Int) -> FrameDisposition {
         let answer = state.withLock { state -> Result<PeerConnection, Refusal> in
             guard !state.isClosed else { return .failure(.closed) }

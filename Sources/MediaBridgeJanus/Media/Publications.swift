@@ -43,6 +43,7 @@ final class JanusAudioPublication: AudioPublication {
 
     var codecs: Set<EncodedAudioFrame.Codec> { [.opus] }
     var carriesFrames: Bool { false }
+    var lossOfReceivers: Double { media.soundLoss }
 
     func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
 

@@ -25,6 +25,15 @@ extension PeerConnection {
         return sender.send(unit)
     }
 
+    /// The share of the packets of sound that the peer has lost lately, from 0 to 1; zero if it cannot make use of
+    /// what an encoder adds against that.
+    package var soundLoss: Double {
+        let (monitor, isOfUse) = parts.withLock { parts in
+            (parts.monitor, parts.streams.contains { $0.usesInbandFEC })
+        }
+        return isOfUse ? monitor?.soundLoss ?? 0 : 0
+    }
+
     /// Asks the peer for a key frame. Does nothing if this side sends, or before anything came.
     public func requestKeyFrame() {
         let (receiver, monitor) = parts.withLock { ($0.receiver, $0.monitor) }

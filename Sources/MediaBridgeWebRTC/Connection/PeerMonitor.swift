@@ -13,6 +13,9 @@ final class PeerMonitor: Sendable {
     private struct State {
         var rate: RateControl
         var sender: PeerSender?
+        /// The source (SSRC) of the sound, and what the peer has lost of it.
+        var sound: UInt32?
+        var soundLoss = LossWindow()
         var told: VideoLimit?
         var sentBytes = 0
         /// Bits per second in the last step.
@@ -53,13 +56,15 @@ final class PeerMonitor: Sendable {
     ///
     /// - Parameter onStep: Called twice a second.
     func begin(
-        _ video: PeerSender?, in link: PeerPipeline, onStep: @escaping @Sendable () -> Void
+        _ video: PeerSender?, _ audio: PeerSender?, in link: PeerPipeline,
+        onStep: @escaping @Sendable () -> Void
     ) {
         heard()
         _ = link.bin.onControlPacket { [weak self] in self?.take($0) }
         let beat = Heartbeat(every: Self.interval, on: queue) { [weak self] in self?.step() }
         state.withLock { state in
             state.sender = video
+            state.sound = audio?.source
             state.onStep = onStep
             state.beat = state.isOver ? nil : beat
         }
@@ -96,6 +101,7 @@ final class PeerMonitor: Sendable {
     private func take(_ bytes: [UInt8]) {
         let packet = ControlPacket(bytes)
         let now = NetworkTime.now
+        let seconds = Self.seconds
         let hasFallen = state.withLock { state in
             state.lastHeard = .now
             if let sender = state.sender { state.rate.note(packet, of: sender.source) }
@@ -104,6 +110,7 @@ final class PeerMonitor: Sendable {
                 if state.reports.count < 16 || state.reports[report.source] != nil {
                     state.reports[report.source] = report
                 }
+                if report.source == state.sound { state.soundLoss.note(report, at: seconds) }
                 guard report.lastReport != 0 else { continue }
                 let units = Int32(bitPattern: now &- report.lastReport &- report.sinceLastReport)
                 if units >= 0, units < 60 << 16 {
@@ -112,11 +119,16 @@ final class PeerMonitor: Sendable {
             }
             return state.sender != nil
                 && state.rate.fall(
-                    sent: state.sentRate, at: Double(SharedClock.now.nanoseconds) / 1e9)
+                    sent: state.sentRate, at: seconds)
         }
         // Each packet that is still sent at the old rate waits behind all others.
         if hasFallen { tellLimit(needingKeyFrame: true) }
     }
+
+    private static var seconds: Double { Double(SharedClock.now.nanoseconds) / 1e9 }
+
+    /// The share of the packets of sound that the peer has lost lately, from 0 to 1.
+    var soundLoss: Double { state.withLock { $0.soundLoss.share(at: Self.seconds) } }
 
     private func step() {
         let bytes = state.withLock { $0.sender }?.counts.bytes ?? 0

@@ -20,6 +20,8 @@ package struct PeerStream: Hashable, Sendable {
     var transportNumbers: Int?
     /// Whether the peer estimates what the network carries (REMB).
     var estimatesBitRate = false
+    /// Whether the peer finds a lost packet in the next one (RFC 7587, `useinbandfec`).
+    var usesInbandFEC = false
 
     /// Whether it is video.
     package var isVideo: Bool { if case .video = codec { true } else { false } }
@@ -81,7 +83,8 @@ extension SessionDescription {
                     codec: codec, payload: format.number,
                     resendPayload: payloads.first { $0.resends == format.number }?.number,
                     line: line, transportNumbers: Self.transportNumbers(section),
-                    estimatesBitRate: format.feedback.contains("goog-remb"))
+                    estimatesBitRate: format.feedback.contains("goog-remb"),
+                    usesInbandFEC: format.parameters["useinbandfec"] == "1")
             }
         }
         return nil

@@ -53,6 +53,8 @@ final class PeerAudioPublication: AudioPublication {
         self.slot = slot
     }
 
+    var lossOfReceivers: Double { slot.present?.soundLoss ?? 0 }
+
     func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
         slot.present?.send(unit) ?? .notStarted

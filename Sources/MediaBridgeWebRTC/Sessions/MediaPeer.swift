@@ -15,6 +15,8 @@ package protocol MediaPeer: AnyObject, Sendable {
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition
     /// Sends a unit of audio.
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition
+    /// The share of the packets of sound that the peer has lost lately, from 0 to 1.
+    var soundLoss: Double { get }
     /// Asks the peer for a key frame.
     func requestKeyFrame()
     /// Sends a message.

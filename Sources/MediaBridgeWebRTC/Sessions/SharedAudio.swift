@@ -16,6 +16,11 @@ final class SharedAudio: AudioPublication {
     var codecs: Set<EncodedAudioFrame.Codec> { [.opus] }
     var carriesFrames: Bool { false }
 
+    /// That of the viewer who loses most: what is added against it costs the others little.
+    var lossOfReceivers: Double {
+        channel.viewers.reduce(0) { max($0, $1.peer?.soundLoss ?? 0) }
+    }
+
     func send(_ frame: consuming AudioFrame) -> FrameDisposition { .badFormat }
 
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition {

@@ -35,4 +35,13 @@ public protocol AudioEncoder: Sendable {
 
     /// Changes the bit rate from the next frame on, in bits per second.
     func setBitRate(_ bitRate: Int)
+
+    /// Says what share of the units will be lost, from 0 to 1; zero at first. A codec that can puts a second, coarse
+    /// copy of each unit's sound into the next one, within the bit rate.
+    func expectLoss(of share: Double)
+}
+
+extension AudioEncoder {
+    /// Does nothing.
+    public func expectLoss(of share: Double) {}
 }

@@ -74,6 +74,34 @@ struct AudioCodecTests {
         #expect(decoder.concealedSamples == 0)
     }
 
+    /// Opus's second copies: RFC 6716, section 4.2.4.
+    @Test func againstLossUnitsHaveACopyOfTheOneBefore() throws {
+        let encoder = try backend.makeAudioEncoder(AudioEncoderSettings(.opus))
+        let samples = Syllables.samples(seconds: 4)
+        var copies: [Int] = []
+        for second in 0..<4 {
+            encoder.expectLoss(of: [0, 0.1, 0.2, 0][second])
+            var units = 0
+            for first in stride(from: second * 48_000, to: (second + 1) * 48_000, by: 480) {
+                let frame = try AudioFrame(
+                    copying: Array(samples[first..<first + 480]), sampleRate: 48_000, channels: 1,
+                    runningTime: MediaTime(value: Int64(first), timescale: 48_000))
+                units += try encoder.encode(frame).count { Self.hasCopy($0.bytes) }
+            }
+            copies.append(units)
+        }
+        #expect(copies[0] == 0)
+        // Of 50 units, half of which are silent.
+        #expect(copies[1] >= 10 && copies[2] >= 10, "\(copies)")
+        #expect(copies[3] <= 1)
+    }
+
+    /// Whether a packet of 20 ms of one channel has a copy: the second bit of a frame of SILK.
+    private static func hasCopy(_ unit: [UInt8]) -> Bool {
+        guard unit.count > 1, unit[0] & 0x80 == 0 else { return false }
+        return unit[1] & 0x40 != 0
+    }
+
     @Test func timesThatBeginAnewAreThoseOfTheUnits() throws {
         let units = try units(
             .opus, frames(seconds: 0.2, from: MediaTime(seconds: 9)) + frames(seconds: 0.2))

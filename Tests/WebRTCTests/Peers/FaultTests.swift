@@ -89,6 +89,45 @@ struct FaultTests {
         }
     }
 
+    @Test func soundThatIsLostIsFoundInTheNextPacket() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTestNetwork { network in
+                let share = try await ServingProgram(
+                    [
+                        "share", "--capture",
+                        "videotestsrc ! video/x-raw,width=160,height=120,framerate=15/1 "
+                            + "! appsink name=video "
+                            + "\(try Syllables.source(in: directory)) ! appsink name=audio",
+                    ], on: network.server)
+                try await withBrowser(on: network.client) { browser in
+                    let page = try await browser.open(share.page)
+                    try await page.evaluate("rig.shown(video).then(() => $('sound').click())")
+                    let before = try await page.evaluate(Self.copies(atLeast: 0), as: Int.self)
+                    #expect(before == 0)
+                    try await network.lose(percent: 15, to: network.client)
+                    let copies = try await page.evaluate(
+                        Self.copies(atLeast: 20), as: Int.self, within: .seconds(40))
+                    #expect(copies >= 20)
+                }
+                _ = try await share.end()
+            }
+        }
+    }
+
+    /// JavaScript for the number of packets with a copy that the page has received.
+    private static func copies(atLeast count: Int) -> String {
+        """
+        (async () => {
+          for (const end = performance.now() + 30000; ;) {
+            const {audio} = await rig.inbound(current.pc)
+            if (audio?.fecPacketsReceived >= \(count)) return audio.fecPacketsReceived
+            if (performance.now() > end) throw new Error(JSON.stringify(audio))
+            await new Promise(done => setTimeout(done, 200))
+          }
+        })()
+        """
+    }
+
     @Test func aWrongTokenAndAnUnknownCodecAreTold() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in

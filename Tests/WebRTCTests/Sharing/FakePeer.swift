@@ -45,6 +45,7 @@ final class FakePeer: MediaPeer {
 
     var videoCodec: EncodedVideoFrame.Codec? { media.video.first }
     var audioCodec: EncodedAudioFrame.Codec? { media.audio.first }
+    var soundLoss: Double { 0 }
 
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
         let bytes = unit.bytes
