@@ -13,8 +13,8 @@ enum ChangingTracks {
         var shade = 0
         /// The size of the last picture.
         var size = VideoSize(width: 0, height: 0)
-        /// Brightnesses that nothing has shown.
-        var wrong: [Int] = []
+        /// Brightnesses that nothing has shown, and what was shown before.
+        var wrong: [String] = []
     }
     private typealias Sights = Observed<[TrackID: Sight]>
 
@@ -131,11 +131,13 @@ enum ChangingTracks {
             let shade = Int(rawData.load(fromByteOffset: middle, as: UInt8.self))
             sights.change { [track] sights in
                 var sight = sights[track] ?? Sight()
+                if !shades.contains(where: { abs($0 - shade) <= tolerance }) {
+                    sight.wrong.append(
+                        "\(shade), \(size) after \(sight.shade), \(sight.size), picture \(sight.pictures)"
+                    )
+                }
                 sight.pictures += 1
                 (sight.shade, sight.size) = (shade, size)
-                if !shades.contains(where: { abs($0 - shade) <= tolerance }) {
-                    sight.wrong.append(shade)
-                }
                 sights[track] = sight
             }
         }

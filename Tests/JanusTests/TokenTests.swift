@@ -62,7 +62,7 @@ import Testing
                 asked.change { $0.append(reason) }
                 return try tokens.token(channel: "hall", validFor: .seconds(600))
             }
-            let token = try tokens.token(channel: "hall", validFor: .seconds(3))
+            let token = try tokens.token(channel: "hall", validFor: .seconds(12))
             let member = try await transport.join("hall", as: "anna", token: token, anna)
             await asked.wait { !$0.isEmpty }
             #expect(asked.value == [.expiring])
@@ -76,7 +76,7 @@ import Testing
     @Test func aNewTokenThatIsNotValidEndsTheMembership() async throws {
         try await withServer { _, transport, tokens in
             let anna = RoomReceiver { (_) throws(EngineError) in "nonsense" }
-            let token = try tokens.token(channel: "hall", validFor: .seconds(2))
+            let token = try tokens.token(channel: "hall", validFor: .seconds(10))
             let member = try await transport.join("hall", as: "anna", token: token, anna)
             await anna.wait(for: .disconnected(.tokenForged))
             await member.leave()
