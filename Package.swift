@@ -281,8 +281,8 @@ let package = Package(
         .testTarget(
             name: "WebRTCTests",
             dependencies: [
-                "CallProbe", "MediaBridge", "MediaBridgeWebRTC", "PeerCycleProbe", "TestSupport",
-                "gst-bridge",
+                "CallProbe", "GStreamerKit", "MediaBridge", "MediaBridgeWebRTC", "PeerCycleProbe",
+                "TestSupport", "gst-bridge",
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),

@@ -154,7 +154,7 @@ extension Pad {
 
 extension UnsafeMutablePointer<GstBuffer> {
     /// Two bytes, the higher one first; `nil` beyond the end.
-    fileprivate func word(at offset: Int) -> UInt16? {
+    func word(at offset: Int) -> UInt16? {
         var bytes: (UInt8, UInt8) = (0, 0)
         let count = withUnsafeMutableBytes(of: &bytes) {
             gst_buffer_extract(self, gsize(offset), $0.baseAddress, 2)

@@ -83,7 +83,9 @@ extension OutgoingMedia {
         let (connection, refused) = state.withLock {
             ($0.isConnected ? $0.connection : nil, $0.refused)
         }
-        return (connection?.videoCodec).map { [$0] } ?? Self.codecs.subtracting(refused)
+        // Where all are refused there is no publication, and nothing to say of encoders.
+        let others = Self.codecs.subtracting(refused)
+        return (connection?.videoCodec).map { [$0] } ?? (others.isEmpty ? Self.codecs : others)
     }
 
     /// The codecs of video that a room may take.

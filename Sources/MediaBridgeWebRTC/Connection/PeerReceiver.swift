@@ -22,6 +22,7 @@ final class PeerReceiver: Sendable {
         var last = (packets: 0, units: 0)
     }
     private let state = Mutex(State())
+    private let gate = Mutex(KeyPictureGate())
     private let agreed = Mutex<[MediaKind: PeerStream.Codec]>([:])
     private let events: PeerEvents
     private let liveTiming: LiveTiming
@@ -52,6 +53,14 @@ final class PeerReceiver: Sendable {
                     return .ok
                 }, onEnd: {})
         }
+        if let depayloader = link.pipeline.element(
+            named: PeerPipelineText.depayloader(.video(.h264)))
+        {
+            depayloader.pad("sink")?.filterPackets { [weak self] in self?.admits($0) ?? true }
+            depayloader.pad("src")?.filterBuffers { [weak self] isKey in
+                self?.gate.withLock { $0.admitsPicture(isKey: isKey) } ?? true
+            }
+        }
         link.bin.element.onSourcePad { [weak self, weak link] pad in
             guard let self, let link,
                 let kind = pad.packetMedia.flatMap({ MediaKind(rawValue: $0) }),
@@ -62,6 +71,16 @@ final class PeerReceiver: Sendable {
             else { return }
             if let source = pad.packetSource { link.note(source: source, sends: kind) }
             _ = pad.link(to: sink)
+        }
+    }
+
+    private func admits(_ packet: PacketOutline) -> Bool {
+        switch gate.withLock({ $0.judge(packet) }) {
+        case .pass: return true
+        case .drop: return false
+        case .dropAndAskForKeyFrame:
+            requestKeyFrame()
+            return false
         }
     }
 
