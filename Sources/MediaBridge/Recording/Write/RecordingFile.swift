@@ -108,6 +108,12 @@ final class RecordingFile: Sendable {
         return kinds.filter { $0 != kind && waiting($0) == 0 && !isGone($0) }
     }
 
+    /// Whether a push of this stream would wait.
+    func isFull(_ kind: RecordingKind) -> Bool {
+        guard let branch = output.branches[kind.name] else { return false }
+        return branch.isOpen && !branch.hasRoom
+    }
+
     /// Ends a stream before the end of the file.
     func end(_ kind: RecordingKind) {
         guard let branch = output.branches[kind.name], branch.isOpen else { return }

@@ -1,8 +1,16 @@
+internal import MediaBasics
+
 /// Writes units to the current file. Thread: the writer's queue.
 extension RecordingWriter {
     func write(_ unit: EncodedUnit) {
         guard let file else { return progress.drop(unit, .unwritten) }
         feed(file, beside: unit.kind)
+        // The muxer may take the last unit of another stream, and wait for the next one, while this one's queue is
+        // full already.
+        while file.isFull(unit.kind) {
+            MonotonicSignal.pause(for: .milliseconds(2))
+            feed(file, beside: unit.kind)
+        }
         push(unit, to: file)
     }
 
