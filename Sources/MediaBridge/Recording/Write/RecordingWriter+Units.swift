@@ -5,8 +5,8 @@ extension RecordingWriter {
     func write(_ unit: EncodedUnit) {
         guard let file else { return progress.drop(unit, .unwritten) }
         feed(file, beside: unit.kind)
-        // The muxer may take the last unit of another stream, and wait for the next one, while this one's queue is
-        // full already.
+        // The muxer may take the last unit of another stream, and wait for the next one, while this
+        // one's queue is full already.
         while file.isFull(unit.kind) {
             MonotonicSignal.pause(for: .milliseconds(2))
             feed(file, beside: unit.kind)
