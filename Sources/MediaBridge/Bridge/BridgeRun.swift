@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// The state of one run of a bridge: whether it has ended, why, and its failures.

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// Starts a live capture of a bridge again after it has ended or failed: a camera that was switched

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// A capture pipeline and its branches. ``PipelineVideoSource`` and ``Bridge`` are built on it.

@@ -1,3 +1,5 @@
+internal import MediaBasics
+
 /// Waits for a pipeline to finish, as long as it makes progress.
 struct ProgressWait {
     /// Limits of a wait.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import MediaBasics
 internal import Synchronization
 
 /// Signals that ask a process to end: Ctrl-C, and the one that `kill` and service managers send.

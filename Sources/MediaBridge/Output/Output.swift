@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// An output pipeline and its branches. ``PipelineVideoSink`` and ``Bridge`` are built on it.

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// Writes to one branch of an output. ``PipelineVideoSink`` and ``PipelineAudioSink`` are built on

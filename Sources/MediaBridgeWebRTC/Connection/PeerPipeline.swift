@@ -120,26 +120,10 @@ final class PeerPipeline: Sendable {
         let limit = max(
             configuration.gatheringTimeout,
             configuration.isRelayOnly ? Self.relayTimeout : .zero)
-        await withCheckedContinuation { continuation in
-            let waiting = Mutex<CheckedContinuation<Void, Never>?>(continuation)
-            let wait = GatheringWait(waiting)
-            wait.limit(OneShotTimer(after: limit) { wait.end() })
-            bin.onGatheringChange { [weak bin] in if bin?.hasGathered == true { wait.end() } }
-            if bin.hasGathered { wait.end() }
-        }
-    }
-
-    private final class GatheringWait: Sendable {
-        private let continuation: Mutex<CheckedContinuation<Void, Never>?>
-        private let timer = Mutex<OneShotTimer?>(nil)
-        init(_ continuation: consuming sending Mutex<CheckedContinuation<Void, Never>?>) {
-            self.continuation = continuation
-        }
-        func limit(_ timer: OneShotTimer) { self.timer.withLock { $0 = timer } }
-        func end() {
-            continuation.withLock { $0.take() }?.resume()
-            timer.withLock { $0.take() }?.cancel()
-        }
+        let gathered = Latch()
+        bin.onGatheringChange { [weak bin] in if bin?.hasGathered == true { gathered.open() } }
+        if bin.hasGathered { gathered.open() }
+        _ = await gathered.wait(for: limit)
     }
 
     /// Ends the pipeline: no callback follows.

@@ -1,3 +1,5 @@
+internal import MediaBasics
+
 /// The boundary between two consecutive recordings: units before it go to the current file, units
 /// after it are kept for the next.
 struct RecordingCut: Sendable {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaBasics
 internal import Synchronization
 
 /// Verification of a file after it was written.

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// Asks a writer for what it has kept for replays.

@@ -1,8 +1,7 @@
-internal import MediaBasics
 internal import Synchronization
 
 /// Suspends callers until it is opened. Opening it resumes all of them; it stays open until reset.
-final class Latch: Sendable {
+package final class Latch: Sendable {
     private struct Waiter {
         let continuation: CheckedContinuation<Bool, Never>
         var deadline: OneShotTimer?
@@ -14,8 +13,10 @@ final class Latch: Sendable {
     }
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Opens the latch and resumes all waiters. Thread: any.
-    func open() {
+    package func open() {
         let waiters = state.withLock { state in
             state.isOpen = true
             defer { state.waiters = [:] }
@@ -27,13 +28,13 @@ final class Latch: Sendable {
         }
     }
 
-    func reset() { state.withLock { $0.isOpen = false } }
+    package func reset() { state.withLock { $0.isOpen = false } }
 
     /// Suspends until the latch is open.
     ///
     /// - Parameter limit: The longest wait; `nil` for no limit.
     /// - Returns: False if the latch was not opened within `limit`.
-    func wait(for limit: Duration? = nil) async -> Bool {
+    package func wait(for limit: Duration? = nil) async -> Bool {
         await withCheckedContinuation { continuation in
             let id = state.withLock { state -> Int? in
                 guard !state.isOpen else { return nil }

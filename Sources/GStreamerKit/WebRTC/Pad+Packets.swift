@@ -1,0 +1,151 @@
+internal import CMediaBridge
+
+/// RTP packets on their way through a pad. What is called gets them on the streaming thread, and must return at
+/// once.
+extension Pad {
+    /// Calls `body` with the number of every packet, and whether it belongs to a key frame.
+    package func onPacket(_ body: @escaping @Sendable ((number: UInt16, isKey: Bool)) -> Void) {
+        filter { buffer in
+            if let number = buffer.word(at: 2) { body((number: number, isKey: buffer.isKey)) }
+            return true
+        }
+    }
+
+    /// Drops the packets that `admits` does not admit.
+    package func filterPackets(_ admits: @escaping @Sendable (PacketOutline) -> Bool) {
+        filter { buffer in PacketOutline(buffer).map(admits) ?? true }
+    }
+
+    /// Calls `admits` for every packet of the payload type of packets that are sent again (RFC 4588); one that
+    /// it does not admit is dropped.
+    ///
+    /// - Parameters:
+    ///   - payload: The payload type.
+    ///   - admits: Gets the size in bytes, and the number of the packet that is sent again.
+    package func filterResent(
+        _ payload: Int, _ admits: @escaping @Sendable (_ size: Int, _ number: UInt16) -> Bool
+    ) {
+        filter { buffer in
+            // The number stands at the beginning of the payload.
+            guard let header = PacketHeader(buffer), Int(header.payloadType) == payload,
+                let number = buffer.word(at: header.size)
+            else { return true }
+            return admits(Int(gst_buffer_get_size(buffer)), number)
+        }
+    }
+
+    /// Calls `isNew` with the number in a header extension of two bytes (RFC 8285, one-byte headers) of every
+    /// packet; where it is not new, the extension is taken out.
+    ///
+    /// - Parameters:
+    ///   - id: The local identifier of the extension, 1 to 14.
+    ///   - isNew: Gets the number.
+    package func filterNumbers(
+        ofExtension id: Int, _ isNew: @escaping @Sendable (UInt16) -> Bool
+    ) {
+        let filter = NumberFilter(id: UInt8(truncatingIfNeeded: id), isNew: isNew)
+        self.filter { filter.passes($0) }
+    }
+}
+
+/// What an RTP packet says of itself.
+package struct PacketOutline: Sendable {
+    /// Its number in its stream.
+    package var number: UInt16
+    /// The time of its media, in units of the stream's clock.
+    package var timestamp: UInt32
+    /// Whether it is the last one of a picture.
+    package var isMarked: Bool
+    /// The first 256 bytes of its media at most.
+    package var payload: [UInt8]
+
+    package init(number: UInt16, timestamp: UInt32, isMarked: Bool, payload: [UInt8]) {
+        (self.number, self.timestamp) = (number, timestamp)
+        (self.isMarked, self.payload) = (isMarked, payload)
+    }
+
+    fileprivate init?(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+        guard let header = PacketHeader(buffer), let number = buffer.word(at: 2),
+            let high = buffer.word(at: 4), let low = buffer.word(at: 6)
+        else { return nil }
+        let payload = [UInt8](unsafeUninitializedCapacity: 256) { bytes, count in
+            count = Int(gst_buffer_extract(buffer, gsize(header.size), bytes.baseAddress, 256))
+        }
+        self.init(
+            number: number, timestamp: UInt32(high) << 16 | UInt32(low), isMarked: header.isMarked,
+            payload: payload)
+    }
+}
+
+/// The header of an RTP packet. Source: RFC 3550, section 5.1.
+private struct PacketHeader {
+    let payloadType: UInt8
+    let isMarked: Bool
+    /// Where the extension begins, in bytes; `nil` if there is none.
+    let extensionPlace: Int?
+    /// Including the extension, in bytes.
+    let size: Int
+
+    init?(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+        guard let first = buffer.word(at: 0) else { return nil }
+        payloadType = UInt8(first & 0x7f)
+        isMarked = first & 0x80 != 0
+        let fixed = 12 + 4 * Int(first >> 8 & 0x0f)
+        if first & 0x1000 != 0 {
+            guard let words = buffer.word(at: fixed + 2) else { return nil }
+            (extensionPlace, size) = (fixed, fixed + 4 + 4 * Int(words))
+        } else {
+            (extensionPlace, size) = (nil, fixed)
+        }
+    }
+}
+
+private struct NumberFilter: Sendable {
+    let id: UInt8
+    let isNew: @Sendable (UInt16) -> Bool
+
+    /// False if the packet has a number that is not new and cannot be taken out.
+    func passes(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+        guard let header = PacketHeader(buffer), let place = header.extensionPlace,
+            buffer.word(at: place) == 0xbede
+        else { return true }
+        var (at, isFirst) = (place + 4, true)
+        while at < header.size, let pair = buffer.word(at: at) {
+            let (id, length) = (UInt8(pair >> 12), Int(pair >> 8 & 0x0f) + 1)
+            if id == 15 { break }
+            if id == 0 {
+                at += 1
+                continue
+            }
+            if id == self.id {
+                let number = length == 2 && isFirst ? buffer.word(at: at + 1) : nil
+                isFirst = false
+                let end = min(header.size, at + 1 + length)
+                if number.map(isNew) != true, !clear(buffer, at, end) { return false }
+            }
+            at += 1 + length
+        }
+        return true
+    }
+
+    /// Makes padding of bytes; false if they cannot be changed.
+    private func clear(
+        _ buffer: UnsafeMutablePointer<GstBuffer>, _ start: Int, _ end: Int
+    ) -> Bool {
+        let object = UnsafeMutableRawPointer(buffer).assumingMemoryBound(to: GstMiniObject.self)
+        return gst_mini_object_is_writable(object) != 0
+            && gst_buffer_memset(buffer, gsize(start), 0, gsize(end - start))
+                == gsize(end - start)
+    }
+}
+
+extension UnsafeMutablePointer<GstBuffer> {
+    /// Two bytes, the higher one first; `nil` beyond the end.
+    fileprivate func word(at offset: Int) -> UInt16? {
+        var bytes: (UInt8, UInt8) = (0, 0)
+        let count = withUnsafeMutableBytes(of: &bytes) {
+            gst_buffer_extract(self, gsize(offset), $0.baseAddress, 2)
+        }
+        return count == 2 ? UInt16(bytes.0) << 8 | UInt16(bytes.1) : nil
+    }
+}
