@@ -21,7 +21,7 @@ struct ResourceTests {
             let late = try Holdings(of: "late", in: result.output)
             // A thread pool breathes; 270 cycles that each left something would be far beyond.
             #expect(late.descriptors <= early.descriptors + 8)
-            #expect(late.threads <= early.threads + 16)
+            #expect(late.threads <= early.threads + 8)
         }
     }
 

@@ -73,7 +73,7 @@ struct FaultTests {
                         "rig.watch(video, 60, 20000)", as: [TimedReading].self)
                     // What is lost for good keeps the picture still until a key frame, and none comes unasked.
                     #expect(lossy.count == 60)
-                    #expect(lossy.longestGap < 5000, "\(lossy.longestGap) ms")
+                    #expect(lossy.longestGap < 2000, "\(lossy.longestGap) ms")
                     try await network.lose(percent: 0, to: network.client)
                     try await network.pullCable()
                     _ = try await page.evaluate("rig.watch(video, 1000, 2000)")
