@@ -34,7 +34,9 @@ package final class Latch: Sendable {
     ///
     /// - Parameter limit: The longest wait; `nil` for no limit.
     /// - Returns: False if the latch was not opened within `limit`.
-    package func wait(for limit: Duration? = nil) async -> Bool {
+    package func wait(
+        for limit: Duration? = nil, on timeline: any Timeline = .system
+    ) async -> Bool {
         await withCheckedContinuation { continuation in
             let id = state.withLock { state -> Int? in
                 guard !state.isOpen else { return nil }
@@ -44,7 +46,7 @@ package final class Latch: Sendable {
             }
             guard let id else { return continuation.resume(returning: true) }
             guard let limit else { return }
-            let deadline = OneShotTimer(after: limit) { [weak self] in
+            let deadline = OneShotTimer(after: limit, on: timeline) { [weak self] in
                 let waiter = self?.state.withLock { $0.waiters.removeValue(forKey: id) }
                 waiter?.continuation.resume(returning: false)
             }

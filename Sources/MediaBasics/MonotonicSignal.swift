@@ -11,6 +11,8 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var isSignalled = false
+    /// Whether the present wait on another timeline than the system's is over.
+    private var isOver = false
 
     package init() {
         pthread_mutex_init(mutex, nil)
@@ -63,10 +65,23 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
     /// Waits for a signal.
     ///
     /// - Returns: False if there was none for so long.
-    @discardableResult package func wait(for limit: Duration) -> Bool {
-        let (seconds, attoseconds) = min(max(.zero, limit), .seconds(1_000_000_000)).components
-        let rest = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000
-        return wait(until: TimerThread.now + rest)
+    @discardableResult
+    package func wait(for limit: Duration, on timeline: any Timeline = .system) -> Bool {
+        if timeline === TimerThread.system || limit <= .zero {
+            return wait(until: TimerThread.moment(in: limit))
+        }
+        let timer = OneShotTimer(after: limit, on: timeline) { [self] in
+            pthread_mutex_lock(mutex)
+            isOver = true
+            pthread_cond_signal(condition)
+            pthread_mutex_unlock(mutex)
+        }
+        defer { timer.cancel() }
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while !isSignalled, !isOver { pthread_cond_wait(condition, mutex) }
+        defer { (isSignalled, isOver) = (false, false) }
+        return isSignalled
     }
 
     /// Waits for a signal without a limit.

@@ -6,11 +6,10 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// The thread that waits for all timers of the process, so that no other work delays a deadline.
-///
-/// Its closures must return at once and leave the work to other threads. Thread: any.
-final class TimerThread: Sendable {
-    static let shared = TimerThread()
+/// The system's monotonic clock, with a thread that waits for all timers of the process, so that no
+/// other work delays a deadline. Thread: any.
+package final class TimerThread: Timeline {
+    fileprivate static let shared = TimerThread()
 
     private struct Alarm {
         let due: UInt64
@@ -19,7 +18,7 @@ final class TimerThread: Sendable {
     private struct State {
         /// Sorted, the latest first; cancelled alarms are still included.
         var alarms: [Alarm] = []
-        var bodies: [UInt64: @Sendable () -> Void] = [:]
+        var bodies: [UInt64: (queue: SerialQueue, body: @Sendable () -> Void)] = [:]
         var number: UInt64 = 0
         var isRunning = false
 
@@ -49,17 +48,17 @@ final class TimerThread: Sendable {
     private let state = Mutex(State())
     private let wake = MonotonicSignal()
 
-    /// Runs `body` once, after a number of nanoseconds.
-    ///
-    /// - Returns: The number to pass to ``cancel(_:)``.
-    func schedule(in nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) -> UInt64 {
-        let (sum, overflow) = Self.now.addingReportingOverflow(nanoseconds)
-        let due = overflow ? .max : sum
+    package var now: Duration { .nanoseconds(Self.nanoseconds) }
+
+    package func schedule(
+        after delay: Duration, on queue: SerialQueue, _ body: @escaping @Sendable () -> Void
+    ) -> UInt64 {
+        let due = Self.moment(in: delay)
         let (number, isFirst, needsThread) = state.withLock { state in
             state.number += 1
             let number = state.number
             let isFirst = state.first().map { due < $0.due } ?? true
-            state.bodies[number] = body
+            state.bodies[number] = (queue, body)
             state.insert(Alarm(due: due, number: number))
             defer { state.isRunning = true }
             return (number, isFirst, !state.isRunning)
@@ -72,30 +71,40 @@ final class TimerThread: Sendable {
         return number
     }
 
-    func cancel(_ number: UInt64) {
+    package func cancel(_ number: UInt64) {
         // What the closure holds is released outside of the lock.
         _ = state.withLock { $0.bodies.removeValue(forKey: number) }
     }
 
     private func run() -> Never {
         while true {
-            while let body = nextDue() { body() }
+            while let (queue, body) = nextDue() { queue.async(body) }
             wake.wait(until: state.withLock { $0.first()?.due })
         }
     }
 
-    private func nextDue() -> (@Sendable () -> Void)? {
+    private func nextDue() -> (SerialQueue, @Sendable () -> Void)? {
         state.withLock { state in
-            guard let alarm = state.first(), alarm.due <= Self.now else { return nil }
+            guard let alarm = state.first(), alarm.due <= Self.nanoseconds else { return nil }
             state.alarms.removeLast()
             return state.bodies.removeValue(forKey: alarm.number)
         }
     }
 
-    /// The present time of the monotonic clock, in nanoseconds.
-    static var now: UInt64 {
+    private static var nanoseconds: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
+
+    /// Returns the time after `delay`, in nanoseconds on the monotonic clock, limited to centuries.
+    static func moment(in delay: Duration) -> UInt64 {
+        let (seconds, attoseconds) = min(max(.zero, delay), .seconds(8_000_000_000)).components
+        return nanoseconds + UInt64(seconds) * 1_000_000_000
+            + UInt64(attoseconds / 1_000_000_000)
+    }
+}
+
+extension Timeline where Self == TimerThread {
+    package static var system: TimerThread { .shared }
 }

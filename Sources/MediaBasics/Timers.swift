@@ -3,16 +3,20 @@ internal import Synchronization
 /// Calls a closure once, unless it is cancelled first. Cancelling frees what the closure holds at
 /// once.
 package final class OneShotTimer: Sendable {
+    private let timeline: any Timeline
     private let number: UInt64
 
     /// - Parameter expire: Called on a separate thread, after `duration`.
-    package init(after duration: Duration, expire: @escaping @Sendable () -> Void) {
-        number = TimerThread.shared.schedule(in: duration.wholeNanoseconds) {
-            SerialQueue(label: "mediabridge.deadline").async(expire)
-        }
+    package init(
+        after duration: Duration, on timeline: any Timeline = .system,
+        expire: @escaping @Sendable () -> Void
+    ) {
+        self.timeline = timeline
+        number = timeline.schedule(
+            after: duration, on: SerialQueue(label: "mediabridge.deadline"), expire)
     }
 
-    package func cancel() { TimerThread.shared.cancel(number) }
+    package func cancel() { timeline.cancel(number) }
 
     deinit { cancel() }
 }
@@ -20,47 +24,38 @@ package final class OneShotTimer: Sendable {
 /// Calls a closure periodically, until it is cancelled or freed.
 package final class Heartbeat: Sendable {
     private final class Beats: Sendable {
+        let timeline: any Timeline
         let queue: SerialQueue
-        let interval: UInt64
+        let interval: Duration
         let beat: @Sendable () -> Void
         /// Number of the next alarm; `nil` after cancellation.
         let next = Mutex<UInt64?>(0)
-        /// Set while a call is queued or running: a slow queue does not accumulate calls.
-        let isUnderway = Atomic<Bool>(false)
 
-        init(_ queue: SerialQueue, _ interval: UInt64, _ beat: @escaping @Sendable () -> Void) {
-            self.queue = queue
-            self.interval = interval
-            self.beat = beat
+        init(
+            _ timeline: any Timeline, _ queue: SerialQueue, _ interval: Duration,
+            _ beat: @escaping @Sendable () -> Void
+        ) {
+            (self.timeline, self.queue) = (timeline, queue)
+            (self.interval, self.beat) = (interval, beat)
         }
 
-        var isOver: Bool { next.withLock { $0 == nil } }
-
-        /// - Parameter due: Nanoseconds on the monotonic clock, so that delays do not accumulate.
-        func expect(at due: UInt64) {
+        /// - Parameter due: A time of the timeline, so that delays do not accumulate.
+        func expect(at due: Duration) {
             next.withLock { next in
                 guard next != nil else { return }
-                let now = TimerThread.now
-                next = TimerThread.shared.schedule(in: due > now ? due - now : 0) {
-                    self.fire(due)
+                next = timeline.schedule(after: due - timeline.now, on: queue) { [self] in
+                    if !isOver { beat() }
+                    // A slow queue does not accumulate calls, and missed ones are not made up for.
+                    expect(at: max(due + interval, timeline.now))
                 }
             }
         }
 
-        private func fire(_ due: UInt64) {
-            if !isUnderway.exchange(true, ordering: .acquiringAndReleasing) {
-                queue.async { [self] in
-                    if !isOver { beat() }
-                    isUnderway.store(false, ordering: .releasing)
-                }
-            }
-            // Missed calls are not made up for.
-            expect(at: max(due + interval, TimerThread.now))
-        }
+        private var isOver: Bool { next.withLock { $0 == nil } }
 
         func end() {
             let alarm = next.withLock { $0.take() }
-            if let alarm { TimerThread.shared.cancel(alarm) }
+            if let alarm { timeline.cancel(alarm) }
         }
     }
     private let beats: Beats
@@ -71,32 +66,15 @@ package final class Heartbeat: Sendable {
     ///   - beat: Called repeatedly, one call at a time. No call begins after ``cancel()``, except
     ///     one that is just being started on another thread.
     package init(
-        every interval: Duration, on queue: SerialQueue, beat: @escaping @Sendable () -> Void
+        every interval: Duration, on queue: SerialQueue, of timeline: any Timeline = .system,
+        beat: @escaping @Sendable () -> Void
     ) {
-        beats = Beats(queue, max(1_000_000, interval.wholeNanoseconds), beat)
-        beats.expect(at: TimerThread.now + interval.wholeNanoseconds)
+        let interval = max(.milliseconds(1), interval)
+        beats = Beats(timeline, queue, interval, beat)
+        beats.expect(at: timeline.now + interval)
     }
 
     package func cancel() { beats.end() }
 
     deinit { cancel() }
-}
-
-extension SerialQueue {
-    /// Enqueues `body` after `delay`. It cannot be cancelled: what it holds lives until then.
-    package func async(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
-        _ = TimerThread.shared.schedule(in: delay.wholeNanoseconds) { [self] in async(body) }
-    }
-}
-
-extension Duration {
-    /// The duration in nanoseconds; zero if it is negative, limited to half of the maximum of
-    /// UInt64.
-    fileprivate var wholeNanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard self > .zero else { return 0 }
-        let most = UInt64.max / 2
-        let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow || whole > most ? most : whole + UInt64(attoseconds / 1_000_000_000)
-    }
 }

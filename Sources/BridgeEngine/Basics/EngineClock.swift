@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 /// The engine's running time. It is zero when the engine is created and follows the backend's
@@ -13,14 +14,36 @@ struct EngineClock: Sendable {
     /// The minimum latency that displays apply, so that a source with another latency can take
     /// over.
     let latency: MediaTime
+    /// The time of deadlines, delays and periodic work.
+    let timeline: any Timeline
 
-    init(_ backend: any MediaBackend, isOffline: Bool, latency: MediaTime) {
+    init(
+        _ backend: any MediaBackend, isOffline: Bool, latency: MediaTime,
+        timeline: any Timeline = .system
+    ) {
         clockTime = { backend.clockTime() }
         origin = backend.clockTime()
         self.isOffline = isOffline
         self.latency = latency
+        self.timeline = timeline
     }
 
     /// The current running time.
     var now: MediaTime { clockTime() - origin }
+
+    /// Hands a frame to a codec. If time comes only from the sources, it is offered again every
+    /// millisecond while the codec is full: a codec does not report when it has room again.
+    ///
+    /// - Parameter limit: The longest wait.
+    func offer(
+        for limit: Duration, _ attempt: () -> FrameDisposition
+    ) -> FrameDisposition {
+        let end = timeline.now + limit
+        var disposition = attempt()
+        while isOffline, disposition == .queueFull, timeline.now < end {
+            MonotonicSignal().wait(for: .milliseconds(1), on: timeline)
+            disposition = attempt()
+        }
+        return disposition
+    }
 }

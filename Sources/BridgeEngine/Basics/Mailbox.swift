@@ -89,15 +89,21 @@ final class Mailbox<Item: Sendable>: Sendable {
     }
     private let state = Mutex(State())
     private let queue: SerialQueue
+    private let timeline: any Timeline
     let depth: Int
     private let take: @Sendable (consuming Item) -> Void
 
     /// - Parameters:
     ///   - depth: The maximum number of queued items; at least one.
+    ///   - timeline: Measures how long posters wait.
     ///   - take: Called on `queue`; the mailbox keeps no reference to the item. May block; that
     ///     delays only the items queued behind the current one.
-    init(depth: Int, on queue: SerialQueue, take: @escaping @Sendable (consuming Item) -> Void) {
+    init(
+        depth: Int, on queue: SerialQueue, of timeline: any Timeline,
+        take: @escaping @Sendable (consuming Item) -> Void
+    ) {
         self.depth = max(1, depth)
+        self.timeline = timeline
         self.queue = queue
         self.take = take
     }
@@ -167,13 +173,11 @@ final class Mailbox<Item: Sendable>: Sendable {
     var waitingItems: Int { state.withLock { $0.items.count + $0.kept.count } }
 
     private func wait(with item: Item, for limit: Duration) -> Verdict {
-        var deadline: ContinuousClock.Instant?
+        let deadline = timeline.now + limit
         while true {
             let placement = place(item, whenFull: .wait(atMost: limit))
             if placement.needsWake { wake() }
             guard placement.verdict == .full else { return placement.verdict }
-            let end = deadline ?? .now + limit
-            deadline = end
             let signal = MonotonicSignal()
             let (isFull, waits) = state.withLock { state in
                 let isFull = state.isOpen && state.items.count >= depth
@@ -182,7 +186,7 @@ final class Mailbox<Item: Sendable>: Sendable {
                 return (isFull, waits)
             }
             if isFull, !waits { return .full }
-            if waits, !signal.wait(for: end - .now), giveUp(signal) {
+            if waits, !signal.wait(for: deadline - timeline.now, on: timeline), giveUp(signal) {
                 return .full
             }
         }

@@ -6,10 +6,11 @@ internal import Synchronization
 final class Once<R: Sendable>: Sendable {
     private enum State {
         case open
-        case awaited(CheckedContinuation<R?, Never>, OneShotTimer?)
+        case awaited(CheckedContinuation<R?, Never>)
         case done(R?)
     }
     private let state = Mutex(State.open)
+    private let timer = Mutex<OneShotTimer?>(nil)
 
     /// - Returns: False if a value was delivered before.
     @discardableResult
@@ -20,37 +21,36 @@ final class Once<R: Sendable>: Sendable {
             state = .done(value)
             return before
         }
+        timer.withLock { $0.take() }?.cancel()
         switch before {
         case .done: return false
         case .open: return true
-        case .awaited(let continuation, let timer):
-            timer?.cancel()
+        case .awaited(let continuation):
             continuation.resume(returning: value)
             return true
         }
     }
 
+    /// Sets a timeout, after which the result is `nil`. It retains this object until then, so a
+    /// waiting task is always resumed. May be called once.
+    func expire(after limit: Duration, on timeline: any Timeline) {
+        let timer = OneShotTimer(after: limit, on: timeline) { self.resume(nil) }
+        self.timer.withLock { $0 = timer }
+    }
+
     /// Suspends until the value is delivered. May be called once.
     ///
-    /// - Parameters:
-    ///   - limit: The timeout, after which the result is `nil`; `nil` for no timeout.
-    ///   - isCancellable: Whether the result is also `nil` once the task is cancelled.
+    /// - Parameter isCancellable: Whether the result is also `nil` once the task is cancelled.
     func value(
-        within limit: Duration?, isCancellable: Bool = false,
-        isolation: isolated (any Actor)? = #isolation
+        isCancellable: Bool = false, isolation: isolated (any Actor)? = #isolation
     ) async -> R? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // The timer retains this object until either fires, so the continuation is always
-                // resumed.
-                let timer = limit.map { OneShotTimer(after: $0) { self.resume(nil) } }
                 let early = state.withLock { state -> State in
-                    if case .open = state { state = .awaited(continuation, timer) }
+                    if case .open = state { state = .awaited(continuation) }
                     return state
                 }
-                guard case .done(let value) = early else { return }
-                timer?.cancel()
-                continuation.resume(returning: value)
+                if case .done(let value) = early { continuation.resume(returning: value) }
             }
         } onCancel: {
             if isCancellable { resume(nil) }
@@ -67,12 +67,13 @@ final class Once<R: Sendable>: Sendable {
 /// - Returns: What `body` returned or threw; `nil` if it was not done in time. Unless it is
 ///   cancelled, it then continues without a waiting caller.
 func outcome<R: Sendable>(
-    within limit: Duration, abandonedBy joining: JoinAttempt? = nil,
+    within limit: Duration, on timeline: any Timeline, abandonedBy joining: JoinAttempt? = nil,
     isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable () async throws(EngineError) -> R,
     late: @escaping @Sendable (R) async -> Void = { _ in }
 ) async -> Result<R, EngineError>? {
     let once = Once<Result<R, EngineError>>()
+    once.expire(after: limit, on: timeline)
     let task = ControlTask.start {
         do throws(EngineError) {
             let value = try await body()
@@ -82,7 +83,7 @@ func outcome<R: Sendable>(
         }
     }
     joining?.onAbandon { once.resume(nil) }
-    let result = await once.value(within: limit, isCancellable: joining != nil)
+    let result = await once.value(isCancellable: joining != nil)
     if result == nil, joining != nil { task.cancel() }
     return result
 }
@@ -93,11 +94,13 @@ extension SerialQueue {
     /// - Returns: The result of `body`; `nil` if it was not done in time. It then continues without
     ///   a waiting caller.
     func outcome<R: Sendable>(
-        within limit: Duration, isolation: isolated (any Actor)? = #isolation,
+        within limit: Duration, on timeline: any Timeline,
+        isolation: isolated (any Actor)? = #isolation,
         _ body: @escaping @Sendable () -> R
     ) async -> R? {
         let once = Once<R>()
+        once.expire(after: limit, on: timeline)
         async { once.resume(body()) }
-        return await once.value(within: limit)
+        return await once.value()
     }
 }

@@ -26,7 +26,7 @@ final class Turnstile: Sendable {
             return turn
         }
         guard let turn else { return true }
-        return await turn.value(within: nil, isCancellable: isCancellable) == true
+        return await turn.value(isCancellable: isCancellable) == true
     }
 
     func leave() {

@@ -33,7 +33,7 @@ final class PublicationEncoder: Sendable {
     private let codecs: @Sendable () -> Set<EncodedVideoFrame.Codec>
     private let meter: EncodingMeter
     private let output: Output
-    private let isOffline: Bool
+    private let clock: EngineClock
     private let queueTimeout: Duration
     /// Returns what matters in the pictures of the present source.
     private let hint: @Sendable () -> VideoContentHint
@@ -72,14 +72,13 @@ final class PublicationEncoder: Sendable {
 
     /// - Parameters:
     ///   - codecs: Returns what the channel carries now.
-    ///   - isOffline: Whether no frame may be lost.
-    ///   - queueTimeout: How long a frame waits for the encoder then.
+    ///   - queueTimeout: How long a frame waits for the encoder if none may be lost.
     ///   - hint: Returns what matters in the pictures, if the configuration does not say it.
     ///   - send: Receives the units, on a thread of the encoder.
     ///   - onFailure: Called if there is no encoder, or when one has failed.
     init(
         _ backend: any MediaBackend, _ configuration: VideoEncoderConfiguration,
-        codecs: @escaping @Sendable () -> Set<EncodedVideoFrame.Codec>, isOffline: Bool,
+        codecs: @escaping @Sendable () -> Set<EncodedVideoFrame.Codec>, clock: EngineClock,
         queueTimeout: Duration, counting meter: EncodingMeter,
         hint: @escaping @Sendable () -> VideoContentHint,
         send: @escaping @Sendable (EncodedVideoFrame) -> Void,
@@ -88,7 +87,7 @@ final class PublicationEncoder: Sendable {
         self.backend = backend
         self.codecs = codecs
         self.meter = meter
-        self.isOffline = isOffline
+        self.clock = clock
         self.queueTimeout = queueTimeout
         self.hint = hint
         converter = backend.makeConverter()
@@ -147,15 +146,7 @@ final class PublicationEncoder: Sendable {
             encoder.requestKeyFrame()
         }
         state.withLock { $0.inside += 1 }
-        var disposition = encoder.encode(frame)
-        if isOffline {
-            // Without a clock the source waits; an encoder does not tell when it has room again.
-            let deadline = ContinuousClock.now + queueTimeout
-            while disposition == .queueFull, ContinuousClock.now < deadline {
-                MonotonicSignal.pause(for: .milliseconds(1))
-                disposition = encoder.encode(frame)
-            }
-        }
+        let disposition = clock.offer(for: queueTimeout) { encoder.encode(frame) }
         if !disposition.isAccepted { state.withLock { $0.inside -= 1 } }
         return disposition
     }

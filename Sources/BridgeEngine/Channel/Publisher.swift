@@ -113,7 +113,7 @@ final class Publisher: Sendable {
         form = Mutex(configuration)
         encoder = PublicationEncoder(
             context.backend, configuration, codecs: { publication.codecs },
-            isOffline: context.clock.isOffline, queueTimeout: context.queueTimeout,
+            clock: context.clock, queueTimeout: context.queueTimeout,
             counting: context.encoded, hint: context.contentHint, send: { sender.consume($0) },
             onFailure: context.onFailure)
         send(configuration)
@@ -227,8 +227,7 @@ final class Publisher: Sendable {
         _ body: @escaping @Sendable (VideoFrame) -> FrameDisposition
     ) -> VideoSinkFeed {
         VideoSinkFeed(
-            SinkQueueOptions(), isOffline: context.clock.isOffline,
-            queueTimeout: context.queueTimeout, on: queue, clock: context.clock.clockTime,
+            SinkQueueOptions(), clock: context.clock, queueTimeout: context.queueTimeout, on: queue,
             counting: meter
         ) { item in
             // No unit comes here, because the request asks for pictures.
@@ -264,7 +263,7 @@ final class Publisher: Sendable {
     func stop(within limit: Duration) async {
         guard way.withLock({ $0 != nil }) else { return }
         end()
-        await queue.outcome(within: limit) {}
+        await queue.outcome(within: limit, on: context.clock.timeline) {}
         sender.publication.end()
     }
 }

@@ -69,6 +69,8 @@ final class RemoteVideo: Sendable {
         private let video: VideoStream
         private let meter: FrameMeter
         private let timing: Timing
+        /// The codec of the latest unit.
+        private let codec = Mutex<EncodedVideoFrame.Codec?>(nil)
         private let onPicture: Mutex<(@Sendable (VideoSize) -> Void)?> = Mutex(nil)
         private let onFailure: @Sendable (any Error) -> Void
 
@@ -87,13 +89,16 @@ final class RemoteVideo: Sendable {
             onPicture.withLock { $0 = body }
         }
 
+        /// Notes the codec of the units that are decoded from now on.
+        func setCodec(_ codec: EncodedVideoFrame.Codec) { self.codec.withLock { $0 = codec } }
+
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             var frame = frame
             let size = frame.size
             decoded.note()
             meter.remember(size)
             timing.setShown(&frame)
-            video.consume(frame)
+            video.offer(frame, decodedFrom: codec.withLock { $0 })
             onPicture.withLock { $0.take() }?(size)
             return .accepted
         }
@@ -110,7 +115,7 @@ final class RemoteVideo: Sendable {
         timing = Timing(delay: delay, clock: clock, track: track)
         pictures = Pictures(video, meter, timing, onFailure: listener.onFailure)
         decoder = TrackDecoder(
-            backend, to: pictures, isOffline: clock.isOffline, queueTimeout: queueTimeout,
+            backend, to: pictures, clock: clock, queueTimeout: queueTimeout,
             onKeyFrameNeeded: listener.onKeyFrameNeeded)
         self.listener = listener
     }
@@ -184,6 +189,7 @@ final class RemoteVideo: Sendable {
         let isKey = unit.references == .none
         if !isKey, reach.needsKeyFrame { listener.onKeyFrameNeeded() }
         guard reach.needsPicture else { return decoder.end() }
+        pictures.setCodec(unit.codec)
         let disposition = decoder.decode(unit)
         if !isKey, disposition == .dropped(.needsKeyFrame) { listener.onKeyFrameNeeded() }
     }

@@ -25,9 +25,12 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
     }
     private let state = Mutex(State())
     private let timeout: Duration
+    private let timeline: any Timeline
 
     /// - Parameter timeout: The maximum time that a frame waits for its turn.
-    init(timeout: Duration) { self.timeout = timeout }
+    init(timeout: Duration, on timeline: any Timeline) {
+        (self.timeout, self.timeline) = (timeout, timeline)
+    }
 
     /// Delivers a frame.
     ///
@@ -42,7 +45,7 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
             return .accepted
         case .entered: break
         case .waits(let waiter):
-            if !waiter.turn.wait(for: timeout), giveUp(waiter) {
+            if !waiter.turn.wait(for: timeout, on: timeline), giveUp(waiter) {
                 return .dropped(.queueFull)
             }
         }

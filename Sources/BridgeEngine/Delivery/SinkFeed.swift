@@ -15,7 +15,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     }
     private let mailbox: Mailbox<Item>
     private let whenFull: WhenFull
-    private let isOffline: Bool
+    private let clock: EngineClock
     private let busy: BusyMeter
     let meter: FlowMeter<Media>
     /// The reports of a sink with its own queue; `nil` for other sinks.
@@ -37,24 +37,24 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     ///     queue.
     ///   - render: Called on `queue`; returns whether the frame was rendered.
     init(
-        _ options: SinkQueueOptions, isOffline: Bool, queueTimeout: Duration, on queue: SerialQueue,
-        clock: @escaping @Sendable () -> MediaTime, counting meter: FlowMeter<Media>? = nil,
+        _ options: SinkQueueOptions, clock: EngineClock, queueTimeout: Duration,
+        on queue: SerialQueue, counting meter: FlowMeter<Media>? = nil,
         account: SinkAccount? = nil, render: @escaping @Sendable (Item) -> FrameDisposition
     ) {
-        let meter = meter ?? FlowMeter(clock: clock)
+        let meter = meter ?? FlowMeter(clock: clock.clockTime)
         self.meter = meter
         self.account = account
-        busy = BusyMeter(clock)
+        busy = BusyMeter(clock.clockTime)
         whenFull = options.whenFull
-        self.isOffline = isOffline
+        self.clock = clock
         self.queueTimeout = queueTimeout
         self.queue = queue
         // The mailbox's callback needs this object, which is not initialised yet, so it refers to
         // it through a box.
         let reach = Reach()
-        mailbox = Mailbox(depth: options.depth, on: queue) { item in
+        mailbox = Mailbox(depth: options.depth, on: queue, of: clock.timeline) { item in
             guard let feed = reach.feed else { return meter.drops.note(.closed) }
-            feed.take(item, clock: clock, render: render)
+            feed.take(item, render: render)
         }
         reach.feed = self
     }
@@ -66,7 +66,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     private var policy: Mailbox<Item>.WhenFull {
         let waits: Bool
         switch whenFull {
-        case .automatic: waits = isOffline
+        case .automatic: waits = clock.isOffline
         case .evictOldest: waits = false
         case .wait: waits = true
         }
@@ -138,16 +138,17 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     func setMayBlock(_ mayBlock: Bool) { mailbox.setMayBlock(mayBlock) }
 
     /// Returns when the queued frames are rendered, or after `limit`.
-    func drained(within limit: Duration) async { await queue.outcome(within: limit) {} }
+    func drained(within limit: Duration) async {
+        await queue.outcome(within: limit, on: clock.timeline) {}
+    }
 
     private func take(
-        _ item: Item, clock: @Sendable () -> MediaTime,
-        render: @Sendable (Item) -> FrameDisposition
+        _ item: Item, render: @Sendable (Item) -> FrameDisposition
     ) {
         let disposition = busy.during { render(item) }
         meter.note(disposition)
         guard disposition.isAccepted else { return }
-        let now = clock()
+        let now = clock.clockTime()
         // An interruption of the sender is not a freeze.
         if epoch.exchange(item.epoch, ordering: .relaxed) != item.epoch { freezes.pause() }
         freezes.note(at: now)

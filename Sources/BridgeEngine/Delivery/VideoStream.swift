@@ -137,11 +137,16 @@ final class VideoStream: VideoFrameConsumer {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition { offer(frame) }
 
-    /// Gives the frame to every receiver, except to those who got the unit that it was decoded from.
+    /// Gives the frame to every receiver, except to those that got the unit that it was decoded from.
+    ///
+    /// - Parameter codec: The codec of that unit. By default that of the latest unit. A decoder may finish a
+    ///   picture after ``endUnits()``.
     @discardableResult
-    func offer(_ frame: borrowing VideoFrame) -> FrameDisposition {
+    func offer(
+        _ frame: borrowing VideoFrame, decodedFrom codec: EncodedVideoFrame.Codec? = nil
+    ) -> FrameDisposition {
         let (groups, taps, isMirror, epoch, carried) = state.withLock {
-            ($0.groups, $0.taps, $0.isMirror, $0.epoch, $0.carried)
+            ($0.groups, $0.taps, $0.isMirror, $0.epoch, codec ?? $0.carried)
         }
         for tap in taps.values {
             if tap.takesOnlyUnits { continue }

@@ -42,7 +42,9 @@ extension MediaEngine {
     private func stop(
         _ host: some ObjectHost, unblocking: @escaping @Sendable () -> Void
     ) async {
-        let timer = OneShotTimer(after: configuration.callDeadline / 2) { unblocking() }
+        let timer = OneShotTimer(after: configuration.callDeadline / 2, on: clock.timeline) {
+            unblocking()
+        }
         await tolerate(host, .stop)
         timer.cancel()
     }
@@ -63,7 +65,9 @@ extension MediaEngine {
             if name == .stop || name == .dispose { return }
             throw stuck(host, "an earlier call")
         }
-        let result = await host.executor.queue.outcome(within: configuration.callDeadline) {
+        let result = await host.executor.queue.outcome(
+            within: configuration.callDeadline, on: clock.timeline
+        ) {
             host.assumeIsolated { host in
                 Result { () throws(EngineError) in try host.make(name) }
             }

@@ -91,7 +91,7 @@ extension MediaEngine {
         let limit = configuration.joinDeadline
         leave()
         let result = await outcome(
-            within: limit, abandonedBy: joining
+            within: limit, on: clock.timeline, abandonedBy: joining
         ) { () async throws(EngineError) in
             try await transport.join(request, receiver: session)
         } late: { membership in
@@ -151,7 +151,7 @@ extension MediaEngine {
         guard let membership else {
             throw EngineError(.notInChannel, message: "not in a channel")
         }
-        let result = await outcome(within: configuration.callDeadline) {
+        let result = await outcome(within: configuration.callDeadline, on: clock.timeline) {
             () async throws(EngineError) in
             try await membership.send(message, to: user)
         }
@@ -197,7 +197,9 @@ extension MediaEngine {
             let limit = configuration.callDeadline
             // If it takes longer, it continues without a waiting caller; the session ignores its
             // events.
-            _ = await outcome(within: limit) { () async throws(EngineError) in await left.leave() }
+            _ = await outcome(within: limit, on: clock.timeline) { () async throws(EngineError) in
+                await left.leave()
+            }
         }
         session?.end()
         await takeDownSinks(VideoMedia.self) { !$0.isLocal }

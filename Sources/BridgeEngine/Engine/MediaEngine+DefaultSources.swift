@@ -15,7 +15,7 @@ extension MediaEngine {
         _ make: @escaping @Sendable (any MediaBackend) throws -> sending Media.Source
     ) async throws(EngineError) -> SourceHost<Media> {
         let (backend, trace, limit) = (self.backend, transitions, configuration.callDeadline)
-        let made = await controlQueue.outcome(within: limit) {
+        let made = await controlQueue.outcome(within: limit, on: clock.timeline) {
             Result<SourceHost<Media>, any Error> {
                 SourceHost(try make(backend), number: number, to: receiver, trace: trace)
             }

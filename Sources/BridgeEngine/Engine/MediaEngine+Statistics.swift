@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 extension MediaEngine {
@@ -52,12 +53,9 @@ extension MediaEngine {
     func complete<Counts: WaitingCounts>(
         unless isStuck: Bool, _ read: () -> Counts
     ) async -> Counts {
-        var counts = read()
-        for _ in 0..<200 where counts.waiting > 0 && !isStuck {
-            _ = await Once<Void>().value(within: .milliseconds(5))
-            counts = read()
-        }
-        return counts
+        await CountWatch.read(
+            within: .seconds(1).asDefaultDeadline, on: clock.timeline,
+            until: { isStuck || $0.waiting <= 0 }, read)
     }
 
     func counts(of track: LocalTrack, _ id: TrackID, _ now: MediaTime) -> EngineStatistics.Track {

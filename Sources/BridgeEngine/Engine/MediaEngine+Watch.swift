@@ -8,7 +8,8 @@ extension MediaEngine {
     func startHeartbeat() {
         guard heartbeat == nil else { return }
         lastStatistics = clock.clockTime()
-        heartbeat = Heartbeat(every: Self.beat, on: executor.queue) { [weak self] in
+        heartbeat = Heartbeat(every: Self.beat, on: executor.queue, of: clock.timeline) {
+            [weak self] in
             self?.assumeIsolated { $0.look() }
         }
     }
@@ -91,7 +92,7 @@ extension MediaEngine {
         }
         let track = mainTrack
         let interval = max(track.frameInterval.duration, .milliseconds(20))
-        slots[.main]?.fallback = Heartbeat(every: interval, on: fallbackQueue) {
+        slots[.main]?.fallback = Heartbeat(every: interval, on: fallbackQueue, of: clock.timeline) {
             track.sendFallback(still, insteadOf: port, after: arrivals)
         }
     }

@@ -1,4 +1,4 @@
-internal import MediaBasics
+package import MediaBasics
 public import MediaCore
 
 /// The engine of an RTC program: a video source, audio, any number of renderers and sinks, preview
@@ -101,12 +101,22 @@ public actor MediaEngine {
         configuration: Configuration = Configuration(), backend: any MediaBackend,
         transport: any ChannelTransport
     ) {
+        self.init(
+            configuration: configuration, backend: backend, transport: transport,
+            timeline: .system)
+    }
+
+    /// - Parameter timeline: The time of deadlines, delays and periodic work.
+    package init(
+        configuration: Configuration, backend: any MediaBackend,
+        transport: any ChannelTransport, timeline: any Timeline
+    ) {
         self.configuration = configuration
         self.backend = backend
         self.transport = transport
         let clock = EngineClock(
             backend, isOffline: configuration.pace == .asFastAsPossible,
-            latency: MediaTime(configuration.latency))
+            latency: MediaTime(configuration.latency), timeline: timeline)
         self.clock = clock
         let relay = TrackEventRelay(executor)
         self.relay = relay

@@ -44,8 +44,8 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
         let reach = Reach()
         account = (endpoint as? any FrameBalanceReporting).map { SinkAccount($0, Media.kind) }
         feed = SinkFeed(
-            Media.queue(for: options), isOffline: clock.isOffline, queueTimeout: queueTimeout,
-            on: executor.queue, clock: clock.clockTime, account: account
+            Media.queue(for: options), clock: clock, queueTimeout: queueTimeout, on: executor.queue,
+            account: account
         ) { item in
             guard let host = reach.host else { return .notStarted }
             return host.assumeIsolated { $0.render(item) }

@@ -16,7 +16,9 @@ final class RateMeter: Sendable {
     init(clock: (@Sendable () -> MediaTime)? = nil) { self.clock = clock }
 
     func note() {
-        if count.add(1, ordering: .releasing).oldValue == 0, let clock { begin(at: clock()) }
+        let isFirst = count.add(1, ordering: .sequentiallyConsistent).oldValue == 0
+        if isFirst, let clock { begin(at: clock()) }
+        CountWatch.noteCount()
     }
 
     private func begin(at now: MediaTime) {
@@ -86,7 +88,10 @@ final class FrameMeter: ArrivalMeter {
 final class DropMeter: Sendable {
     private let counts = Mutex(DropCounts())
 
-    func note(_ cause: DropCause, _ count: Int = 1) { counts.withLock { $0[cause] += count } }
+    func note(_ cause: DropCause, _ count: Int = 1) {
+        counts.withLock { $0[cause] += count }
+        CountWatch.noteCount()
+    }
 
     var all: DropCounts { counts.withLock { $0 } }
 }

@@ -30,13 +30,18 @@ final class SourceGate<Frame: Sendable>: Sendable {
     private let state = Mutex(State())
     private let isOpenNow = Atomic<Bool>(false)
     private let executor: SerialQueueExecutor
+    private let timeline: any Timeline
     /// Passes stored frames on, so that a start does not wait until they are due.
     private let outlet = SerialQueue(label: "mediabridge.gate")
     private static var maximumHeldFrames: Int { 4 }
     private static var decisionTimeout: Duration { .seconds(2).asDefaultDeadline }
 
-    /// - Parameter executor: The executor on which the source is started.
-    init(_ executor: SerialQueueExecutor) { self.executor = executor }
+    /// - Parameters:
+    ///   - executor: The executor on which the source is started.
+    ///   - timeline: Measures how long a frame waits for the result of the start.
+    init(_ executor: SerialQueueExecutor, _ timeline: any Timeline) {
+        (self.executor, self.timeline) = (executor, timeline)
+    }
 
     var isOpen: Bool { isOpenNow.load(ordering: .acquiring) }
     var isClosed: Bool { !isOpen && state.withLock { $0.phase == .closed } }
@@ -97,7 +102,7 @@ final class SourceGate<Frame: Sendable>: Sendable {
     /// Decides about a frame. Blocks while the start is running and enough frames are stored.
     func enter(_ frame: Frame) -> Entry {
         if isOpen { return .passes }
-        let deadline = ContinuousClock.now + Self.decisionTimeout
+        let deadline = timeline.now + Self.decisionTimeout
         var isOverdue = false
         while true {
             let signal = MonotonicSignal()
@@ -119,7 +124,7 @@ final class SourceGate<Frame: Sendable>: Sendable {
             if isOverdue {
                 signal.wait()
             } else {
-                isOverdue = !signal.wait(for: deadline - .now)
+                isOverdue = !signal.wait(for: deadline - timeline.now, on: timeline)
             }
         }
     }

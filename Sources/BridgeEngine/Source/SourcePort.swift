@@ -18,7 +18,7 @@ final class SourcePort<Media: CountedMedia>: Sendable {
     init(to receiver: any SourceReceiver<Media>, from executor: SerialQueueExecutor) {
         self.receiver = receiver
         (own, all) = (FlowMeter(), receiver.sources)
-        gate = SourceGate(executor)
+        gate = SourceGate(executor, receiver.clock.timeline)
     }
 
     var bufferType: VideoBufferType { traits.withLock { $0.bufferType } }
@@ -135,6 +135,7 @@ extension SourcePort: AudioFrameConsumer where Media == AudioMedia {}
 protocol SourceReceiver<Media>: AnyObject, Sendable {
     associatedtype Media: CountedMedia
     func receive(_ frame: consuming Media.Frame, from port: SourcePort<Media>) -> SourceReceipt
+    var clock: EngineClock { get }
     /// Counts the frames of all ports of this receiver.
     var sources: FlowMeter<Media> { get }
     /// Returns the event that reports a failure of one of its sources.

@@ -21,7 +21,7 @@ final class Pacer: Sendable {
             let wake = MonotonicSignal()
             waiting.withLock { $0.append(wake) }
             if !isWanted() { wake.signal() }
-            let isReleased = wake.wait(for: rest.duration)
+            let isReleased = wake.wait(for: rest.duration, on: clock.timeline)
             waiting.withLock { $0.removeAll { $0 === wake } }
             if isReleased { return false }
         }

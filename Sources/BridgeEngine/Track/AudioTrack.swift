@@ -11,7 +11,7 @@ final class AudioTrack: Sendable {
     let local = AudioStream()
     /// Audio for the channel.
     let outgoing = AudioStream()
-    private let clock: EngineClock
+    let clock: EngineClock
     private let events: EventHub
     private let onSource: @Sendable () -> Void
     private struct State {
@@ -33,7 +33,7 @@ final class AudioTrack: Sendable {
     private let state: Mutex<State>
     /// Delivers frames one at a time, so that the frames of two sources keep the order of their
     /// times.
-    private let turn = DeliveryTurn<Delivery>(timeout: .seconds(4).asDefaultDeadline)
+    private let turn: DeliveryTurn<Delivery>
     private struct Delivery: Sendable {
         let frame: AudioFrame
         let port: AudioSourcePort
@@ -56,6 +56,7 @@ final class AudioTrack: Sendable {
         self.clock = clock
         self.events = events
         self.onSource = onSource
+        turn = DeliveryTurn(timeout: .seconds(4).asDefaultDeadline, on: clock.timeline)
         processing = AudioProcessing(events)
         state = Mutex(
             State(

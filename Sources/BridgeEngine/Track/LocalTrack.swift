@@ -95,7 +95,7 @@ final class LocalTrack: Sendable {
         passed = FrameMeter(clock: clock.clockTime)
         bitRate = BitRateMeter(clock.clockTime)
         decoder = TrackDecoder(
-            backend, to: decoded, isOffline: clock.isOffline, queueTimeout: queueTimeout
+            backend, to: decoded, clock: clock, queueTimeout: queueTimeout
         ) { [decoded] in decoded.track?.requestKeyFrame() }
         local = VideoStream(backend)
         outgoing = VideoStream(backend)
@@ -103,7 +103,8 @@ final class LocalTrack: Sendable {
             of: id, clock: clock, events: events, queueTimeout: queueTimeout, local: local,
             outgoing: outgoing)
         // If no frame may be lost, the frame before may have to wait for several renderers.
-        turn = DeliveryTurn(timeout: queueTimeout * (clock.isOffline ? 10 : 1))
+        turn = DeliveryTurn(
+            timeout: queueTimeout * (clock.isOffline ? 10 : 1), on: clock.timeline)
         let fresh = SourceClock(isOffline: clock.isOffline)
         state = Mutex(State(sourceClock: fresh, warmingClock: fresh))
         decoded.track = self

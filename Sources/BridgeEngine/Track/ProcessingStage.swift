@@ -125,7 +125,7 @@ final class ProcessingStage: VideoFrameConsumer {
     private func makeLine() -> Line {
         let queue = SerialQueue(label: "mediabridge.\(point.rawValue)")
         let box = Box()
-        let mailbox = Mailbox<VideoFrame>(depth: Self.depth, on: queue) {
+        let mailbox = Mailbox<VideoFrame>(depth: Self.depth, on: queue, of: clock.timeline) {
             [weak self, meter] (frame: consuming VideoFrame) in
             guard let self, let line = box.line else { return meter.drops.note(.notStarted) }
             work(frame, on: line)
@@ -145,7 +145,7 @@ final class ProcessingStage: VideoFrameConsumer {
 
     /// Returns when the queued frames have been processed, or after `limit`.
     func drained(within limit: Duration) async {
-        await state.withLock { $0.line }?.queue.outcome(within: limit) {}
+        await state.withLock { $0.line }?.queue.outcome(within: limit, on: clock.timeline) {}
     }
 
     /// Closes the stage; queued frames are dropped.

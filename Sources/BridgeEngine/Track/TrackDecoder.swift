@@ -33,7 +33,7 @@ final class TrackDecoder: Sendable {
     private let queue = SerialQueue(label: "mediabridge.decode")
     /// Units that wait until the decoder is created, or accepts them.
     private let units: Mailbox<EncodedVideoFrame>
-    private let isOffline: Bool
+    private let clock: EngineClock
     private let queueTimeout: Duration
     /// Units that were to be decoded.
     private let offered = Atomic<Int>(0)
@@ -47,16 +47,18 @@ final class TrackDecoder: Sendable {
     ///   - onKeyFrameNeeded: Called when units are dropped until the next key frame, once for each
     ///     interruption.
     init(
-        _ backend: any MediaBackend, to output: any VideoFrameConsumer, isOffline: Bool,
+        _ backend: any MediaBackend, to output: any VideoFrameConsumer, clock: EngineClock,
         queueTimeout: Duration, onKeyFrameNeeded: @escaping @Sendable () -> Void
     ) {
         self.backend = backend
         self.output = output
-        self.isOffline = isOffline
+        self.clock = clock
         self.queueTimeout = queueTimeout
         self.onKeyFrameNeeded = onKeyFrameNeeded
         let reach = Reach()
-        units = Mailbox(depth: Self.depth, on: queue) { reach.decoder?.work($0) }
+        units = Mailbox(depth: Self.depth, on: queue, of: clock.timeline) {
+            reach.decoder?.work($0)
+        }
         reach.decoder = self
     }
 
@@ -81,7 +83,7 @@ final class TrackDecoder: Sendable {
         if isNew { units.open() }
         if tells { onKeyFrameNeeded() }
         if let refusal { return drop(refusal) }
-        switch units.post(unit, whenFull: .wait(atMost: isOffline ? queueTimeout : .zero)) {
+        switch units.post(unit, whenFull: .wait(atMost: clock.isOffline ? queueTimeout : .zero)) {
         case .taken, .takenForOldest: return .accepted
         case .full:
             if state.withLock({ $0.entered.lose() }) { onKeyFrameNeeded() }
@@ -119,7 +121,9 @@ final class TrackDecoder: Sendable {
     func settled(then body: @escaping @Sendable () -> Void) { queue.async(body) }
 
     /// Returns when the units so far are decoded and an ``end()`` is done, or after `limit`.
-    func settled(within limit: Duration) async { await queue.outcome(within: limit) {} }
+    func settled(within limit: Duration) async {
+        await queue.outcome(within: limit, on: clock.timeline) {}
+    }
 
     /// Returns the counts of the units that were to be decoded; those in the decoder wait.
     ///
@@ -167,16 +171,7 @@ final class TrackDecoder: Sendable {
     }
 
     private func give(_ unit: EncodedVideoFrame, to decoder: any VideoDecoder) {
-        var disposition = decoder.decode(unit)
-        if isOffline {
-            // Without a clock the source waits for the decoder; a decoder does not tell when it has
-            // room again.
-            let deadline = ContinuousClock.now + queueTimeout
-            while disposition == .queueFull, ContinuousClock.now < deadline {
-                MonotonicSignal.pause(for: .milliseconds(1))
-                disposition = decoder.decode(unit)
-            }
-        }
+        let disposition = clock.offer(for: queueTimeout) { decoder.decode(unit) }
         if case .dropped(let cause) = disposition { lose(cause) }
     }
 

@@ -84,6 +84,7 @@ extension JanusMember {
         for feed in sending.keys { stopSending(feed) }
         for feed in receiving.keys { stopReceiving(feed) }
         tasks.removeValue(forKey: "token")?.cancel()
+        tokenAlarm = nil
         tasks.removeValue(forKey: "missing")?.cancel()
         let cause = failure.error(for: request, tokens: credentials.tokens)
         tellInterruption(1, cause)
@@ -157,16 +158,15 @@ extension JanusMember {
 
     /// Asks for another token before the present one expires.
     func watchToken() {
-        tasks.removeValue(forKey: "token")?.cancel()
+        tokenAlarm = nil
         guard let lifetime = credentials.tokens.lifetime(from: Date()) else { return }
         let wait = lifetime - min(lifetime / 5, .seconds(30))
-        tasks["token"] = Task {
-            try? await Task.sleep(for: wait)
-            if !Task.isCancelled { await self.renewToken() }
+        tokenAlarm = OneShotTimer(after: wait, on: configuration.timeline) { [weak self] in
+            self?.note(.tokenExpires)
         }
     }
 
-    private func renewToken() async {
+    func renewToken() async {
         do throws(EngineError) {
             guard let token = try await inbox.token(for: .expiring) else { return }
             guard phase == .up, let live else { return }

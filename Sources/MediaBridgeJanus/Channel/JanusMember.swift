@@ -16,6 +16,8 @@ actor JanusMember {
         case outgoing(FeedID)
         case want(VideoDemand?, TrackID, UserID)
         case keyFrame(TrackID, UserID)
+        /// The token expires soon.
+        case tokenExpires
         /// The membership was released.
         case abandoned
     }
@@ -73,6 +75,8 @@ actor JanusMember {
     /// Connections that are being closed.
     var ending: [FeedID: Task<Void, Never>] = [:]
     var tasks: [String: Task<Void, Never>] = [:]
+    /// Rings before the token expires.
+    var tokenAlarm: OneShotTimer?
     var outbox = Outbox()
     var lastStamps: [UserID: Notice.Stamp] = [:]
     /// Whether the receiver was told that the connection is interrupted.
@@ -169,6 +173,8 @@ actor JanusMember {
             updateReceiving()
         case .keyFrame(let track, let user):
             receiving[FeedID(user: user, track: track)]?.media.requestKeyFrame()
+        case .tokenExpires:
+            if phase == .up { tasks["token"] = Task { await self.renewToken() } }
         case .abandoned: Task { await leave() }
         }
     }
@@ -205,6 +211,7 @@ actor JanusMember {
         outbox.fail(with: reason)
         for task in tasks.values { task.cancel() }
         tasks = [:]
+        tokenAlarm = nil
         continuation.finish()
     }
 

@@ -1,5 +1,5 @@
 public import BridgeEngine
-internal import MediaBasics
+package import MediaBasics
 public import MediaBridgeWebRTC
 
 /// Channels over a Janus server: a channel is a room of the server's VideoRoom plugin, and a user is a
@@ -44,6 +44,9 @@ public struct JanusTransport: ChannelTransport {
         public var sessionTimeout = Duration.seconds(60)
         /// How an interrupted connection is restored.
         public var reconnection = Reconnection()
+
+        /// The clock by which tokens are renewed.
+        package var timeline: any Timeline = .system
 
         /// Creates a configuration with the default values.
         public init() {}

@@ -14,6 +14,9 @@ final class Announcement<Value: Sendable>: Sendable {
         var number = 0
     }
     private let state = Mutex(State())
+    private let timeline: any Timeline
+
+    init(on timeline: any Timeline = .system) { self.timeline = timeline }
 
     /// The value; `nil` before it is known.
     var value: Value? { state.withLock { $0.value } }
@@ -42,7 +45,9 @@ final class Announcement<Value: Sendable>: Sendable {
                 guard state.value == nil, !state.isOver else { return (true, state.value) }
                 state.number += 1
                 let number = state.number
-                let timer = OneShotTimer(after: limit) { [weak self] in self?.giveUp(number) }
+                let timer = OneShotTimer(after: limit, on: timeline) { [weak self] in
+                    self?.giveUp(number)
+                }
                 state.waiters[number] = Waiter(continuation: continuation, timer: timer)
                 return (false, nil)
             }

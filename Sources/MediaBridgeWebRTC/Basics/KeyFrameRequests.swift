@@ -7,17 +7,20 @@ internal import Synchronization
 /// Thread: any.
 final class KeyFrameRequests: Sendable {
     private struct State {
-        var last: ContinuousClock.Instant?
+        var last: Duration?
         /// Runs while a request is postponed.
         var timer: OneShotTimer?
         var isOver = false
     }
     private let state = Mutex(State())
+    private let timeline: any Timeline
 
     /// The shortest time between two requests that are passed on: at most four a second.
     static let gap = Duration.milliseconds(250)
     /// After this time a key frame that was asked for and has not come is asked for again.
     static let retry = Duration.milliseconds(500)
+
+    init(on timeline: any Timeline = .system) { self.timeline = timeline }
 
     /// Requests a key frame.
     ///
@@ -25,9 +28,10 @@ final class KeyFrameRequests: Sendable {
     func request(_ ask: @escaping @Sendable () -> Void) {
         let asksNow = state.withLock { state in
             guard !state.isOver, state.timer == nil else { return false }
-            let now = ContinuousClock.now
+            let now = timeline.now
             if let last = state.last, now < last + Self.gap {
-                state.timer = OneShotTimer(after: last + Self.gap - now) { [weak self] in
+                state.timer = OneShotTimer(after: last + Self.gap - now, on: timeline) {
+                    [weak self] in
                     self?.fire(ask)
                 }
                 return false
@@ -41,7 +45,7 @@ final class KeyFrameRequests: Sendable {
     /// Requests a key frame for somebody who still waits for one. Of no effect shortly after a request.
     func repeatRequest(_ ask: @escaping @Sendable () -> Void) {
         let asksNow = state.withLock { state in
-            let now = ContinuousClock.now
+            let now = timeline.now
             guard !state.isOver, state.timer == nil else { return false }
             if let last = state.last, now < last + Self.retry { return false }
             state.last = now
@@ -53,7 +57,7 @@ final class KeyFrameRequests: Sendable {
     private func fire(_ ask: () -> Void) {
         let isOver = state.withLock { state in
             state.timer = nil
-            state.last = .now
+            state.last = timeline.now
             return state.isOver
         }
         if !isOver { ask() }

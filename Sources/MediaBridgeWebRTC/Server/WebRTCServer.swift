@@ -1,4 +1,5 @@
 public import BridgeEngine
+package import MediaBasics
 internal import Synchronization
 
 /// A server of WHEP and WHIP for one engine: browsers and players watch what the engine publishes, and those
@@ -26,6 +27,7 @@ public final class WebRTCServer: ChannelTransport {
 
     private let current = Mutex<ServedChannel?>(nil)
     private let makePeer: MakePeer
+    private let timeline: any Timeline
 
     /// Creates a server.
     ///
@@ -37,10 +39,14 @@ public final class WebRTCServer: ChannelTransport {
         }
     }
 
-    /// Creates a server with connections of another kind.
-    package init(_ configuration: Configuration, makePeer: @escaping MakePeer) {
+    /// Creates a server with connections of another kind, and a clock of another kind.
+    package init(
+        _ configuration: Configuration, timeline: any Timeline = .system,
+        makePeer: @escaping MakePeer
+    ) {
         self.configuration = configuration
         self.makePeer = makePeer
+        self.timeline = timeline
     }
 
     /// The stay of the engine that has joined.
@@ -70,7 +76,7 @@ public final class WebRTCServer: ChannelTransport {
             capacity: .init(
                 viewers: configuration.maximumViewers, senders: configuration.maximumSenders,
                 connecting: configuration.maximumConnecting),
-            configuration: configuration.connection, makePeer: makePeer)
+            configuration: configuration.connection, timeline: timeline, makePeer: makePeer)
         let isFree = current.withLock { current in
             guard current == nil else { return false }
             current = channel

@@ -24,7 +24,7 @@ package final class PeerSession: PeerConnectionObserver {
     /// The name of the viewer or sender.
     package let user: UserID
     /// What the engine asks of the sender.
-    let requests = KeyFrameRequests()
+    let requests: KeyFrameRequests
 
     struct State {
         var peer: (any MediaPeer)?
@@ -54,6 +54,7 @@ package final class PeerSession: PeerConnectionObserver {
         self.kind = kind
         self.user = user
         self.channel = channel
+        requests = KeyFrameRequests(on: channel.timeline)
         state = Mutex(State(isWanted: isWanted))
     }
 

@@ -1,4 +1,5 @@
 package import BridgeEngine
+package import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -56,6 +57,7 @@ package final class ServedChannel: Sendable {
     let capacity: Capacity
     let configuration: PeerConnection.Configuration
     let makePeer: MakePeer
+    let timeline: any Timeline
 
     /// How long a viewer waits for the engine's first unit.
     static let firstUnitTimeout = Duration.seconds(5).asDefaultDeadline
@@ -64,12 +66,14 @@ package final class ServedChannel: Sendable {
 
     package init(
         _ request: ChannelRequest, receiver: any ChannelReceiver, capacity: Capacity,
-        configuration: PeerConnection.Configuration, makePeer: @escaping MakePeer
+        configuration: PeerConnection.Configuration, timeline: any Timeline,
+        makePeer: @escaping MakePeer
     ) {
         self.request = request
         self.capacity = capacity
         self.configuration = configuration
         self.makePeer = makePeer
+        self.timeline = timeline
         queue = ReceiverQueue(receiver)
     }
 

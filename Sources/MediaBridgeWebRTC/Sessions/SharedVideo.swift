@@ -19,15 +19,17 @@ final class SharedVideo: VideoPublication {
     }
     private let state: Mutex<State>
     private let channel: ServedChannel
-    private let requests = KeyFrameRequests()
+    private let requests: KeyFrameRequests
     /// The codec of the units.
-    let codec = Announcement<EncodedVideoFrame.Codec>()
+    let codec: Announcement<EncodedVideoFrame.Codec>
 
     static let codecs: Set<EncodedVideoFrame.Codec> = [.h264, .vp8]
 
     init(_ feedback: any PublicationFeedback, in channel: ServedChannel) {
         state = Mutex(State(feedback: feedback))
         self.channel = channel
+        requests = KeyFrameRequests(on: channel.timeline)
+        codec = Announcement(on: channel.timeline)
         reportState()
     }
 

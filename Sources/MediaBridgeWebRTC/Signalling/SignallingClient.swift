@@ -12,6 +12,8 @@ package struct SignallingClient: Sendable {
     package let endpoint: URL
     private let token: String?
     private let timeout: Duration
+    /// How long the server may take to note candidates, or the end of a session.
+    var sessionTimeout: Duration { timeout / 2 }
 
     /// The most redirects that are followed.
     private static let maximumRedirects = 5
@@ -21,7 +23,8 @@ package struct SignallingClient: Sendable {
     /// - Parameters:
     ///   - endpoint: The URL of the server's endpoint: `https://HOST/whip`, `http://HOST:PORT/whep`.
     ///   - token: The bearer token; `nil`, the default, for none.
-    ///   - timeout: How long the answer to an offer may take, redirects included. Default 10 s.
+    ///   - timeout: How long the answer to an offer may take, redirects included; requests of the session
+    ///     get half of it. Default 10 s.
     /// - Throws: ``PeerError/Code/badAddress``.
     package init(
         _ endpoint: String, token: String? = nil, timeout: Duration = .seconds(10).asDefaultDeadline

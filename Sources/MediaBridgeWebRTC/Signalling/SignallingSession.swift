@@ -1,6 +1,5 @@
 package import Foundation
 internal import HTTPTypes
-internal import MediaBasics
 internal import Synchronization
 
 /// A session with a server of WHIP or WHEP: what the answer to an offer brought.
@@ -24,9 +23,6 @@ package final class SignallingSession: Sendable {
     private let state: Mutex<State>
     private let client: SignallingClient
     private let credentials: TrickleFragment.Credentials?
-
-    /// How long the server may take to take note of candidates, or of the end.
-    private static let timeout = Duration.seconds(5).asDefaultDeadline
 
     init(
         _ client: SignallingClient, answer: String, resource: URL?, entityTag: String?,
@@ -60,7 +56,8 @@ package final class SignallingSession: Sendable {
         let fragment = TrickleFragment(
             credentials: credentials, candidates: candidates, isLast: isLast)
         let reply = try await client.request(
-            .patch, resource, fields, body: Array(fragment.text.utf8), within: Self.timeout)
+            .patch, resource, fields, body: Array(fragment.text.utf8), within: client.sessionTimeout
+        )
         switch reply.response.status.code {
         case 200..<300:
             if let tag = reply.response.headerFields[.eTag] {
@@ -86,7 +83,7 @@ package final class SignallingSession: Sendable {
         let client = self.client
         await Task.detached {
             _ = try? await client.request(
-                .delete, resource, HTTPFields(), within: SignallingSession.timeout)
+                .delete, resource, HTTPFields(), within: client.sessionTimeout)
         }.value
     }
 }

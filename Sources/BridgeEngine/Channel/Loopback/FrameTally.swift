@@ -19,28 +19,33 @@ final class FrameTally: Sendable {
     }
 
     func countDelivered() {
-        delivered.add(1, ordering: .releasing)
+        delivered.add(1, ordering: .sequentiallyConsistent)
         for sum in sums { sum.countDelivered() }
+        CountWatch.noteCount()
     }
 
     func countEvicted() {
-        evicted.add(1, ordering: .releasing)
+        evicted.add(1, ordering: .sequentiallyConsistent)
         for sum in sums { sum.countEvicted() }
+        CountWatch.noteCount()
     }
 
     func countLost() {
-        lost.add(1, ordering: .releasing)
+        lost.add(1, ordering: .sequentiallyConsistent)
         for sum in sums { sum.countLost() }
+        CountWatch.noteCount()
     }
 
     func countNeedingKeyFrame() {
-        needingKeyFrame.add(1, ordering: .releasing)
+        needingKeyFrame.add(1, ordering: .sequentiallyConsistent)
         for sum in sums { sum.countNeedingKeyFrame() }
+        CountWatch.noteCount()
     }
 
     func countClosed() {
-        closed.add(1, ordering: .releasing)
+        closed.add(1, ordering: .sequentiallyConsistent)
         for sum in sums { sum.countClosed() }
+        CountWatch.noteCount()
     }
 
     var frames: ChannelStatistics.Frames {

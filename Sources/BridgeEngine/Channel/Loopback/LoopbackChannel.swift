@@ -10,13 +10,18 @@ final class LoopbackChannel: Sendable {
     /// What is on its way arrives here.
     private let air = SerialQueue(label: "mediabridge.loopback.air")
 
+    private let timeline: any Timeline
     private let onEmpty: @Sendable (LoopbackChannel) -> Void
 
     /// - Parameters:
     ///   - patience: How long a member whose connection is cut stays one.
     ///   - onEmpty: Called when the last member was removed because of a time limit.
-    init(patience: Duration, onEmpty: @escaping @Sendable (LoopbackChannel) -> Void) {
-        roster = Mutex(LoopbackRoster(patience: patience))
+    init(
+        patience: Duration, timeline: any Timeline,
+        onEmpty: @escaping @Sendable (LoopbackChannel) -> Void
+    ) {
+        roster = Mutex(LoopbackRoster(patience: patience, timeline: timeline))
+        self.timeline = timeline
         self.onEmpty = onEmpty
     }
 
@@ -45,11 +50,11 @@ final class LoopbackChannel: Sendable {
 
     /// Calls `body` after a delay, if the channel still exists then.
     func after(_ delay: Duration, _ body: @escaping @Sendable (LoopbackChannel) -> Void) {
-        air.async(after: delay) { [weak self] in if let self { body(self) } }
+        _ = timeline.schedule(after: delay, on: air) { [weak self] in if let self { body(self) } }
     }
 
     func perform(_ action: DeferredActions.Later, after delay: Duration) {
-        air.async(after: delay) { [weak self] in
+        _ = timeline.schedule(after: delay, on: air) { [weak self] in
             guard let self else {
                 if case .arrival(let flight) = action { flight.item.tally?.countClosed() }
                 return

@@ -18,13 +18,15 @@ final class LoopbackMember: Sendable {
     private let sentCount = Atomic<Int>(0)
 
     /// - Parameter depth: The maximum number of frames that wait for the receiver.
-    init(_ request: ChannelRequest, depth: Int, receiver: any ChannelReceiver) {
+    init(
+        _ request: ChannelRequest, depth: Int, receiver: any ChannelReceiver, timeline: any Timeline
+    ) {
         self.request = request
         let receiver = HeldReceiver(receiver)
         self.receiver = receiver
         // Each member has its own queue: a receiver that blocks does not block the others.
         queue = SerialQueue(label: "mediabridge.loopback.\(request.userID)")
-        mailbox = Mailbox(depth: depth, on: queue) { item in
+        mailbox = Mailbox(depth: depth, on: queue, of: timeline) { item in
             guard receiver.call({ item.deliver(to: $0) }) else {
                 item.tally?.countClosed()
                 return

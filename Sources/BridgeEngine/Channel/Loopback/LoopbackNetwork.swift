@@ -1,3 +1,4 @@
+package import MediaBasics
 internal import Synchronization
 
 /// Channels inside this process: engines that join a channel of the same name exchange frames
@@ -37,6 +38,7 @@ public final class LoopbackNetwork: ChannelTransport {
     public let patience: Duration
     /// Whether pictures pass as they are; otherwise they must be encoded, as for a real network.
     public let carriesFrames: Bool
+    private let timeline: any Timeline
 
     /// Creates a network that is separate from all others.
     ///
@@ -49,15 +51,26 @@ public final class LoopbackNetwork: ChannelTransport {
     ///     network. Default true.
     ///   - verifier: Checks every user who joins; `nil` admits everybody, which is the default.
     ///     ``demand(_:forChannel:)`` replaces it for single channels.
-    public init(
+    public convenience init(
         depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
         carriesFrames: Bool = true, verifier: (any TokenVerifier)? = nil
+    ) {
+        self.init(
+            depth: depth, capacity: capacity, patience: patience, carriesFrames: carriesFrames,
+            verifier: verifier, timeline: .system)
+    }
+
+    /// - Parameter timeline: The time of delays, limits and tokens.
+    package init(
+        depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
+        carriesFrames: Bool = true, verifier: (any TokenVerifier)? = nil, timeline: any Timeline
     ) {
         self.depth = max(1, depth)
         self.capacity = capacity
         self.patience = patience
         self.carriesFrames = carriesFrames
         self.verifier = verifier
+        self.timeline = timeline
     }
 
     /// Requires a token from users who join this channel from now on.
@@ -95,7 +108,7 @@ public final class LoopbackNetwork: ChannelTransport {
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
         try check(request)
-        let member = LoopbackMember(request, depth: depth, receiver: receiver)
+        let member = LoopbackMember(request, depth: depth, receiver: receiver, timeline: timeline)
         let (channel, slot, isFull, deferred) = state.withLock { state in
             let channel = state.channels[request.channel] ?? makeChannel(request.channel)
             let impairment = state.impairment
@@ -142,7 +155,7 @@ public final class LoopbackNetwork: ChannelTransport {
     }
 
     private func makeChannel(_ name: String) -> LoopbackChannel {
-        LoopbackChannel(patience: patience) { [weak self] channel in
+        LoopbackChannel(patience: patience, timeline: timeline) { [weak self] channel in
             self?.change(channel, named: name) { _ in }
         }
     }

@@ -28,14 +28,14 @@ struct LoopbackPlace {
     struct Outage {
         /// Tells this outage from others of the same member.
         let number: Int
-        let begin: ContinuousClock.Instant
+        let begin: Duration
         let cause: EngineError
         var attempt = 1
 
-        init(number: Int, because cause: EngineError) {
+        init(number: Int, at now: Duration, because cause: EngineError) {
             self.number = number
             self.cause = cause
-            begin = .now
+            begin = now
         }
 
         /// For the member.
@@ -76,7 +76,7 @@ final class LoopbackRoute {
     /// What the receiver has of each track that consists of units.
     var chains: [TrackID: ReferenceChain] = [:]
     /// When the sender was asked for a key frame.
-    var asked: [TrackID: ContinuousClock.Instant] = [:]
+    var asked: [TrackID: Duration] = [:]
     /// Set once the network was impaired.
     var link: LossyLink?
     var orders: [Stream: Order] = [:]

@@ -7,7 +7,8 @@ extension LoopbackRoster {
     /// Cuts a member's connection: frames from it and to it are lost, and events wait.
     mutating func cut(_ slot: Int, because cause: EngineError) {
         guard let place = places[slot], place.outage == nil else { return }
-        let outage = LoopbackPlace.Outage(number: nextNumber(), because: cause)
+        let outage = LoopbackPlace.Outage(
+            number: nextNumber(), at: timeline.now, because: cause)
         places[slot]?.outage = outage
         markCut(slot)
         put(.connection(.reconnecting(attempt: 1, cause)), before: place.member)
@@ -20,7 +21,7 @@ extension LoopbackRoster {
         guard let place = places[slot], let outage = place.outage, outage.number == number else {
             return
         }
-        guard .now - outage.begin < patience else {
+        guard timeline.now - outage.begin < patience else {
             return expel(
                 slot,
                 EngineError(

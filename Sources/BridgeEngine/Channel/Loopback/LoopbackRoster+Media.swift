@@ -19,7 +19,7 @@ extension LoopbackRoster {
         let order: Int
         let number: Int
         let item: LoopbackItem
-        let sent: ContinuousClock.Instant
+        let sent: Duration
     }
 
     mutating func send(
@@ -93,7 +93,7 @@ extension LoopbackRoster {
         defer { route.orders[stream] = order }
         let number = order.sent
         order.sent += 1
-        guard !route.isCut, let time = route.link?.send(byteCount) else {
+        guard !route.isCut, let time = route.link?.send(byteCount, at: timeline.now) else {
             item.tally?.countLost()
             return
         }
@@ -103,7 +103,7 @@ extension LoopbackRoster {
             .arrival(
                 Flight(
                     from: slot, to: route.slot, stream: stream, order: order.number,
-                    number: number, item: item, sent: .now)))
+                    number: number, item: item, sent: timeline.now)))
     }
 
     mutating func arrive(_ flight: Flight) {
@@ -117,7 +117,7 @@ extension LoopbackRoster {
             flight.item.tally?.countLost()
             return
         }
-        route.note(transit: .now - flight.sent, of: flight.stream)
+        route.note(transit: timeline.now - flight.sent, of: flight.stream)
         let next = route.orders[flight.stream]?.arrived.take(flight.item, number: flight.number)
         guard let next else {
             flight.item.tally?.countLost()
@@ -202,7 +202,7 @@ extension LoopbackRoster {
     private mutating func askForKeyFrame(
         _ track: TrackID, of slot: Int, on route: LoopbackRoute
     ) {
-        let now = ContinuousClock.now
+        let now = timeline.now
         if let last = route.asked[track], now - last < Self.keyFrameInterval { return }
         route.asked[track] = now
         guard let delay = route.link?.impairment.delay, delay > .zero else {

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 /// The members of a loopback channel, and what they hear of each other. Everything happens under the
@@ -22,8 +23,11 @@ struct LoopbackRoster {
     private var impairment: LoopbackImpairment?
     /// How long a member whose connection is cut stays one.
     let patience: Duration
+    let timeline: any Timeline
 
-    init(patience: Duration) { self.patience = patience }
+    init(patience: Duration, timeline: any Timeline) {
+        (self.patience, self.timeline) = (patience, timeline)
+    }
 
     var isEmpty: Bool { places.isEmpty }
 

@@ -4,7 +4,7 @@ struct LossyLink {
     private(set) var impairment: LoopbackImpairment
     private var generator: Generator
     /// When the packets so far have been sent, if the rate is limited.
-    private var isFreeAt = ContinuousClock.now
+    private var isFreeAt = Duration.zero
 
     /// - Parameter number: Tells this link from the others of the network.
     init(_ impairment: LoopbackImpairment, number: UInt64) {
@@ -14,11 +14,11 @@ struct LossyLink {
 
     mutating func change(to impairment: LoopbackImpairment) { self.impairment = impairment }
 
-    /// Decides the fate of a number of bytes that are sent now.
+    /// Decides the fate of a number of bytes that are sent at `now`.
     ///
     /// - Returns: How long they are on their way; `nil` if they are lost.
-    mutating func send(_ byteCount: Int) -> Duration? {
-        guard let queued = queue(byteCount) else { return nil }
+    mutating func send(_ byteCount: Int, at now: Duration) -> Duration? {
+        guard let queued = queue(byteCount, at: now) else { return nil }
         var longest = Duration.zero
         for _ in 0..<max(1, (byteCount + Self.packetSize - 1) / Self.packetSize) {
             guard let one = packet() else { return nil }
@@ -28,9 +28,8 @@ struct LossyLink {
     }
 
     /// Returns how long bytes wait for their turn; `nil` if that is too long.
-    private mutating func queue(_ byteCount: Int) -> Duration? {
+    private mutating func queue(_ byteCount: Int, at now: Duration) -> Duration? {
         guard let bitRate = impairment.bitRate else { return .zero }
-        let now = ContinuousClock.now
         let begin = max(now, isFreeAt)
         guard begin - now <= impairment.longestQueue else { return nil }
         isFreeAt = begin + .seconds(Double(byteCount) * 8 / Double(max(1, bitRate)))

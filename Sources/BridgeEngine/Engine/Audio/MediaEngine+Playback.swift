@@ -92,7 +92,9 @@ extension MediaEngine {
         }
         mixer.begin(
             format, from: format.samples(in: time(pace.next)), latency: timing.latency)
-        audio.playback = Heartbeat(every: .milliseconds(10), on: playbackQueue) {
+        audio.playback = Heartbeat(
+            every: .milliseconds(10), on: playbackQueue, of: clock.timeline
+        ) {
             for block in pace.dueBlocks() where time(block) >= .zero {
                 guard let frame = mixer.frame(at: time(block), timing: timing) else { continue }
                 mixed.consume(frame)

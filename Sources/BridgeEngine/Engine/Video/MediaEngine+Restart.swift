@@ -55,7 +55,7 @@ extension MediaEngine {
         let number = slot.restarts.number + 1
         slots[id]?.restarts.attempts = done + 1
         slots[id]?.restarts.number = number
-        slots[id]?.restarts.timer = OneShotTimer(after: delay) { [weak self] in
+        slots[id]?.restarts.timer = OneShotTimer(after: delay, on: clock.timeline) { [weak self] in
             ControlTask.start { [weak self] in
                 await self?.attempt(number, done + 1, host, id)
             }

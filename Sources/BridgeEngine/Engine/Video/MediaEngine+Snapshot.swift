@@ -18,8 +18,9 @@ extension MediaEngine {
         }
         let limit = limit ?? configuration.firstFrameDeadline
         let once = Once<VideoFrame>()
+        once.expire(after: limit, on: clock.timeline)
         let tap = tap(SnapshotTap(once), on: stream)
-        let shot = await once.value(within: limit, isCancellable: true)
+        let shot = await once.value(isCancellable: true)
         if let tap { untap(tap, from: stream) }
         guard let shot else {
             if Task.isCancelled { throw Self.cancelled("the snapshot") }

@@ -58,7 +58,8 @@ extension MediaEngine {
     ) async throws(EngineError) {
         Self.settle(once, on: host.port, hasTakenOver: hasTakenOver)
         let limit = configuration.firstFrameDeadline
-        let came = await once.value(within: limit, isCancellable: true)
+        once.expire(after: limit, on: clock.timeline)
+        let came = await once.value(isCancellable: true)
         guard came != true else { return }
         if came == nil, Task.isCancelled { throw Self.cancelled("the change of source") }
         if case .failed(let error) = host.port.takeEndings().last {
