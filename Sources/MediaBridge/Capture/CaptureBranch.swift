@@ -8,11 +8,6 @@ final class CaptureBranch: Sendable {
     let name: String
     let sink: AppSink
 
-    let arrived = SingleWriterCounter()
-    /// Samples discarded because they came after the stop.
-    let discarded = Atomic<Int>(0)
-    /// Samples that are known to have been evicted.
-    let evicted = Atomic<Int>(0)
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let lost = Mutex<PipelineError?>(nil)
@@ -105,9 +100,6 @@ final class CaptureBranch: Sendable {
 
     /// Resets counts and state of an earlier run.
     func reset() {
-        arrived.reset()
-        discarded.store(0, ordering: .releasing)
-        evicted.store(0, ordering: .releasing)
         translation.reset()
         untoldTags.withLock { $0 = [] }
         beginRun()
@@ -119,6 +111,10 @@ final class CaptureBranch: Sendable {
         hasEnded.store(false, ordering: .releasing)
         isEndTold.store(false, ordering: .releasing)
     }
+
+    /// Blocks until the receiver has taken the sample that is being delivered, and with it the work
+    /// that waits on the delivery queue. Does nothing on that queue itself.
+    func finishDelivery() { if !queue.isCurrent { queue.sync {} } }
 
     /// Delivers the samples of a live capture that wait, and discards those that follow until
     /// ``goOn()``.
@@ -171,7 +167,7 @@ final class CaptureBranch: Sendable {
     }
 
     private func discardWaiting() {
-        while translation.pull() != nil { discarded.add(1, ordering: .acquiringAndReleasing) }
+        while translation.pull(isDiscarding: true) != nil {}
     }
 
     /// Ends the branch because its stream will never come; `error` says why.
@@ -193,7 +189,7 @@ final class CaptureBranch: Sendable {
     // MARK: On the streaming thread
 
     private func sampleArrived(_ onFirstSample: (CaptureBranch) -> LiveTiming?) {
-        if arrived.add() == 1 {
+        if translation.arrived.add() == 1 {
             let live = onFirstSample(self)
             deepen(isLive: live != nil)
             sink.dropsOldest = live != nil
@@ -287,7 +283,7 @@ final class CaptureBranch: Sendable {
     private func turned(_ orientation: ImageOrientation) {
         var rotation = VideoRotation(rawValue: orientation.degrees) ?? .none
         if rotation != .none, sink.isTurnedByTag { rotation = .none }
-        translation.orientation.change(to: rotation, from: arrived.value)
+        translation.orientation.change(to: rotation, from: arrivedSamples)
     }
 
     private func scheduleDrain(_ receiver: any CaptureReceiver) {

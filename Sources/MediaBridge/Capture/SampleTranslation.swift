@@ -9,7 +9,18 @@ final class SampleTranslation: Sendable {
     let orientation = StreamOrientation()
     private let sink: AppSink
     private let loan = PoolStarvationGuard()
-    private let taken = Atomic<Int>(0)
+    /// Samples that arrived at the appsink.
+    let arrived = SingleWriterCounter()
+    /// Samples that were pulled. Written under the lock of ``fates``.
+    private let taken = SingleWriterCounter()
+    /// What became of samples that were not delivered.
+    private struct Fates {
+        var discarded = 0
+        /// Samples that are known to have been evicted by newer ones.
+        var evicted = 0
+    }
+    /// Held while a sample is pulled and counted, so that counts are exact at every moment.
+    private let fates = Mutex(Fates())
 
     /// What is known about the stream.
     private struct Stream {
@@ -34,9 +45,13 @@ final class SampleTranslation: Sendable {
     /// Delivers raw audio as frames instead of samples. Must be called before the first run.
     func giveAudioFrames() { isForAudioFrames.store(true, ordering: .relaxed) }
 
-    /// Resets the count and the orientation for a new run.
+    /// Resets the counts and the orientation for a new run.
     func reset() {
-        taken.store(0, ordering: .relaxed)
+        fates.withLock { fates in
+            fates = Fates()
+            taken.reset()
+            arrived.reset()
+        }
         hasBegun.store(false, ordering: .releasing)
         orientation.reset()
     }
@@ -52,15 +67,47 @@ final class SampleTranslation: Sendable {
     var isLive: Bool { liveness.load(ordering: .acquiring) }
 
     /// Samples that were pulled in this run.
-    var takenSamples: Int { taken.load(ordering: .acquiring) }
+    var takenSamples: Int { taken.value }
 
     /// Returns the next sample if one waits, otherwise `nil`; never blocks. The appsink queues the
     /// first sample before it calls ``begin(_:)``'s caller: until then there is none.
-    func pull() -> Sample? {
+    ///
+    /// - Parameter isDiscarding: Whether the caller discards the sample.
+    func pull(isDiscarding: Bool = false) -> Sample? {
         guard hasBegun.load(ordering: .acquiring) else { return nil }
-        guard let sample = sink.tryPull() else { return nil }
-        taken.add(1, ordering: .releasing)
-        return sample
+        return fates.withLock { fates in
+            let arrived = arrived.value
+            guard let sample = sink.tryPull() else {
+                // The queue is empty: what had arrived and was not pulled has been evicted.
+                evict(arrived - taken.value, in: &fates)
+                return nil
+            }
+            taken.add()
+            if isDiscarding { fates.discarded += 1 }
+            return sample
+        }
+    }
+
+    /// Accounts for the samples that arrived. Delivered are those that were pulled and not
+    /// discarded. Samples that may still be in the queue count as waiting until a pull has found it
+    /// empty.
+    var balance: FrameBalance {
+        fates.withLock { fates in
+            let (arrived, taken) = (arrived.value, taken.value)
+            evict(arrived - taken - sink.depth, in: &fates)
+            var drops = DropCounts()
+            drops[.evicted] = fates.evicted
+            drops[.closed] = fates.discarded
+            // A sample may be pulled just before its arrival is counted.
+            return FrameBalance(
+                offered: max(arrived, taken + fates.evicted), delivered: taken - fates.discarded,
+                dropped: drops)
+        }
+    }
+
+    /// Notes that at least `count` samples were evicted. Only a live capture evicts any.
+    private func evict(_ count: Int, in fates: inout Fates) {
+        if isLive { fates.evicted = max(fates.evicted, count) }
     }
 
     /// Passes the sample that was pulled last to a receiver.

@@ -35,6 +35,9 @@ final class PipelineDecoder: VideoDecoder {
         var caps: Caps?
     }
     private let state = Mutex(State())
+    /// Sent when a unit leaves the queue, and after a restart and the end: ``decode(_:)`` may now
+    /// accept a unit that it refused.
+    let change = Signal()
     /// Restarts run on this queue.
     private let control = SerialQueue(label: "mediabridge.decoder")
     /// Maximum number of queued units: half a second of most streams.
@@ -64,6 +67,7 @@ final class PipelineDecoder: VideoDecoder {
         ledger = try PendingAccessUnits(reordering: recipe.reordering)
         pictures = DecodedPictures(ledger, to: consumer)
         source.configure(depth: Self.depth, dropsOldest: false)
+        source.onDeparture { [change] in change.signal() }
         capture.pipeline.onFirstError { [weak self] in self?.failed($0) }
         try start()
     }
@@ -78,6 +82,7 @@ final class PipelineDecoder: VideoDecoder {
             state.chain = ReferenceChain()
             if state.phase == .closed { state.phase = .open }
         }
+        change.signal()
     }
 
     // MARK: VideoDecoder
@@ -110,6 +115,15 @@ final class PipelineDecoder: VideoDecoder {
         }
     }
 
+    /// Does the same as ``decode(_:)``, but suspends while the queue is full. One caller at a time.
+    func decodeInTurn(_ unit: EncodedVideoFrame) async -> FrameDisposition {
+        while true {
+            let result = decode(unit)
+            guard result == .queueFull, !Task.isCancelled else { return result }
+            await change.wait()
+        }
+    }
+
     var lostUnits: Int { ledger.lost }
 
     var pictureSurplus: Int { ledger.surplus }
@@ -126,6 +140,7 @@ final class PipelineDecoder: VideoDecoder {
 
     func stop() {
         state.withLock { $0.phase = .stopped }
+        change.signal()
         pictures.close()
         control.sync {
             branch.discard()
@@ -178,6 +193,7 @@ final class PipelineDecoder: VideoDecoder {
             return state.phase == .stopped
         }
         guard !isStopped else { return }
+        change.signal()
         // On a queue of its own: the consumer may call `stop`, which waits for the control queue.
         SerialQueue(label: "mediabridge.failure").async { [pictures] in
             pictures.consumer.sourceDidFail(error)

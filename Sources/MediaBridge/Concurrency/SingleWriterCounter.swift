@@ -5,7 +5,7 @@ internal import Synchronization
 struct SingleWriterCounter: ~Copyable, Sendable {
     private let count = Atomic<Int>(0)
 
-    var value: Int { count.load(ordering: .relaxed) }
+    var value: Int { count.load(ordering: .acquiring) }
 
     /// - Returns: The new count.
     @discardableResult

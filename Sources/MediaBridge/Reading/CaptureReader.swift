@@ -60,8 +60,9 @@ final class CaptureReader: Sendable {
         let isFirst = try runs.start(branch, from: .ready) {
             delivery.begin(onFirstFrame: { start.note(nil) })
             branch.push(to: delivery)
-        } onOutcome: { [delivery] error in
-            if start.note(error), let error { delivery.finish(.failed(error)) }
+        } onOutcome: { [branch, delivery] error in
+            guard start.note(error), let error else { return }
+            branch.afterDelivery { delivery.finish(.failed(error)) }
         }
         if isFirst, let error = start.wait() {
             delivery.stop()
@@ -73,12 +74,14 @@ final class CaptureReader: Sendable {
 
     func stop() throws(PipelineError) {
         delivery.stop()
+        defer { branch.finishDelivery() }
         try runs.stop(branch, to: .ready)
     }
 
     func dispose() throws(PipelineError) {
         delivery.stop()
         defer {
+            branch.finishDelivery()
             delivery.consumer = nil
             release()
         }

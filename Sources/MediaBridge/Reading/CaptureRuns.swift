@@ -119,7 +119,7 @@ final class CaptureRuns: Sendable {
                 return (state.running, state.open)
             }
             guard others.0.isEmpty else { return branch.discard() }
-            letGo(besides: [branch.name])
+            letGo(besides: [])
             let isOpen = rest == .null && !others.1.isEmpty
             let problem = capture.finishAndWait(hasEnded: branch.isEnded)
             try capture.leaveAndWait(to: isOpen ? .ready : rest)

@@ -79,12 +79,9 @@ final class UnitDecoding: Sendable {
 
     /// Decodes a unit; suspends while too many wait.
     func decode(_ unit: EncodedVideoFrame) async {
-        while !Task.isCancelled {
-            guard case .dropped(let cause) = decoder.decode(unit) else { return }
-            guard cause == .queueFull else { return refused.withLock { $0[cause] += 1 } }
-            // A decoder does not tell when it has room again.
-            try? await Task.sleep(for: .milliseconds(1))
-        }
+        guard case .dropped(let cause) = await decoder.decodeInTurn(unit) else { return }
+        // A cancelled reader leaves the unit where it is.
+        if cause != .queueFull { refused.withLock { $0[cause] += 1 } }
     }
 
     /// Delivers what the decoder holds back.
