@@ -49,7 +49,7 @@ extension Recorder {
     /// Waits for the file to be complete. A stream that makes no progress delays it by at most 1 s.
     private func complete(_ cut: RecordingCut) async {
         let moment = min(configuration.stallTimeout, .seconds(1))
-        if await cut.done.wait(for: moment) { return }
+        if await cut.done.wait(for: moment, on: clock) { return }
         inbox.endCut()
         if await cut.done.wait(for: configuration.stallTimeout) { return }
         giveUp()

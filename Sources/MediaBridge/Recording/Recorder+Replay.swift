@@ -66,7 +66,7 @@ extension Recorder {
             kinds: RecordingKind.allCases.filter { tracks[$0] != nil },
             limits: WritingLimits(
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout),
-            queue: queue, progress: progress, tell: { _ in }, onEnding: {})
+            queue: queue, clock: clock, progress: progress, tell: { _ in }, onEnding: {})
         queue.async { writer.write(content) }
         guard await writer.untilDone(stallTimeout: configuration.stallTimeout) else {
             progress.update { $0.current }?.abandon()

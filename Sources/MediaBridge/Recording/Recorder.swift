@@ -1,4 +1,4 @@
-internal import MediaBasics
+package import MediaBasics
 internal import Synchronization
 
 /// Records frames into files that remain playable after a crash or a full disk.
@@ -28,6 +28,8 @@ public final class Recorder: Sendable {
     let configuration: Configuration
     let tracks: [RecordingKind: RecordingTrack]
     private let timeline: RecordingTimeline
+    /// Measures how long streams wait for each other, and when nothing is written.
+    let clock: any Timeline
     let inbox: RecordingInbox
     let writer: RecordingWriter
     let progressState: RecordingProgress
@@ -47,8 +49,15 @@ public final class Recorder: Sendable {
     ///   - configuration: The settings.
     /// - Throws: ``PipelineError``: an unknown extension, a codec that the container does not
     ///   support, an encoder that is not installed, a directory that does not exist.
-    public init(
+    public convenience init(
         _ path: String, configuration: Configuration = Configuration()
+    ) throws(PipelineError) {
+        try self.init(path, configuration: configuration, clock: .system)
+    }
+
+    /// - Parameter clock: Measures how long streams wait for each other, and when nothing is written.
+    package init(
+        _ path: String, configuration: Configuration, clock: any Timeline
     ) throws(PipelineError) {
         try GStreamer.initialize()
         let container = try RecordingContainer(path: path)
@@ -69,7 +78,7 @@ public final class Recorder: Sendable {
         let queue = SerialQueue(label: "mediabridge.recorder")
         let progress = RecordingProgress()
         let listeners = RecorderListeners()
-        let inbox = RecordingInbox(queue: queue)
+        let inbox = RecordingInbox(queue: queue, clock: clock)
         let timeline = RecordingTimeline(leader: leader)
         let waits: Bool? =
             switch configuration.whenFull {
@@ -88,7 +97,7 @@ public final class Recorder: Sendable {
                 segments: configuration.segments, preRoll: configuration.preRoll,
                 replay: configuration.replay, replayMemory: configuration.replayMemory,
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout),
-            queue: queue, progress: progress, tell: { listeners.tell($0) },
+            queue: queue, clock: clock, progress: progress, tell: { listeners.tell($0) },
             onEnding: { ending.begin() })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
         self.path = path
@@ -97,11 +106,14 @@ public final class Recorder: Sendable {
         pictures = tracks[.video].map { RecordedPictures($0) }
         sound = tracks[.audio].map { RecordedSound($0) }
         self.timeline = timeline
+        self.clock = clock
         self.inbox = inbox
         self.writer = writer
         self.progressState = progress
         self.listeners = listeners
-        watch = RecordingWatch(progress: progress, inbox: inbox) { listeners.tell(.stalled($0)) }
+        watch = RecordingWatch(progress: progress, inbox: inbox, clock: clock) {
+            listeners.tell(.stalled($0))
+        }
         if configuration.keepsUnits { tracks.values.forEach { $0.open() } }
         // If the recording ends by itself, it is completed here, and the end is reported.
         ending.onBegin { [weak self] in

@@ -7,10 +7,10 @@ final class RecordingWatch: Sendable {
     private struct State {
         var heartbeat: Heartbeat?
         var moved = Moved()
-        var since = ContinuousClock.now
+        var since = Duration.zero
         var isTold = false
         /// Byte counts at the last checks, for the rate.
-        var sizes: [(bytes: Int, time: ContinuousClock.Instant)] = []
+        var sizes: [(bytes: Int, time: Duration)] = []
     }
     /// Does not change while nothing is written. The units that a file's queue accepts do not
     /// count: it accepts some for a while after the disk has stopped.
@@ -21,6 +21,7 @@ final class RecordingWatch: Sendable {
     private let state = Mutex(State())
     private let progress: RecordingProgress
     private let inbox: RecordingInbox
+    private let clock: any Timeline
     private let tell: @Sendable (Duration) -> Void
     private static let queue = SerialQueue(label: "mediabridge.stalls")
     private static let limit = Duration.seconds(2)
@@ -29,19 +30,20 @@ final class RecordingWatch: Sendable {
     private static let usual = 8
 
     init(
-        progress: RecordingProgress, inbox: RecordingInbox,
+        progress: RecordingProgress, inbox: RecordingInbox, clock: any Timeline,
         tell: @escaping @Sendable (Duration) -> Void
     ) {
         self.progress = progress
         self.inbox = inbox
+        self.clock = clock
         self.tell = tell
     }
 
     func begin() {
-        let heartbeat = Heartbeat(every: .milliseconds(500), on: Self.queue) { [weak self] in
-            self?.look()
+        let heartbeat = Heartbeat(every: .milliseconds(500), on: Self.queue, of: clock) {
+            [weak self] in self?.look()
         }
-        state.withLock { $0.heartbeat = heartbeat }
+        state.withLock { ($0.heartbeat, $0.since) = (heartbeat, clock.now) }
     }
 
     func end() { state.withLock { $0.heartbeat = nil } }
@@ -56,9 +58,9 @@ final class RecordingWatch: Sendable {
     }
 
     private func look() {
-        let bytes = progress.byteCount
+        let (bytes, now) = (progress.byteCount, clock.now)
         state.withLock { state in
-            state.sizes.append((bytes, .now))
+            state.sizes.append((bytes, now))
             if state.sizes.count > Self.looks { state.sizes.removeFirst() }
         }
         let (units, file) = progress.update { ($0.moved, $0.current) }
@@ -67,11 +69,11 @@ final class RecordingWatch: Sendable {
         let stalled = state.withLock { state -> Duration? in
             if moved != state.moved || !waits {
                 state.moved = moved
-                state.since = .now
+                state.since = now
                 state.isTold = false
                 return nil
             }
-            let stalled = ContinuousClock.now - state.since
+            let stalled = now - state.since
             guard stalled >= Self.limit, !state.isTold else { return nil }
             state.isTold = true
             return stalled

@@ -36,10 +36,15 @@ final class RecordingInbox: Sendable {
     private let lost = Mutex<[RecordingKind: Int]>([:])
     private let isDrainScheduled = Atomic<Bool>(false)
     private let queue: SerialQueue
+    private let clock: any Timeline
     private let outlet = Mutex(Outlet())
 
-    /// - Parameter queue: The queue that the writer runs on.
-    init(queue: SerialQueue) { self.queue = queue }
+    /// - Parameters:
+    ///   - queue: The queue that the writer runs on.
+    ///   - clock: Measures when units arrive.
+    init(queue: SerialQueue, clock: any Timeline = .system) {
+        (self.queue, self.clock) = (queue, clock)
+    }
 
     /// Calls `body` on the writer's queue when there are items.
     func onItems(_ body: @escaping @Sendable () -> Void) { outlet.withLock { $0.body = body } }
@@ -49,6 +54,7 @@ final class RecordingInbox: Sendable {
         let generation = generations.add(1, ordering: .relaxed).newValue
         put(.began(kind, generation: generation))
         return TrackEncoder.Receiver(
+            clock: clock,
             unit: { [self] unit in
                 guard
                     gate.hasRoomByCount || gate.waitOnThread(level: { items.withLock { $0.count } })

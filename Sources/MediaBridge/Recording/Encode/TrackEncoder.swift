@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// A pipeline that encodes one stream of one format: raw buffers in, encoded units out. Where a stream
@@ -10,6 +11,8 @@ internal import Synchronization
 final class TrackEncoder: Sendable {
     /// Receives the units and the end of an encoder.
     struct Receiver: Sendable {
+        /// Measures when units arrive.
+        let clock: any Timeline
         /// Called on the encoder's streaming thread; may block.
         var unit: @Sendable (EncodedUnit) -> Void
         /// Called once, at the end or after an error: no unit follows.
@@ -43,7 +46,8 @@ final class TrackEncoder: Sendable {
         let end = Ending(tell: receiver.end)
         self.end = end
         let reader = UnitReader(
-            kind, from: units, hiddenDelay: recipe.hiddenDelay, isCopy: recipe.isCopy)
+            kind, from: units, hiddenDelay: recipe.hiddenDelay, isCopy: recipe.isCopy,
+            clock: receiver.clock)
         // The sink and its handlers retain each other until the handlers are removed.
         units.setHandlers(
             onSample: {

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// Reads the appsink behind an encoder or parser, and determines the true times of each unit.
@@ -6,6 +7,7 @@ final class UnitReader: Sendable {
     private let sink: AppSink
     private let hiddenDelay: Int
     private let isCopy: Bool
+    private let clock: any Timeline
 
     private struct State {
         var isFirst = true
@@ -30,11 +32,16 @@ final class UnitReader: Sendable {
     ///   - hiddenDelay: Samples that the encoder inserts at the beginning without reporting it.
     ///   - isCopy: Whether the units are recorded as they came: their times are right, and may be
     ///     those of reordered pictures.
-    init(_ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int, isCopy: Bool) {
+    ///   - clock: Measures when units arrive.
+    init(
+        _ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int, isCopy: Bool,
+        clock: any Timeline
+    ) {
         self.kind = kind
         self.sink = sink
         self.hiddenDelay = hiddenDelay
         self.isCopy = isCopy
+        self.clock = clock
     }
 
     /// Returns the next unit; `nil` if the sample is not a unit. Thread: the streaming thread.
@@ -67,7 +74,7 @@ final class UnitReader: Sendable {
         }
         return EncodedUnit(
             kind, buffer, caps: caps, time: decoded - advance, presented: due - advance,
-            isFirst: isFirst, isCopy: isCopy)
+            isFirst: isFirst, isCopy: isCopy, arrival: clock.now)
     }
 
     /// Returns the time of a sample; for video, always later than the previous picture. If two

@@ -16,13 +16,13 @@ final class EncodedUnit: Sendable {
     let isFirst: Bool
     /// Whether it is recorded as it came: nothing makes up for what does not come.
     let isCopy: Bool
-    /// When the encoder delivered it.
-    let arrival: ContinuousClock.Instant
+    /// When the encoder delivered it, on the recorder's timeline.
+    let arrival: Duration
 
     init(
         _ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
         presented: MediaTime? = nil, isFirst: Bool, isKey: Bool? = nil, isCopy: Bool = false,
-        arrival: ContinuousClock.Instant = .now
+        arrival: Duration
     ) {
         self.kind = kind
         self.caps = caps

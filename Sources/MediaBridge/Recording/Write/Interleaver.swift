@@ -34,7 +34,7 @@ struct Interleaver {
     private var copiesSound = false
     /// How long pictures have arrived while no sound did.
     private var silence = MediaTime.zero
-    private var lastPicture: ContinuousClock.Instant?
+    private var lastPicture: Duration?
     /// What a longer pause between two pictures counts as in ``silence``: what kept the pictures away,
     /// a camera that was switched off, kept the sound away too.
     private static let longestStep = MediaTime(nanoseconds: 500_000_000)
@@ -124,7 +124,9 @@ struct Interleaver {
     }
 
     /// Removes and returns the next unit; `nil` if it must wait for another stream.
-    mutating func next(now: ContinuousClock.Instant = .now) -> Released? {
+    ///
+    /// - Parameter now: The present time of the units' arrivals.
+    mutating func next(now: Duration) -> Released? {
         for kind in tracks.keys { dropDone(kind) }
         let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
         guard let (kind, unit) = heads.min(by: { $0.1.time < $1.1.time }) else { return nil }
@@ -148,7 +150,7 @@ struct Interleaver {
     }
 
     /// Compares the time of the units and the clock: a recording may run faster than real time.
-    private func isOverdue(_ unit: EncodedUnit, _ now: ContinuousClock.Instant) -> Bool {
+    private func isOverdue(_ unit: EncodedUnit, _ now: Duration) -> Bool {
         if heldBytes > Self.limit { return true }
         guard let maximumWait, let newest = tracks[unit.kind]?.newest else { return false }
         return newest - unit.time > maximumWait && MediaTime(now - unit.arrival) > maximumWait

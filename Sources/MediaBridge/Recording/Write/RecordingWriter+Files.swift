@@ -47,7 +47,7 @@ extension RecordingWriter {
     }
 
     /// Suspends until every file is complete. Thread: any.
-    func untilDone(within limit: Duration?) async -> Bool { await done.wait(for: limit) }
+    func untilDone(within limit: Duration?) async -> Bool { await done.wait(for: limit, on: clock) }
 
     /// Suspends until every file is complete. Thread: any.
     ///

@@ -10,6 +10,7 @@ final class RecordingWriter: @unchecked Sendable {
     let kinds: [RecordingKind]
     private let names: SegmentNames
     let queue: SerialQueue
+    let clock: any Timeline
     let progress: RecordingProgress
     let tell: @Sendable (RecorderEvent) -> Void
     /// Called when nothing more can be recorded; closes the streams.
@@ -51,7 +52,7 @@ final class RecordingWriter: @unchecked Sendable {
 
     init(
         path: String, container: RecordingContainer, kinds: [RecordingKind],
-        limits: WritingLimits, queue: SerialQueue,
+        limits: WritingLimits, queue: SerialQueue, clock: any Timeline,
         progress: RecordingProgress,
         tell: @escaping @Sendable (RecorderEvent) -> Void,
         onEnding: @escaping @Sendable () -> Void
@@ -60,6 +61,7 @@ final class RecordingWriter: @unchecked Sendable {
         self.container = container
         self.kinds = kinds
         self.queue = queue
+        self.clock = clock
         self.progress = progress
         self.tell = tell
         self.onEnding = onEnding
@@ -120,7 +122,7 @@ final class RecordingWriter: @unchecked Sendable {
     }
 
     func pump() {
-        while let released = interleaver.next() {
+        while let released = interleaver.next(now: clock.now) {
             remember(released)
             if interleaver.isSoundSilent { file?.end(.audio) }
             switch phase {
