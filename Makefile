@@ -1,10 +1,12 @@
 # make demo [INPUT=clip.mp4]   the main job, on what there is
-# make test                    every test
+# make test                    all tests: unit, media and live
+# make test-unit | test-media | test-live   one layer of them
+# make test-cost               the processor time of each test
 # make lint | bench            style | costs against C
 # make docs                    the articles and every public name as a site, and what is wrong with them
 # make api                     writes the public names anew to .ci/api.txt, which make docs compares
 # make test-thread | test-address   the suite under a sanitizer
-# make stress [TIMES=20] [FILTER=…]   the suite again and again, beside a busy core
+# make stress [TIMES=10] [FILTER=…]   the suite again and again beside two busy processes
 # make fuzz [SECONDS=30]       libFuzzer on strings, files, pushes, frames, repairs; and properties
 # make properties [CASES=2000 SEED=1]  captures that change in mid-stream; CASE="…" does one again
 # make faults                  breaks recordings, and prints what survives
@@ -25,39 +27,48 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api properties soak faults rtsp-cost wild fuzz stress test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
+.PHONY: docs api properties soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
 
 demo: packages
 	swift build -c release --product gst-bridge
 	@.ci/demo "$(INPUT)"
 
-# Not all at once: a display or a live stream among hundreds of encoders gets no turn for a minute. Nothing
-# hangs for being slow: a machine may have other work, and three times the usual deadlines.
-WIDTH := --experimental-maximum-parallelization-width
 test: packages-test
 	swift build --build-tests
-	MEDIABRIDGE_DEADLINE_FACTOR=3 .ci/test --skip-build $(WIDTH)=12
+	.ci/test
 
-# Each run beside one core that somebody else keeps busy.
-TIMES := 20
+# One layer of the tests.
+test-unit test-media test-live: packages-test
+	swift build --build-tests
+	.ci/test $(@:test-%=%)
+
+# The processor time of each test.
+test-cost: packages-test
+	swift build --build-tests
+	.ci/test-cost
+
+# Each run beside two busy processes, and one run on a single core.
+TIMES := 10
 stress: packages-test
 	swift build --build-tests
 	.ci/stress $(TIMES) "$(FILTER)"
 
-# The suite under a sanitizer, each in a build of its own: fewer tests at a time, and every deadline
-# multiplied by what the sanitizer costs.
+# The suite under a sanitizer, each in its own build. Every default deadline of the library is multiplied by
+# what the sanitizer costs.
 test-thread: packages-test
+	swift build --build-tests --sanitize=thread --scratch-path .build/thread
 	MEDIABRIDGE_DEADLINE_FACTOR=8 \
 	TSAN_OPTIONS="ignore_noninstrumented_modules=1 detect_deadlocks=0 suppressions=$(CURDIR)/.ci/tsan.supp" \
-	.ci/test --sanitize=thread --scratch-path .build/thread $(WIDTH)=4
+	.ci/test -- --sanitize=thread --scratch-path .build/thread
 
 # The sanitizer's slow unwinder, which suppressions by library need, waits for itself in code that Mesa's
 # llvmpipe made while it ran: softpipe makes none.
 test-address: packages-test
+	swift build --build-tests --sanitize=address --scratch-path .build/address
 	MEDIABRIDGE_DEADLINE_FACTOR=8 GALLIUM_DRIVER=softpipe \
 	G_SLICE=always-malloc ASAN_OPTIONS=fast_unwind_on_malloc=0 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp:print_suppressions=0 \
-	.ci/test --sanitize=address --scratch-path .build/address $(WIDTH)=4
+	.ci/test -- --sanitize=address --scratch-path .build/address
 
 # What allocators keep for later would count as in use, and come and go with the load of the machine. Freed
 # memory is overwritten, so that whoever reads it fails.
@@ -66,6 +77,9 @@ soak: packages-test
 	swift build -c release --product Soak
 	G_SLICE=always-malloc GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1:glibc.malloc.perturb=165 \
 	.build/release/Soak --minutes $(MINUTES) --plot .build/soak.svg $(SOAK)
+	swift build -c release --product CallProbe
+	swift build -c release --product PeerCycleProbe
+	.ci/soak-calls .build/release
 
 # SECONDS for all together: six fuzzers, and captures that change. SEED says which captures.
 SECONDS := 30
@@ -108,7 +122,7 @@ rtsp-cost: packages-test
 	swift build -c release --product gst-bridge
 	@.ci/rtsp-cost $(SECONDS)
 
-# WILD="--third", "--family vendors", "--only oggmux-camera --keep DIR", "--list"
+# WILD="--sample 3", "--family vendors", "--only oggmux-camera --keep DIR", "--list"
 wild: packages-test
 	swift build --product gst-bridge
 	swift build --product Wild
@@ -137,4 +151,4 @@ packages-docs:
 	@.ci/packages $(LIBRARIES) jq
 
 clean:
-	rm -rf .build Benchmarks/.build Tests/Fuzz/.build
+	rm -rf .build Benchmarks/.build Tests/Programs/Fuzz/.build

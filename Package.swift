@@ -151,7 +151,7 @@ let package = Package(
         ),
         // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
         .target(
-            name: "TestSupport", dependencies: ["BridgeEngine", "MediaBasics"],
+            name: "TestSupport", dependencies: ["BridgeEngine", "MediaBasics", "MediaBridge"],
             path: "Tests/TestSupport",
             exclude: [
                 "aiortc-peer.py", "browser-janus.js", "browser-rig.js", "browser.py",
@@ -161,20 +161,20 @@ let package = Package(
         .testTarget(
             name: "MediaBridgeTests",
             dependencies: [
-                "HotPathProbe", "MediaBridge", "CMediaBridge", "CycleProbe", "MediaBasics",
+                "MediaBridge", "CMediaBridge", "CycleProbe", "MediaBasics",
                 "ScriptProbe", "TestSupport",
             ],
-            swiftSettings: settings
+            path: "Tests/Media/MediaBridgeTests", swiftSettings: settings
         ),
         // Starts and stops for the tests of what a process holds afterwards.
         .executableTarget(
-            name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/CycleProbe",
+            name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/Programs/CycleProbe",
             swiftSettings: settings
         ),
         // The same for peer connections.
         .executableTarget(
-            name: "PeerCycleProbe", dependencies: ["MediaBridgeWebRTC"],
-            path: "Tests/PeerCycleProbe", swiftSettings: settings
+            name: "PeerCycleProbe", dependencies: ["CLiveObjects", "MediaBridgeWebRTC"],
+            path: "Tests/Programs/PeerCycleProbe", swiftSettings: settings
         ),
         // Channels of Janus and sessions of viewers, for the tests that need a process of its own for them.
         .executableTarget(
@@ -186,54 +186,49 @@ let package = Package(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),
             ],
-            path: "Tests/CallProbe", swiftSettings: settings
-        ),
-        // Frames on the hot paths, for the tests that count allocations and instructions.
-        .target(name: "CHotPathProbe", path: "Tests/HotPathProbe/CHotPathProbe"),
-        .executableTarget(
-            name: "HotPathProbe", dependencies: ["CHotPathProbe", "MediaBridge"],
-            path: "Tests/HotPathProbe/Program", swiftSettings: settings
+            path: "Tests/Programs/CallProbe", swiftSettings: settings
         ),
         // A user's first script, with loops and an end by Ctrl-C at the top level.
         .executableTarget(
-            name: "ScriptProbe", dependencies: ["MediaBridge"], path: "Tests/ScriptProbe",
+            name: "ScriptProbe", dependencies: ["MediaBridge"], path: "Tests/Programs/ScriptProbe",
             swiftSettings: settings
         ),
         // Runs for minutes or hours, and tells what grows.
         .target(
-            name: "CLiveObjects", dependencies: ["CMediaBridge"], path: "Tests/Soak/CLiveObjects"),
+            name: "CLiveObjects", dependencies: ["CMediaBridge"],
+            path: "Tests/Programs/Soak/CLiveObjects"),
         .executableTarget(
             name: "Soak",
             dependencies: [
                 "CLiveObjects", "MediaBridge",
                 argumentParser,
             ],
-            path: "Tests/Soak", exclude: ["CLiveObjects"], swiftSettings: settings
+            path: "Tests/Programs/Soak", exclude: ["CLiveObjects"], swiftSettings: settings
         ),
         // What the tests of the sandbox run inside of one.
-        .target(name: "CAttacks", path: "Tests/SandboxProbe/CAttacks"),
+        .target(name: "CAttacks", path: "Tests/Programs/SandboxProbe/CAttacks"),
         .executableTarget(
             name: "SandboxProbe", dependencies: ["CAttacks", "CSandbox", "MediaBridge"],
-            path: "Tests/SandboxProbe", exclude: ["CAttacks"], swiftSettings: settings
+            path: "Tests/Programs/SandboxProbe", exclude: ["CAttacks"], swiftSettings: settings
         ),
         // Breaks recordings, and holds what is left against what was promised: `make faults`.
         .executableTarget(
             name: "FaultSuite", dependencies: ["MediaBridge", "CMediaBridge", "TestSupport"],
-            path: "Tests/FaultSuite", swiftSettings: settings
+            path: "Tests/Programs/FaultSuite", swiftSettings: settings
         ),
         .testTarget(
             name: "FaultTests", dependencies: ["TestSupport", "FaultSuite", "gst-bridge"],
-            swiftSettings: settings
+            path: "Tests/Media/FaultTests", swiftSettings: settings
         ),
         // Changes captures in mid-stream, and holds the files against what was offered:
         // `make properties`.
         .executableTarget(
             name: "Properties", dependencies: ["MediaBridge", "TestSupport"],
-            path: "Tests/Properties", swiftSettings: settings
+            path: "Tests/Programs/Properties", swiftSettings: settings
         ),
         .testTarget(
             name: "PropertyTests", dependencies: ["TestSupport", "Properties", "gst-bridge"],
-            swiftSettings: settings
+            path: "Tests/Media/PropertyTests", swiftSettings: settings
         ),
         // Cuts gst-launch lines from the wild as users cut them, and compares: `make wild`.
         .executableTarget(
@@ -242,40 +237,57 @@ let package = Package(
                 "TestSupport", .product(name: "Yams", package: "Yams"),
                 argumentParser,
             ],
-            path: "Tests/Wild", resources: [.copy("Corpus"), .copy("Films.yaml")],
+            path: "Tests/Programs/Wild", resources: [.copy("Corpus"), .copy("Films.yaml")],
             swiftSettings: settings
         ),
         .testTarget(
             name: "WildTests", dependencies: ["TestSupport", "Wild", "gst-bridge"],
-            swiftSettings: settings
+            path: "Tests/Media/WildTests", swiftSettings: settings
         ),
         // The order of the folders, and the pages that name places in them.
         .testTarget(
-            name: "HouseTests", dependencies: ["TestSupport"], swiftSettings: settings),
+            name: "HouseTests", dependencies: ["TestSupport"], path: "Tests/Unit/HouseTests",
+            swiftSettings: settings),
         // The README's examples, as they stand there.
         .testTarget(
             name: "ReadmeTests",
             dependencies: ["MediaBridge", "gst-bridge", "bridge-examples", "TestSupport"],
-            swiftSettings: settings
+            path: "Tests/Media/ReadmeTests", swiftSettings: settings
         ),
         .testTarget(
             name: "MediaCoreTests", dependencies: ["MediaCore", "TestSupport"],
-            swiftSettings: settings),
+            path: "Tests/Unit/MediaCoreTests", swiftSettings: settings),
         .testTarget(
             name: "BridgeEngineTests",
             dependencies: ["BridgeEngine", "MediaBasics", "MediaCore", "TestSupport"],
-            swiftSettings: settings),
+            path: "Tests/Unit/BridgeEngineTests", swiftSettings: settings),
         .testTarget(
             name: "ChannelTokensTests", dependencies: ["ChannelTokens", "TestSupport"],
-            swiftSettings: settings),
+            path: "Tests/Unit/ChannelTokensTests", swiftSettings: settings),
         .testTarget(
             name: "GStreamerKitTests", dependencies: ["GStreamerKit", "TestSupport"],
-            swiftSettings: settings),
+            path: "Tests/Media/GStreamerKitTests", swiftSettings: settings),
         // The command, run as its users run it: exit status, output and files.
         .testTarget(
             name: "CommandTests",
             dependencies: ["MediaBridge", "TestSupport", "gst-bridge", "SandboxProbe"],
-            swiftSettings: settings
+            path: "Tests/Media/CommandTests", swiftSettings: settings
+        ),
+        .testTarget(
+            name: "WebRTCUnitTests",
+            dependencies: [
+                "MediaBasics", "MediaBridge", "MediaBridgeWebRTC", "TestSupport",
+                .product(
+                    name: "HTTPTypes", package: "swift-http-types",
+                    condition: .when(traits: ["WebRTC"])),
+            ],
+            path: "Tests/Unit/WebRTCUnitTests", swiftSettings: settings
+        ),
+        // RTP through GStreamer's elements, and the pictures and sound that the peers of tests show.
+        .testTarget(
+            name: "WebRTCMediaTests",
+            dependencies: ["GStreamerKit", "MediaBridgeWebRTC", "TestSupport"],
+            path: "Tests/Media/WebRTCMediaTests", swiftSettings: settings
         ),
         // Peer connections, WHIP and WHEP, against peers of others.
         .testTarget(
@@ -287,13 +299,23 @@ let package = Package(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),
             ],
-            swiftSettings: settings
+            path: "Tests/Live/WebRTCTests", swiftSettings: settings
+        ),
+        // Pipelines on an X display, on a network, and with cameras that are killed.
+        .testTarget(
+            name: "LivePipelineTests", dependencies: ["MediaBridge", "TestSupport", "gst-bridge"],
+            path: "Tests/Live/LivePipelineTests", swiftSettings: settings),
+        // The texts, tokens and back-off of channels over Janus, without a server.
+        .testTarget(
+            name: "JanusUnitTests",
+            dependencies: ["BridgeEngine", "MediaBasics", "MediaBridgeJanus"],
+            path: "Tests/Unit/JanusUnitTests", swiftSettings: settings
         ),
         // Channels over a real Janus.
         .testTarget(
             name: "JanusTests",
             dependencies: [
-                "CallProbe", "MediaBridgeJanus", "TestSupport", "gst-bridge",
+                "CallProbe", "MediaBasics", "MediaBridgeJanus", "TestSupport", "gst-bridge",
                 // The servers that are no Janus.
                 .product(
                     name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Janus"])),
@@ -304,12 +326,12 @@ let package = Package(
                 .product(
                     name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["Janus"])),
             ],
-            swiftSettings: settings
+            path: "Tests/Live/JanusTests", swiftSettings: settings
         ),
         // The examples, run as commands, and their files judged from outside.
         .testTarget(
             name: "ExampleTests", dependencies: ["TestSupport", "bridge-examples"],
-            swiftSettings: settings
+            path: "Tests/Media/ExampleTests", swiftSettings: settings
         ),
     ]
 )

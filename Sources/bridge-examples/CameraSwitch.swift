@@ -35,11 +35,13 @@ struct CameraSwitch: AsyncParsableCommand {
         try await engine.setVideoSource(PipelineVideoSource(front))
         try await engine.setLocalVideoRenderer(recording, options: .recording)
         try await engine.startPreview()
-        for number in 0...switches {
-            guard await watch.untilTheEnd(within: seconds) == .timeOver else { break }
-            guard number < switches else { break }
-            let next = number.isMultiple(of: 2) ? back : front
-            try await engine.setVideoSource(PipelineVideoSource(next))
+        if await watch.firstFrame() {
+            for number in 0...switches {
+                guard await watch.untilTheEnd(within: seconds) == .timeOver else { break }
+                guard number < switches else { break }
+                let next = number.isMultiple(of: 2) ? back : front
+                try await engine.setVideoSource(PipelineVideoSource(next))
+            }
         }
         await engine.shutDown()
         try await watch.check()

@@ -46,7 +46,10 @@ struct FileScreenCamera: AsyncParsableCommand {
             try await engine.setVideoSource(PipelineVideoSource(text))
             // Starting the preview starts the first source; the later ones replace it while it
             // runs.
-            if await !engine.isPreviewing { try await engine.startPreview() }
+            if await !engine.isPreviewing {
+                try await engine.startPreview()
+                guard await watch.firstFrame() else { return }
+            }
             Terminal.say("the \(name), from \(engine.runningTime)")
             let end = await watch.untilTheEnd(within: seconds)
             // A film may end before its time is over.

@@ -139,12 +139,22 @@ public final class ChildProcess: Sendable {
     /// Waits until the program has written `text` to standard output.
     ///
     /// - Throws: ``Failure`` where it ends, or the deadline comes, before that.
-    public func waitForOutput(_ text: String, within deadline: Duration = .seconds(20)) async throws
-    {
+    public func waitForOutput(_ text: String, within deadline: Duration = .hangLimit) async throws {
         try await wait("write \"\(text)\"", within: deadline) {
             $0.isOver || $0.result.output.contains(text)
         }
         guard output.contains(text) else { throw failure("ended without writing \"\(text)\"") }
+    }
+
+    /// Waits until the standard output of the program is what `isEnough` waits for.
+    ///
+    /// - Parameter what: The goal, for the failure's text: `write two lines`.
+    /// - Throws: ``Failure`` if the program ends, or the deadline comes, before that.
+    public func waitForOutput(
+        to what: String, until isEnough: @escaping @Sendable (String) -> Bool
+    ) async throws {
+        try await wait(what, within: .hangLimit) { $0.isOver || isEnough($0.result.output) }
+        guard isEnough(output) else { throw failure("ended and did not \(what)") }
     }
 
     /// What it has written to standard error so far.
@@ -155,7 +165,7 @@ public final class ChildProcess: Sendable {
     /// - Parameter what: What that is, for the failure's text: `write two lines`.
     /// - Throws: ``Failure`` where it ends, or the deadline comes, before that.
     public func waitForErrors(
-        to what: String, within deadline: Duration = .seconds(20),
+        to what: String, within deadline: Duration = .hangLimit,
         until isEnough: @escaping @Sendable (String) -> Bool
     ) async throws {
         try await wait(what, within: deadline) { $0.isOver || isEnough($0.result.errors) }
@@ -182,7 +192,7 @@ public final class ChildProcess: Sendable {
     /// Waits until the program is over; kills it at the deadline.
     ///
     /// - Throws: ``Failure`` at the deadline, with what the program had said.
-    public func end(within deadline: Duration = .seconds(40)) async throws -> Result {
+    public func end(within deadline: Duration = .hangLimit) async throws -> Result {
         do {
             try await wait("end", within: deadline) { $0.isOver }
         } catch {
@@ -194,7 +204,7 @@ public final class ChildProcess: Sendable {
 
     /// Asks the program to end (SIGTERM), and waits until it is over.
     @discardableResult
-    public func stop(within deadline: Duration = .seconds(10)) async throws -> Result {
+    public func stop(within deadline: Duration = .hangLimit) async throws -> Result {
         send(signal: SIGTERM)
         return try await end(within: deadline)
     }
@@ -204,7 +214,6 @@ public final class ChildProcess: Sendable {
     private func wait(
         _ what: String, within deadline: Duration, until isMet: @escaping @Sendable (State) -> Bool
     ) async throws {
-        let limit = deadline.onThisMachine
         let inTime = await withCheckedContinuation { continuation in
             let id: Int? = state.withLock { state in
                 guard !isMet(state) else { return nil }
@@ -213,13 +222,13 @@ public final class ChildProcess: Sendable {
                 return state.lastWaiter
             }
             guard let id else { return continuation.resume(returning: true) }
-            let seconds = Double(limit.components.seconds)
+            let seconds = Double(deadline.components.seconds)
             DispatchQueue.global().asyncAfter(deadline: .now() + max(1, seconds)) { [weak self] in
                 self?.state.withLock { $0.waiters.removeValue(forKey: id) }?
                     .continuation.resume(returning: false)
             }
         }
-        guard inTime else { throw failure("did not \(what) within \(limit)") }
+        guard inTime else { throw failure("did not \(what) within \(deadline)") }
     }
 
     private func failure(_ what: String) -> Failure {

@@ -2,19 +2,16 @@ internal import MediaBasics
 public import Testing
 
 extension Duration {
-    /// A test's deadline, multiplied by the environment's `MEDIABRIDGE_DEADLINE_FACTOR`, which
-    /// `make test-thread` and `make test-address` set: a sanitizer makes every thread slower.
+    /// The time after which a test gives up waiting for a program. It only ends a hang: a machine ten
+    /// times slower than usual stays far below it.
+    public static let hangLimit = Duration.seconds(300)
+
+    /// A limit of a check that is not part of `make test`, multiplied by `MEDIABRIDGE_DEADLINE_FACTOR`
+    /// under a sanitizer.
     public var onThisMachine: Duration { asDefaultDeadline }
 }
 
 extension Trait where Self == TimeLimitTrait {
-    /// The most minutes that one test, or one case of it, may take, multiplied like
-    /// ``Swift/Duration/onThisMachine``.
-    public static func deadline(minutes: Int) -> Self {
-        .timeLimit(.minutes(minutes * DeadlineFactor.value))
-    }
+    /// Ends a test, or one case of it, that hangs.
+    public static var hangGuard: Self { .timeLimit(.minutes(10)) }
 }
-
-/// How many times longer than usual a test lets live media play, so that slow threads get their turn: 1
-/// in `make test`, more under a sanitizer.
-public let slowness = max(1, DeadlineFactor.value / 2)

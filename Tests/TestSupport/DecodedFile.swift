@@ -44,7 +44,7 @@ public struct DecodedFile: Sendable {
             [
                 "-v", "error", "-threads", "1", "-show_entries", "\(stream):\(frame)",
                 "-of", "compact",
-            ] + form + [path], within: .seconds(120))
+            ] + form + [path])
         complaints = result.errors.split(separator: "\n").map(String.init)
         if result.status != 0 { complaints.append("ffprobe ended with \(result.status)") }
         for line in result.output.split(separator: "\n") { add(line) }
@@ -92,7 +92,7 @@ public struct DecodedFile: Sendable {
             ["-v", "error", "-nostdin"] + inputs + maps + [
                 "-fps_mode", "passthrough",
                 "-vf", "extractplanes=y,crop=2:2,scale=1:1:flags=area", "-f", "framecrc", "-",
-            ], within: .seconds(120))
+            ])
         var luma = paths.map { _ in [UInt8]() }
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let fields = line.split(separator: ",").map { $0.trimmingCharacters(in: [" "]) }

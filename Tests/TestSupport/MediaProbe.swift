@@ -48,10 +48,19 @@ public struct MediaProbe: Sendable {
 
     /// The times of all frames of video, in seconds, in the order of showing.
     public static func videoTimes(of path: String) async throws -> [Double] {
+        try await times(of: "v:0", in: path)
+    }
+
+    /// The times of all frames of audio, in seconds.
+    public static func audioTimes(of path: String) async throws -> [Double] {
+        try await times(of: "a:0", in: path)
+    }
+
+    private static func times(of stream: String, in path: String) async throws -> [Double] {
         try await Tool.check(
             "ffprobe",
             [
-                "-v", "error", "-select_streams", "v:0", "-show_entries", "frame=pts_time", "-of",
+                "-v", "error", "-select_streams", stream, "-show_entries", "frame=pts_time", "-of",
                 "csv=p=0", path,
             ]
         ).split(separator: "\n").compactMap { Double($0.trimmingCharacters(in: [","])) }

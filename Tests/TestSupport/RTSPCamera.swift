@@ -16,7 +16,7 @@ public struct RTSPCamera: Sendable {
             .appending(path: "rtsp-camera.py").path
         // Debian's own: the library's bindings are for no other.
         process = try ChildProcess("/usr/bin/python3", [script, "\(port)", text])
-        try await process.waitForOutput("listening", within: .seconds(30))
+        try await process.waitForOutput("listening")
     }
 
     /// Kills it, as somebody who pulls the plug.

@@ -20,7 +20,7 @@ public enum Tool {
     ///   not 0 is for the caller to judge.
     public static func run(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        within deadline: Duration = .seconds(40)
+        within deadline: Duration = .hangLimit
     ) async throws -> ChildProcess.Result {
         try await ChildProcess(tool, arguments, environment: environment).end(within: deadline)
     }
@@ -31,7 +31,7 @@ public enum Tool {
     @discardableResult
     public static func check(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        within deadline: Duration = .seconds(40)
+        within deadline: Duration = .hangLimit
     ) async throws -> String {
         let result = try await run(tool, arguments, environment: environment, within: deadline)
         guard result.status == 0 else {

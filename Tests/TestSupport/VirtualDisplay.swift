@@ -22,7 +22,7 @@ public struct VirtualDisplay: Sendable {
     }
 
     fileprivate func stop() async throws {
-        try await server.stop(within: .seconds(40))
+        try await server.stop()
     }
 
     /// Starts an X client and returns when a window is on the screen. The client ends with the display.
@@ -37,10 +37,9 @@ public struct VirtualDisplay: Sendable {
     ///
     /// - Returns: What xwininfo says of it.
     @discardableResult
-    public func waitForWindow(within deadline: Duration = .seconds(20)) async throws -> String {
+    public func waitForWindow(within deadline: Duration = .hangLimit) async throws -> String {
         let clock = ContinuousClock()
-        let limit = deadline.onThisMachine
-        let end = clock.now + limit
+        let end = clock.now + deadline
         while clock.now < end {
             // Nobody tells of a window that came up before the question: so ask until there is one.
             for window in try await topWindows() {
@@ -49,7 +48,7 @@ public struct VirtualDisplay: Sendable {
                 if about.output.contains("IsViewable") { return about.output }
             }
         }
-        throw ChildProcess.Failure(description: "no window on \(name) within \(limit)")
+        throw ChildProcess.Failure(description: "no window on \(name) within \(deadline)")
     }
 
     private func topWindows() async throws -> [String] {

@@ -8,8 +8,9 @@
 
   --token TEXT        the bearer token that is sent, or that serve demands
   --codec NAME        H264 or VP8: the only one that is offered
-  --pictures N        ends after so many pictures
-  --seconds S         ends after so many seconds (20); SIGTERM ends it sooner
+  --pictures N        ends after N pictures; serve, and send, print "enough" and go on
+  --sound N           and after N blocks of sound
+  --seconds S         ends after S seconds (280), to end a hang; SIGTERM ends it sooner
   --turn URL USER CREDENTIAL   of a TURN server
   --insecure          takes any certificate
 
@@ -51,7 +52,7 @@ COLOURS = [(200, 60, 40), (40, 160, 60), (50, 70, 190), (128, 128, 128)]
 EDGE = 4
 
 
-def numbered(number, width=320, height=240):
+def numbered(number, width=160, height=120):
     """The pixels of a numbered picture."""
     blocks = numpy.zeros((4, 8, 3), numpy.uint8)
     for column in range(8):
@@ -74,14 +75,20 @@ def reading(pixels):
 
 
 class Pictures(VideoStreamTrack):
-    """Numbered pictures, 30 a second."""
+    """Numbered pictures, 15 a second."""
 
     number = 0
 
+    def __init__(self, sent=lambda number: None):
+        super().__init__()
+        self.sent = sent
+
     async def recv(self):
+        await self.next_timestamp()
         pts, time_base = await self.next_timestamp()
         frame = av.VideoFrame.from_ndarray(numbered(self.number & 255), format="rgb24")
         self.number += 1
+        self.sent(self.number)
         frame.pts, frame.time_base = pts, time_base
         return frame
 
@@ -101,11 +108,22 @@ class Tone(AudioStreamTrack):
 class Report:
     """What has come so far."""
 
-    def __init__(self, enough=None):
+    def __init__(self, options):
         self.pictures, self.sound, self.worst, self.mean = 0, 0, 0, 0.0
         self.numbers, self.state, self.error = [], "new", None
-        self.enough, self.is_enough = enough, asyncio.Event()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.is_enough.set)
+        self.enough, self.ends = (options.pictures, options.sound), options.role == "play"
+        self.is_over, self.has_enough = asyncio.Event(), False
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.is_over.set)
+
+    def look(self):
+        pictures, sound = self.enough
+        if self.has_enough or not pictures or self.pictures < pictures or self.sound < sound:
+            return
+        self.has_enough = True
+        if self.ends:
+            self.is_over.set()
+        else:
+            print("enough", flush=True)
 
     async def watch(self, track):
         try:
@@ -113,13 +131,13 @@ class Report:
                 frame = await track.recv()
                 if track.kind == "audio":
                     self.sound += 1
+                    self.look()
                     continue
                 self.pictures += 1
                 number, worst, mean = reading(frame.to_ndarray(format="rgb24"))
                 self.numbers = (self.numbers + [number])[-300:]
                 self.worst, self.mean = max(self.worst, worst), max(self.mean, mean)
-                if self.enough and self.pictures >= self.enough:
-                    self.is_enough.set()
+                self.look()
         except Exception as error:  # MediaStreamError is the end.
             if type(error).__name__ != "MediaStreamError":
                 self.error = repr(error)
@@ -156,12 +174,12 @@ def request(options, method, url, body=None):
         headers["Authorization"] = f"Bearer {options.token}"
     call = urllib.request.Request(url, data=body and body.encode(), headers=headers, method=method)
     context = ssl._create_unverified_context() if options.insecure else None
-    with urllib.request.urlopen(call, timeout=20, context=context) as reply:
+    with urllib.request.urlopen(call, timeout=280, context=context) as reply:
         return reply.status, reply.read().decode(), urljoin(url, reply.headers.get("Location") or url)
 
 
 async def client(options):
-    report = Report(options.pictures)
+    report = Report(options)
     peer = connection(options, report)
     watches = []
     if options.role == "play":
@@ -169,7 +187,10 @@ async def client(options):
         peer.addTransceiver("audio", direction="recvonly")
         peer.on("track", lambda track: watches.append(asyncio.ensure_future(report.watch(track))))
     else:
-        pictures = Pictures()
+        def sent(number):
+            report.pictures = number
+            report.look()
+        pictures = Pictures(sent)
         prefer(peer.addTransceiver(pictures, direction="sendonly"), options.codec)
         peer.addTransceiver(Tone(), direction="sendonly")
     resource = None
@@ -181,11 +202,9 @@ async def client(options):
         await peer.setRemoteDescription(RTCSessionDescription(answer, "answer"))
         print("connecting", file=sys.stderr, flush=True)
         try:
-            await asyncio.wait_for(report.is_enough.wait(), options.seconds)
+            await asyncio.wait_for(report.is_over.wait(), options.seconds)
         except asyncio.TimeoutError:
             pass
-        if options.role == "send":
-            report.pictures = pictures.number
         await run(None, request, options, "DELETE", resource)
     except urllib.error.HTTPError as error:
         report.error = f"HTTP {error.code}"
@@ -203,7 +222,7 @@ class Server:
 
     def __init__(self, options):
         self.options, self.relay, self.peers, self.tracks = options, MediaRelay(), {}, {}
-        self.report = Report(options.pictures)
+        self.report = Report(options)
 
     async def post(self, path, offer):
         peer = connection(self.options, self.report)
@@ -262,7 +281,7 @@ async def serve(options):
                 return self.answer(415)
             try:
                 posting = asyncio.run_coroutine_threadsafe(server.post(self.path, body), loop)
-                name, sdp = posting.result(20)
+                name, sdp = posting.result(280)
             except Exception as error:
                 return self.answer(400, repr(error))
             self.answer(201, sdp, Content_Type="application/sdp", Location=name, ETag='"1"',
@@ -270,7 +289,7 @@ async def serve(options):
 
         def do_DELETE(self):
             if self.may():
-                found = asyncio.run_coroutine_threadsafe(server.delete(self.path), loop).result(20)
+                found = asyncio.run_coroutine_threadsafe(server.delete(self.path), loop).result(280)
                 self.answer(200 if found else 404)
 
         def do_OPTIONS(self):
@@ -288,7 +307,7 @@ async def serve(options):
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     print("listening", flush=True)
     try:
-        await asyncio.wait_for(server.report.is_enough.wait(), options.seconds)
+        await asyncio.wait_for(server.report.is_over.wait(), options.seconds)
     except asyncio.TimeoutError:
         pass
     listener.shutdown()
@@ -308,7 +327,8 @@ def main():
     parser.add_argument("--token")
     parser.add_argument("--codec", choices=["H264", "VP8"])
     parser.add_argument("--pictures", type=int)
-    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--sound", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=280)
     parser.add_argument("--turn", nargs=3)
     parser.add_argument("--insecure", action="store_true")
     options = parser.parse_args()

@@ -48,8 +48,8 @@ globalThis.rig = {
   },
 
   // What the next `count` pictures of a video say, with the time at which each was shown (ms) and the
-  // number that the decoder gave it. Fewer where `milliseconds` are over.
-  watch(video, count, milliseconds = 10000) {
+  // number that the decoder gave it. The time limit only ends a hang: it resolves with fewer.
+  watch(video, count, milliseconds = 280000) {
     return new Promise(resolve => {
       const found = []
       const over = setTimeout(() => resolve(found), milliseconds)
@@ -62,6 +62,18 @@ globalThis.rig = {
       }
       video.requestVideoFrameCallback(look)
     })
+  },
+
+  // What the next `count` pictures with different numbers say. A page may get the same picture twice, and may
+  // miss some.
+  async pictures(video, count, milliseconds = 280000) {
+    const found = []
+    for (const end = performance.now() + milliseconds; found.length < count && performance.now() < end;) {
+      for (const picture of await this.watch(video, 1, end - performance.now())) {
+        if (picture.number !== found.at(-1)?.number) found.push(picture)
+      }
+    }
+    return found
   },
 
   // [number, time in ms] of each numbered picture of a video that is shown within a time: the time at which the
@@ -89,7 +101,7 @@ globalThis.rig = {
     document.querySelector('video')?.requestVideoFrameCallback(() => resolve(performance.now())))),
 
   // Resolves with the number of pictures shown when it is `count` more than now; rejects after a time.
-  shown(video, count = 1, milliseconds = 10000) {
+  shown(video, count = 1, milliseconds = 280000) {
     return new Promise((resolve, reject) => {
       let seen = 0
       const over = setTimeout(() => reject(new Error(`${seen} of ${count} pictures in ${milliseconds} ms`)), milliseconds)
@@ -112,7 +124,7 @@ globalThis.rig = {
   },
 
   // Resolves when a connection is in a state; rejects when it fails, or after a time.
-  connected(connection, state = 'connected', milliseconds = 10000) {
+  connected(connection, state = 'connected', milliseconds = 280000) {
     return new Promise((resolve, reject) => {
       const over = setTimeout(
         () => reject(new Error(`${connection.connectionState} after ${milliseconds} ms, ICE ${connection.iceConnectionState}` +

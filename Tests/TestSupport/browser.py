@@ -150,8 +150,8 @@ class Browser:
         failure = self.tools.call("Page.navigate", session, url=url).get("errorText")
         if failure:
             raise Refused(f"{url}: {failure}")
-        if not loaded.wait(60):
-            raise Refused(f"{url} did not load within 60 s")
+        if not loaded.wait(280):
+            raise Refused(f"{url} did not load within 280 s")
 
     def evaluate(self, page, expression):
         reply = self.tools.call(

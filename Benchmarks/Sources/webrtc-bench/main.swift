@@ -8,6 +8,10 @@
 //   webrtc-bench page SECONDS               gst-bridge share to the frame callback of its page
 //   webrtc-bench first new|warm TIMES       from the opening of the page to its first picture
 //   webrtc-bench narrow TIMES               how long the page stands still when its network falls
+//   webrtc-bench loss TIMES                 the longest time without a picture while 3 % of the packets are lost
+//   webrtc-bench sync play|receive TIMES    how far each flash is from its beep
+//   webrtc-bench call-sync PERCENT TIMES    the same through Janus, with packets lost
+//   webrtc-bench call-loss TIMES            the mean time between pictures with 10 % of the packets lost
 //   webrtc-bench viewers COUNT SECONDS      gst-bridge share to many WHEPSources
 //
 // They print times in nanoseconds, one in each line, and shares of a core, `load sender 0.12`. The programs that
@@ -31,6 +35,12 @@ do {
     case ("first", 3):
         try await measureFirstPicture(times: number(words[2]), isBrowserNew: words[1] == "new")
     case ("narrow", 2): try await measureNarrowing(times: number(words[1]))
+    case ("loss", 2): try await measureLoss(times: number(words[1]))
+    case ("sync", 3):
+        try await measureSync(times: number(words[2]), isReceived: words[1] == "receive")
+    case ("call-sync", 3):
+        try await measureCallSync(times: number(words[2]), losing: Double(words[1]) ?? 0)
+    case ("call-loss", 2): try await measureCallLoss(times: number(words[1]))
     case ("viewers", 3):
         try await measureViewers(count: number(words[1]), seconds: number(words[2]))
     case ("camera", 2): try await fillSharedMemory(at: words[1])

@@ -87,6 +87,19 @@ final class Watch: Sendable {
         return nil
     }
 
+    /// Waits for the first frame of the engine's source.
+    ///
+    /// - Returns: Whether it came; `false` if the source ends or fails before, or Ctrl-C is pressed.
+    func firstFrame() async -> Bool {
+        await first { event -> Bool? in
+            switch event {
+            case .firstLocalFrame: true
+            case .sourceEnded: false
+            default: nil
+            }
+        } ?? false
+    }
+
     /// Throws the first failure. Call it after the engine has been shut down.
     ///
     /// - Throws: The first failure that the engine reported.

@@ -10,7 +10,7 @@ final class JSONConversation: Sendable {
 
     /// Starts it, and waits until it has written `ready`.
     init(
-        _ tool: String, _ arguments: [String], within deadline: Duration = .seconds(30)
+        _ tool: String, _ arguments: [String], within deadline: Duration = .hangLimit
     ) async throws {
         (process, input) = try ProgramInput.start(tool, arguments)
         do {
@@ -27,7 +27,9 @@ final class JSONConversation: Sendable {
     /// - Returns: The result, as JSON text.
     /// - Throws: ``ChildProcess/Failure`` with the program's own text where it answers with an error, is
     ///   over, or the deadline comes.
-    func ask(_ question: [String: Any], within deadline: Duration) async throws -> String {
+    func ask(_ question: [String: Any], within deadline: Duration = .hangLimit) async throws
+        -> String
+    {
         let number = last.withLock { last in
             last += 1
             let number = last
@@ -52,6 +54,6 @@ final class JSONConversation: Sendable {
     /// Ends the program's input, and waits until it is over.
     func end() async throws {
         input.end()
-        _ = try await process.end(within: .seconds(20))
+        _ = try await process.end()
     }
 }

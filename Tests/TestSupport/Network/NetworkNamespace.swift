@@ -25,7 +25,7 @@ public struct NetworkNamespace: Sendable {
     /// Runs a program there to its end, as ``Tool/run(_:_:environment:within:)`` does.
     public func run(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        within deadline: Duration = .seconds(40)
+        within deadline: Duration = .hangLimit
     ) async throws -> ChildProcess.Result {
         try await start(tool, arguments, environment: environment).end(within: deadline)
     }
@@ -36,7 +36,7 @@ public struct NetworkNamespace: Sendable {
     @discardableResult
     public func check(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        within deadline: Duration = .seconds(40)
+        within deadline: Duration = .hangLimit
     ) async throws -> String {
         let command = try command(tool, arguments)
         return try await Tool.check(

@@ -18,6 +18,6 @@ public struct PageServer: Sendable {
                 "-u", "-m", "http.server", "--bind", machine.address, "--directory",
                 directory.path, "\(port)",
             ])
-        try await process.waitForOutput("Serving HTTP", within: .seconds(20))
+        try await process.waitForOutput("Serving HTTP")
     }
 }

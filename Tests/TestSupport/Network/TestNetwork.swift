@@ -36,7 +36,7 @@ public final class TestNetwork: Sendable {
     /// Kills every program in the network, and waits until the network is gone.
     fileprivate func end() async throws {
         input.end()
-        let result = try await holder.end(within: .seconds(20))
+        let result = try await holder.end()
         guard result.status == 0 else {
             throw ChildProcess.Failure(description: "the network's end failed: \(result.errors)")
         }

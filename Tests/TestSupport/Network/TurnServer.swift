@@ -30,7 +30,7 @@ public struct TurnServer: Sendable {
                 "--relay-threads=1", "--verbose",
             ])
         // Its last line of all, when all its threads listen.
-        try await process.waitForOutput("IO method (admin thread)", within: .seconds(20))
+        try await process.waitForOutput("IO method (admin thread)")
     }
 
     /// `turn:10.77.0.1:3478?transport=udp`

@@ -46,22 +46,6 @@ public struct FlashAndBeepFilm: Sendable {
     /// would be out of step with itself on a busy machine.
     public var capture: String { "\(pictures) ! appsink name=video \(sound) ! appsink name=audio" }
 
-    /// Records up to three times until the recording is in step: each flash and its beep at most 40 ms apart. A
-    /// busy machine that leaves one of the two programs no time makes pictures or sound late for its network.
-    ///
-    /// - Returns: The offsets of the last recording, without its first flash: the times are corrected by the
-    ///   first reports of the sender.
-    public static func offsets(
-        inStepOf record: () async throws -> String
-    ) async throws -> [Double] {
-        var offsets: [Double] = []
-        for _ in 0..<3 {
-            offsets = Array(try await Self.offsets(in: try await record()).dropFirst())
-            if offsets.count >= 3, offsets.allSatisfy({ abs($0) <= 40 }) { break }
-        }
-        return offsets
-    }
-
     /// How much later than its flash each beep of a recording is, in milliseconds; negative where it is
     /// sooner. Flashes without a beep within 400 ms, as at the ends, are left out.
     ///

@@ -27,14 +27,14 @@ public struct NumberedPictures: Sendable {
     public let framesPerSecond: Int
     private let directory: TemporaryDirectory
 
-    /// Draws all 256 (29 MB of 320×240) into files.
+    /// Draws all 256 (7 MB of 160×120) into files.
     ///
     /// - Parameters:
     ///   - width: A multiple of 16.
     ///   - height: A multiple of 8, up to 576: pictures that are higher are taken for BT.709.
     public init(
-        in directory: TemporaryDirectory, width: Int = 320, height: Int = 240,
-        framesPerSecond: Int = 30
+        in directory: TemporaryDirectory, width: Int = 160, height: Int = 120,
+        framesPerSecond: Int = 15
     ) throws {
         (self.width, self.height, self.framesPerSecond) = (width, height, framesPerSecond)
         self.directory = directory
@@ -45,10 +45,19 @@ public struct NumberedPictures: Sendable {
     }
 
     /// A gst-launch string of an endless capture that shows them in their rate, as a camera would.
-    public var source: String {
-        "multifilesrc location=\(directory.path)/picture%d.i420 start-index=1000 stop-index=1255 "
+    public var source: String { source(of: 0...255) }
+
+    /// The same of some of the numbers.
+    public func source(of numbers: ClosedRange<Int>) -> String {
+        "\(unpaced(numbers)) ! identity sync=true"
+    }
+
+    /// The same, as fast as they are taken.
+    public func unpaced(_ numbers: ClosedRange<Int> = 0...255) -> String {
+        "multifilesrc location=\(directory.path)/picture%d.i420 "
+            + "start-index=\(1000 + numbers.lowerBound) stop-index=\(1000 + numbers.upperBound) "
             + "loop=true ! rawvideoparse format=i420 width=\(width) height=\(height) "
-            + "framerate=\(framesPerSecond)/1 ! identity sync=true"
+            + "framerate=\(framesPerSecond)/1"
     }
 
     /// Writes a Y4M film of all 256, which Chromium takes for a camera.

@@ -19,10 +19,11 @@ public struct AiortcPeer: Sendable {
         public var token: String?
         /// `H264` or `VP8`; `nil` is both.
         public var codec: String?
-        /// How many pictures are enough; `nil` lets it run until it is stopped, or its time is over.
+        /// The number of pictures that are enough. A player then ends; a sender or a server prints
+        /// `enough` and goes on until it is stopped. `nil`: it runs until it is stopped.
         public var pictures: Int?
-        /// The most seconds that it runs.
-        public var seconds = 60
+        /// The number of blocks of sound (20 ms) that are enough, besides the pictures.
+        public var sound = 0
         /// The address, user and credential of a TURN server.
         public var turn: (url: String, user: String, credential: String)?
         /// Whether every certificate is good enough.
@@ -31,7 +32,7 @@ public struct AiortcPeer: Sendable {
         public init() {}
 
         fileprivate var options: [String] {
-            var options = ["--seconds", "\(seconds)"]
+            var options = ["--sound", "\(sound)"]
             if let token { options += ["--token", token] }
             if let codec { options += ["--codec", codec] }
             if let pictures { options += ["--pictures", "\(pictures)"] }
@@ -74,18 +75,19 @@ public struct AiortcPeer: Sendable {
             "/usr/bin/python3",
             [NetworkScript.path("aiortc-peer.py")] + words + configuration.options)
         if case .serve = role {
-            try await process.waitForOutput("listening\n", within: .seconds(20))
+            try await process.waitForOutput("listening\n")
         }
     }
 
-    /// Waits until it has enough, or its time is over.
-    public func report(within deadline: Duration = .seconds(80)) async throws -> Report {
-        try Self.report(await process.end(within: deadline))
-    }
+    /// Waits until a player has enough.
+    public func report() async throws -> Report { try Self.report(await process.end()) }
+
+    /// Waits until a sender has sent, or a server has received, enough.
+    public func waitUntilEnough() async throws { try await process.waitForOutput("enough\n") }
 
     /// Asks it to hang up, and waits until it has.
     public func stop() async throws -> Report {
-        try Self.report(await process.stop(within: .seconds(20)))
+        try Self.report(await process.stop())
     }
 
     private static func report(_ result: ChildProcess.Result) throws -> Report {

@@ -41,7 +41,7 @@ public struct Browser: Sendable {
         fileprivate let number: Int
 
         /// Goes to another address, and waits until that has loaded.
-        public func load(_ url: String, within deadline: Duration = .seconds(30)) async throws {
+        public func load(_ url: String, within deadline: Duration = .hangLimit) async throws {
             _ = try await browser.ask(
                 ["do": "load", "page": number, "url": url], within: deadline)
         }
@@ -52,7 +52,7 @@ public struct Browser: Sendable {
         /// - Throws: ``ChildProcess/Failure`` with what the script threw.
         @discardableResult
         public func evaluate(
-            _ expression: String, within deadline: Duration = .seconds(30)
+            _ expression: String, within deadline: Duration = .hangLimit
         ) async throws -> String {
             try await browser.ask(
                 ["do": "evaluate", "page": number, "expression": expression], within: deadline)
@@ -60,7 +60,7 @@ public struct Browser: Sendable {
 
         /// Evaluates JavaScript, and decodes the value.
         public func evaluate<Value: Decodable>(
-            _ expression: String, as type: Value.Type, within deadline: Duration = .seconds(30)
+            _ expression: String, as type: Value.Type, within deadline: Duration = .hangLimit
         ) async throws -> Value {
             let text = try await evaluate(expression, within: deadline)
             return try JSONDecoder().decode(type, from: Data(text.utf8))
@@ -69,12 +69,12 @@ public struct Browser: Sendable {
         /// Writes what a person would see, as PNG.
         public func screenshot(to path: String) async throws {
             _ = try await browser.ask(
-                ["do": "screenshot", "page": number, "path": path], within: .seconds(20))
+                ["do": "screenshot", "page": number, "path": path])
         }
 
         /// Closes it, as a person closes a tab.
         public func close() async throws {
-            _ = try await browser.ask(["do": "close", "page": number], within: .seconds(20))
+            _ = try await browser.ask(["do": "close", "page": number])
         }
     }
 
@@ -94,7 +94,7 @@ public struct Browser: Sendable {
     }
 
     /// Opens a page, and waits until it has loaded.
-    public func open(_ url: String, within deadline: Duration = .seconds(30)) async throws -> Page {
+    public func open(_ url: String, within deadline: Duration = .hangLimit) async throws -> Page {
         let number = try await conversation.ask(["do": "open", "url": url], within: deadline)
         guard let number = Int(number) else {
             throw ChildProcess.Failure(description: "no page: \(number)")

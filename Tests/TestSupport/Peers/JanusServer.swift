@@ -41,7 +41,7 @@ public final class JanusServer: Sendable {
             try machine?.start("janus", arguments) ?? ChildProcess("janus", arguments)
         running.withLock { $0 = process }
         // Written when the socket listens already.
-        try await process.waitForOutput("WebSockets thread started", within: .seconds(20))
+        try await process.waitForOutput("WebSockets thread started")
     }
 
     /// Kills it without a chance to say goodbye (SIGKILL), and waits until it is gone.
@@ -53,7 +53,7 @@ public final class JanusServer: Sendable {
     private func end(by signal: Int32) async throws {
         guard let process = running.withLock({ $0.take() }) else { return }
         process.send(signal: signal)
-        _ = try await process.end(within: .seconds(20))
+        _ = try await process.end()
     }
 
     /// The process; `nil` after its end.

@@ -117,13 +117,24 @@ struct Comparison {
         var counts: [Int: Counts] = [:]
 
         func values(_ figure: Figure, of index: Int) -> [Double] {
-            runs[index].map { figure.value(of: $0, pieces: comparison.pieces) }
+            let count: Double?
+            switch figure {
+            case .instructions: count = counts[index]?.instructions
+            case .allocations: count = counts[index]?.allocations
+            default: return runs[index].map { figure.value(of: $0, pieces: comparison.pieces) }
+            }
+            return count.map { [$0] } ?? []
         }
 
         /// Ratios to the floor, within each round; none without a floor.
         func ratios(_ figure: Figure, of index: Int) -> [Double] {
             guard let floor = comparison.floor else { return [] }
             return zip(values(figure, of: index), values(figure, of: floor)).map { $0 / $1 }
+        }
+
+        /// The limits of figures that were measured: without `--full` nothing is counted.
+        func limits(of index: Int) -> [Limit] {
+            contestants[index].limits.filter { !values($0.figure, of: index).isEmpty }
         }
 
         func holds(_ limit: Limit, of index: Int) -> Bool {

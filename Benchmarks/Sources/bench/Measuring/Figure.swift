@@ -18,12 +18,14 @@ enum Figure: String, Codable {
     /// The same, as the program measured it of others: of the one that sends, of the one that receives, and of
     /// the server between them.
     case sender, receiver, server
+    /// Instructions and allocations for each piece of work, which `--full` counts: see ``Counts``.
+    case instructions, allocations
 
     /// Whether the program prints it.
     var isPrinted: Bool {
         switch self {
         case .p50, .p95, .p99, .p999, .sender, .receiver, .server: true
-        case .cpu, .wall, .peak, .switches, .load: false
+        case .cpu, .wall, .peak, .switches, .load, .instructions, .allocations: false
         }
     }
 
@@ -39,6 +41,7 @@ enum Figure: String, Codable {
         case .p999: run.percentiles?[3] ?? .nan
         case .load: (run.user + run.system) / run.wall
         case .sender, .receiver, .server: run.loads?[rawValue] ?? .nan
+        case .instructions, .allocations: .nan  // counted, not read off a run
         }
     }
 
@@ -48,6 +51,8 @@ enum Figure: String, Codable {
         case .cpu, .wall, .p50, .p95, .p99, .p999: value.asTime
         case .peak: (value / 1_048_576).rounded(to: 1) + " MB"
         case .switches: value.rounded(to: 3)
+        case .instructions: value.rounded(to: 0)
+        case .allocations: value.rounded(to: 2)
         case .load, .sender, .receiver, .server: (value * 100).rounded(to: 1) + " %"
         }
     }

@@ -31,7 +31,7 @@ struct TextTable: CustomStringConvertible {
                 row.append(counts?.allocations.rounded(to: 2) ?? "-")
             }
             row.append(
-                contestant.limits.map { limit in
+                result.limits(of: index).map { limit in
                     limit.text + (result.holds(limit, of: index) ? " ✓" : " ✗")
                 }.joined(separator: ", "))
             rows.append(row)
@@ -53,7 +53,7 @@ extension Comparison.Result {
     /// The limits that were not kept, in words.
     var missedLimits: [String] {
         contestants.enumerated().flatMap { index, contestant in
-            contestant.limits.filter { !holds($0, of: index) }.map { limit in
+            limits(of: index).filter { !holds($0, of: index) }.map { limit in
                 let value = limit.figure.text(values(limit.figure, of: index).median)
                 let ratio = ratios(limit.figure, of: index).median
                 return "\(comparison.name): \(contestant.name): \(limit.text), is \(value)"

@@ -14,7 +14,10 @@ enum BridgeAlone: Workload {
                 return [
                     .bridge(
                         capture, output,
-                        limits: [Limit(.cpu, .ratio(1.05)), Limit(.wall, .ratio(1.05))]),
+                        limits: [
+                            Limit(.cpu, .ratio(1.05)), Limit(.wall, .ratio(1.05)),
+                            Limit(.instructions, .value(16_500)), Limit(.allocations, .value(2.1)),
+                        ]),
                     .c("C, appsink to appsrc", ["bridge", capture, output]),
                     .launch(
                         "gst-launch-1.0, a queue as deep",

@@ -7,11 +7,16 @@ enum FanOut: Workload {
             Comparison(
                 "fanout-\(sinks)", "One capture to \(sinks) receivers, 1080p by reference",
                 pieces: sinks > 4 ? 10_000 : 40_000,
-                growth: .init(plot: "receivers", count: sinks)
+                isCounted: sinks == 1, growth: .init(plot: "receivers", count: sinks)
             ) { frames in
                 let words = ["fanout", "\(sinks)", "\(frames)"]
                 return [
-                    .swift("MediaEngine", words, limits: [Limit(.cpu, .ratio(1))]),
+                    .swift(
+                        "MediaEngine", words,
+                        limits: [
+                            Limit(.cpu, .ratio(1)), Limit(.instructions, .value(126_000)),
+                            Limit(.allocations, .value(20)),
+                        ]),
                     .c("C, tee and queues", words),
                 ]
             }

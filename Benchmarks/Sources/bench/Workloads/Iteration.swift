@@ -10,7 +10,7 @@ enum Iteration: Workload {
                 [
                     .swift(
                         "for try await in frames()", ["frames", Media.still(frames)],
-                        limits: [Limit(.cpu, .ratio(1.3))]),
+                        limits: [Limit(.cpu, .ratio(1.3)), Limit(.allocations, .value(6))]),
                     .c("C, pulling in a loop", ["pull", Media.still(frames)]),
                 ]
             }

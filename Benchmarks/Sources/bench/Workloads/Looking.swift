@@ -10,7 +10,9 @@ enum Looking: Workload {
             ) { frames in
                 let (capture, output) = (Media.still(frames), Media.nowhere)
                 return [
-                    .swift("Bridge.run, eachFrame", ["each", capture, output]),
+                    .swift(
+                        "Bridge.run, eachFrame", ["each", capture, output],
+                        limits: [Limit(.allocations, .value(3.1))]),
                     .c("C, appsink to appsrc", ["bridge", capture, output]),
                 ]
             },
@@ -22,7 +24,10 @@ enum Looking: Workload {
                 return [
                     .swift(
                         "Bridge.run, eachFrame", ["look", capture, output],
-                        limits: [Limit(.cpu, .ratio(1.1))]),
+                        limits: [
+                            Limit(.cpu, .ratio(1.1)), Limit(.instructions, .value(53_000)),
+                            Limit(.allocations, .value(6.1)),
+                        ]),
                     .c("C, which maps and reads", ["look", capture, output]),
                 ]
             },

@@ -11,7 +11,10 @@ enum Pushes: Workload {
                 [
                     .swift(
                         "PipelineVideoSink.write", ["push", "wrapped", "\(frames)"],
-                        limits: [Limit(.cpu, .ratio(1.05))]),
+                        limits: [
+                            Limit(.cpu, .ratio(1.05)), Limit(.instructions, .value(92_000)),
+                            Limit(.allocations, .value(30)),
+                        ]),
                     .c("C, gst_buffer_new_wrapped", ["push", "wrapped", "\(frames)"]),
                 ]
             },

@@ -15,7 +15,7 @@ enum Sound: Workload {
                 return [
                     .bridge(
                         "\(capture) ! appsink name=audio", "appsrc name=audio ! \(Media.nowhere)",
-                        limits: [Limit(.cpu, .ratio(1.05))]),
+                        limits: [Limit(.cpu, .ratio(1.05)), Limit(.allocations, .value(10))]),
                     .c("C, appsink to appsrc", ["bridge", capture, Media.nowhere]),
                 ]
             },

@@ -7,6 +7,7 @@ enum WebRTC: Workload {
         let seconds = isFull ? 60 : 20
         return [
             ways(seconds), viewers(seconds), opening(isFull ? 40 : 10), narrowing(isFull ? 12 : 4),
+            loss(isFull ? 6 : 2), resending(isFull ? 6 : 2), sync(isFull ? 6 : 2),
         ]
     }
 
@@ -87,6 +88,61 @@ enum WebRTC: Workload {
                 contestant(
                     "share to its page in Chromium", ["narrow", "\(times)"], needs: "chromium",
                     limits: [Limit(.p50, .value(1.5))])
+            ]
+        }
+        comparison.isPaced = true
+        return comparison
+    }
+
+    private static func loss(_ times: Int) -> Comparison {
+        var comparison = Comparison(
+            "webrtc-loss", "The longest time without a picture while 3 % of the packets are lost",
+            pieces: times, piece: "run", figures: [.p50]
+        ) { times in
+            [
+                contestant(
+                    "share to its page in Chromium", ["loss", "\(times)"], needs: "chromium",
+                    limits: [Limit(.p50, .value(2))])
+            ]
+        }
+        comparison.isPaced = true
+        return comparison
+    }
+
+    /// Every picture is 33 ms after the one before; without retransmission a third is missing.
+    private static func resending(_ times: Int) -> Comparison {
+        var comparison = Comparison(
+            "webrtc-resending", "Between recorded pictures while 10 % of the packets are lost",
+            pieces: times, piece: "recording", figures: [.p50]
+        ) { times in
+            [
+                contestant(
+                    "join, by Janus", ["call-loss", "\(times)"], needs: "janus",
+                    limits: [Limit(.p50, .value(42e-3))])
+            ]
+        }
+        comparison.isPaced = true
+        return comparison
+    }
+
+    private static func sync(_ times: Int) -> Comparison {
+        var comparison = Comparison(
+            "webrtc-sync", "Between a flash and its beep in a recording", pieces: times,
+            piece: "recording", figures: [.p50, .p99]
+        ) { times in
+            [
+                contestant(
+                    "share to record, by WHEP", ["sync", "play", "\(times)"],
+                    limits: [Limit(.p99, .value(40e-3))]),
+                contestant(
+                    "run to receive, by WHIP", ["sync", "receive", "\(times)"],
+                    limits: [Limit(.p99, .value(40e-3))]),
+                contestant(
+                    "join, by Janus", ["call-sync", "0", "\(times)"], needs: "janus",
+                    limits: [Limit(.p99, .value(40e-3))]),
+                contestant(
+                    "the same with 3 % loss", ["call-sync", "3", "\(times)"], needs: "janus",
+                    limits: [Limit(.p99, .value(40e-3))]),
             ]
         }
         comparison.isPaced = true

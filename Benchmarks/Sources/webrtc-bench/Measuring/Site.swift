@@ -50,7 +50,7 @@ struct Site {
     var page: String { "\(origin)/#token=\(token)" }
 
     /// The release build of the package around this one.
-    private static let command = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    static let command = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: ".build/release/gst-bridge").path

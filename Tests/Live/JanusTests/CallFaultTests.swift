@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Networks that fail under a call.
+@Suite(
+    .hangGuard, .serialized,
+    .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
+struct CallFaultTests {
+    /// Alice is beside the server, and bob records her from across the cable: one file, since she is there
+    /// all the time.
+    @Test func aCallSurvivesAPulledCableAnotherAddressAndLoss() async throws {
+        try await Call.run { call in
+            // A cable does not report that it is out. Silence does, after the usual limit.
+            let (alice, bob) = (
+                try call.call("alice", environment: [:]),
+                try call.call(
+                    "bob", call.recording("bob"), on: call.network.client, environment: [:])
+            )
+            let seeEachOther = {
+                try await alice.waitsForPictures(of: "bob", 5)
+                try await bob.waitsForPictures(of: "alice", 5)
+            }
+            try await seeEachOther()
+
+            try await call.network.pullCable()
+            try await bob.waits(for: "reconnecting: ")
+            try await call.network.plugCable()
+            try await bob.waits(for: "connected again")
+            try await seeEachOther()
+
+            try await call.network.changeAddress(of: call.network.client)
+            try await bob.waits(for: "reconnecting: ", times: 2)
+            try await bob.waits(for: "connected again", times: 2)
+            try await seeEachOther()
+
+            for machine in [call.network.server, call.network.client] {
+                try await call.network.lose(percent: 20, to: machine)
+            }
+            try await seeEachOther()
+            for machine in [call.network.server, call.network.client] {
+                try await call.network.lose(percent: 0, to: machine)
+            }
+            try await seeEachOther()
+
+            let files = try #require(try await bob.report().files)
+            _ = try await alice.report()
+            #expect(files.count == 1)
+            for file in files { try await file.expect("alice", isWhole: false) }
+        }
+    }
+
+    /// A clock that is set is no interruption: pictures and sound keep their common time. A sanitizer has to
+    /// be the first library of a program.
+    @Test(.enabled(if: !Sanitizer.isActive))
+    func aClockThatIsSetAnHourOffLeavesTheTimesOfARecordingAlone() async throws {
+        try await Call.run { call in
+            let clock = try await ShiftedClock(in: call.directory)
+            try clock.set(hours: 0)
+            let bob = try call.join("bob", Call.watching + call.recording("bob"))
+            let alice = try call.join(
+                "alice", ["--capture", call.capture("alice"), "--codec", "h264"],
+                environment: Call.patience.merging(clock.environment) { $1 })
+            try await bob.waitsForPictures(of: "alice")
+            for hours in [1, -1] {
+                try clock.set(hours: hours)
+                // Longer than the time between two reports of the sender.
+                try await bob.waitsForPictures(of: "alice", 30)
+            }
+            let file = try #require(try await bob.report().files?.first)
+            #expect(!alice.errors.contains("reconnecting"))
+            _ = try await alice.report()
+            try await file.expect("alice")
+            let video = try await MediaProbe.videoTimes(of: file.path)
+            #expect(zip(video, video.dropFirst()).allSatisfy { $0 < $1 })
+            let audio = try await MediaProbe.audioTimes(of: file.path)
+            #expect(zip(audio, audio.dropFirst()).allSatisfy { $0 < $1 })
+            // An hour would show at one of the two ends.
+            let (first, last) = (try #require(video.first), try #require(video.last))
+            #expect(abs(try #require(audio.first) - first) < 600)
+            #expect(abs(try #require(audio.last) - last) < 600)
+            #expect(last - first < 600)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A server that the command runs, and whoever joins at what it prints.
+@Suite(
+    .hangGuard, .serialized,
+    .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
+struct HostTests {
+    /// `gst-bridge host`, and what it says of a channel.
+    private struct Host {
+        let program: ChildProcess
+        /// What its user types to join.
+        let command: [String]
+        let page: String
+
+        init(on network: TestNetwork, _ more: [String] = []) async throws {
+            program = try network.server.start(
+                Tool.gstBridge,
+                ["host", "hall", "--listen", "\(network.server.address):8080"] + more,
+                environment: Call.patience)
+            try await program.waitForErrors(to: "say where browsers join") {
+                $0.contains("browsers join at ")
+            }
+            let lines = program.errors.split(separator: "\n").map(String.init)
+            let line = try #require(lines.first { $0.contains("gst-bridge join ") })
+            // The token has a space and stands in quotes.
+            let halves = line.split(separator: " --token ", maxSplits: 1)
+            command =
+                halves[0].split(separator: " ").dropFirst(2).map(String.init)
+                + (halves.count > 1 ? ["--token", halves[1].trimmingCharacters(in: ["'"])] : [])
+            page = try #require(lines.first { $0.contains("browsers join at ") })
+                .replacing("gst-bridge: browsers join at ", with: "")
+        }
+
+        /// The command, with a user's name in it.
+        func command(for user: String) -> [String] { command.map { $0 == "NAME" ? user : $0 } }
+    }
+
+    @Test func aBrowserAtThePageAndAProgramSeeEachOther() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTestNetwork { network in
+                let host = try await Host(on: network)
+                let pictures = try NumberedPictures(
+                    in: directory, width: 160, height: 120, framesPerSecond: 10)
+                // Made by the command.
+                let recordings = directory.file("recordings/of-alice")
+                let alice = try network.server.start(
+                    Tool.gstBridge,
+                    host.command(for: "alice") + [
+                        "--capture", pictures.source(of: Call.numbers(of: "alice")), "--record",
+                        recordings, "--report", "json",
+                    ] + Call.watching, environment: Call.patience)
+                try await alice.waits(for: "gst-bridge: sending")
+                var configuration = Browser.Configuration()
+                configuration.cameraFilm = try pictures.writeFilm()
+                try await withBrowser(on: network.client, configuration) { browser in
+                    // To the browser the server's name ends in localhost, and its camera may be used there.
+                    let page = try await browser.open(
+                        host.page.replacing(network.server.address, with: "server.localhost"))
+                    try await page.evaluate("$('name').value = 'ann'; $('join').click()")
+                    let readings = try await page.evaluate(
+                        """
+                        (async () => {
+                          const find = () => document.querySelector('[data-user=alice] video');
+                          await new Promise(done => {
+                            const look = () => find() && done();
+                            new MutationObserver(look).observe(document, {childList: true, subtree: true});
+                            look();
+                          });
+                          await rig.shown(find(), 10);
+                          return rig.watch(find(), 10);
+                        })()
+                        """, as: [NumberedPictures.Reading].self, within: .hangLimit)
+                    #expect(readings.count == 10)
+                    #expect(readings.allSatisfy { $0.mean < 20 })
+                    let numbers = readings.map(\.number)
+                    #expect(numbers.allSatisfy(Call.numbers(of: "alice").contains))
+                    #expect(numbers.areInOrder, "\(numbers)")
+                    try await alice.waitsForPictures(of: "ann")
+                    try await alice.waits(for: "ann sends sound")
+                    try await page.evaluate("$('leave').click()")
+                    try await alice.waits(for: "ann has gone")
+                    #expect(
+                        try await page.evaluate("$('users').childElementCount", as: Int.self) == 0)
+                }
+                let file = try #require(try await alice.report().files?.first)
+                let seen = try await NumberedPictures.readings(of: file.path)
+                // A browser begins with few bits, and ends with a black picture.
+                #expect(seen.contains { $0.mean < 20 }, "\(seen.map(\.mean))")
+                let probe = try await MediaProbe(of: file.path)
+                #expect(probe.video?.frames == file.frames)
+                #expect(probe.audio?.codec == "opus")
+                host.program.send(signal: SIGINT)
+                #expect(try await host.program.end().status == 0)
+            }
+        }
+    }
+
+    @Test func anAddressOfTheNetworkNeedsTokensAndAServerThatDiesStartsAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTestNetwork { network in
+                let host = try await Host(on: network)
+                let place = host.command.firstIndex(of: "--token") ?? 0
+                let stranger = try await join(network, Array(host.command[..<place]))
+                #expect(stranger.status == 1)
+                #expect(stranger.errors.contains("token"))
+                let member = try await join(network, host.command)
+                #expect(member.status == 0, "\(member.errors)")
+                let file = try directory.write(host.command[place + 1] + "\n", to: "token")
+                let discreet = try await join(
+                    network, Array(host.command[..<place]) + ["--token-file", file])
+                #expect(discreet.status == 0, "\(discreet.errors)")
+
+                let alice = try network.server.start(
+                    Tool.gstBridge, host.command(for: "alice") + ["--capture", Call.camera],
+                    environment: Call.patience)
+                try await alice.waits(for: "gst-bridge: sending")
+                try await Tool.check("pkill", ["-KILL", "-P", "\(host.program.pid)"])
+                try await host.program.waits(for: "runs again")
+                try await alice.waits(for: "connected again")
+                host.program.send(signal: SIGTERM)
+                #expect(try await host.program.end().status == 0)
+            }
+        }
+    }
+
+    private func join(
+        _ network: TestNetwork, _ command: [String]
+    ) async throws -> ChildProcess.Result {
+        try await network.server.run(
+            Tool.gstBridge, command.map { $0 == "NAME" ? "alice" : $0 } + ["--duration", "100ms"],
+            environment: Call.patience)
+    }
+
+    @Test func openNeedsNoneAndAPortIsGivenOnce() async throws {
+        try await withTestNetwork { network in
+            let host = try await Host(on: network, ["--open"])
+            #expect(!host.page.contains("token"))
+            let anybody = try await join(network, host.command)
+            #expect(anybody.status == 0, "\(anybody.errors)")
+            let second = try await network.server.run(
+                Tool.gstBridge, ["host", "hall", "--listen", "\(network.server.address):8081"])
+            #expect(second.status == 1)
+            #expect(second.errors.contains("--port"), "\(second.errors)")
+        }
+    }
+
+    @Test(arguments: [["a b"], ["a/b"], [""], ["hall", "hall"], ["hall", "--port", "0"], []])
+    func badArgumentsAreRefused(arguments: [String]) async throws {
+        let result = try await Tool.run(Tool.gstBridge, ["host"] + arguments)
+        #expect(result.status == 64)
+    }
+}

@@ -1,0 +1,106 @@
+import MediaBridgeJanus
+import Synchronization
+import TestSupport
+
+/// Notes what a user hears of a channel, and lets tests wait for it.
+final class RoomReceiver: ChannelReceiver {
+    enum Event: Hashable, Sendable {
+        case joined(UserID)
+        case left(UserID, OfflineReason)
+        case published(TrackID, UserID)
+        case unpublished(TrackID, UserID)
+        case message(String, UserID)
+        case connected
+        case reconnecting(Int, EngineError.Code)
+        case disconnected(EngineError.Code)
+    }
+    let events = Observed<[Event]>([])
+    /// Called within each event, once it is noted.
+    private let onEvent: @Sendable (Event) -> Void
+    private let renewal: (@Sendable (TokenReason) throws(EngineError) -> String?)?
+    private let isCalled = Atomic<Bool>(false)
+    private let overlaps = Atomic<Bool>(false)
+
+    /// Whether two calls were ever made at once.
+    var wasCalledTwice: Bool { overlaps.load(ordering: .relaxed) }
+
+    init(
+        renewing renewal: (@Sendable (TokenReason) throws(EngineError) -> String?)? = nil,
+        onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+    ) {
+        self.renewal = renewal
+        self.onEvent = onEvent
+    }
+
+    private func note(_ event: Event) {
+        if isCalled.exchange(true, ordering: .acquiringAndReleasing) {
+            overlaps.store(true, ordering: .relaxed)
+        }
+        defer { isCalled.store(false, ordering: .releasing) }
+        events.change { $0.append(event) }
+        onEvent(event)
+    }
+
+    func wait(for event: Event) async { await events.wait { $0.contains(event) } }
+
+    func userJoined(_ user: UserID) { note(.joined(user)) }
+    func userLeft(_ user: UserID, reason: OfflineReason) { note(.left(user, reason)) }
+    func trackPublished(_ track: TrackID, by user: UserID) { note(.published(track, user)) }
+    func trackUnpublished(_ track: TrackID, by user: UserID) { note(.unpublished(track, user)) }
+    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
+    func receive(_ message: ChannelMessage, from user: UserID) {
+        note(.message(message.text, user))
+    }
+    func connectionChanged(_ connection: ChannelConnection) {
+        switch connection {
+        case .connected: note(.connected)
+        case .reconnecting(let attempt, let error): note(.reconnecting(attempt, error.code))
+        }
+    }
+    func disconnected(_ error: EngineError) { note(.disconnected(error.code)) }
+    func token(for reason: TokenReason) async throws(EngineError) -> String? {
+        try renewal?(reason)
+    }
+}
+
+extension JanusTransport.Configuration {
+    /// Deadlines of minutes: none of them decides a test.
+    static var patient: Self {
+        var configuration = Self()
+        configuration.connectDeadline = .hangLimit
+        configuration.requestDeadline = .hangLimit
+        configuration.silenceLimit = .hangLimit
+        configuration.reconnection.firstDelay = .milliseconds(200)
+        configuration.reconnection.longestDelay = .seconds(1)
+        configuration.reconnection.returnLimit = .hangLimit
+        return configuration
+    }
+}
+
+extension JanusTransport {
+    /// A transport with patience.
+    init(to server: JanusServer) throws {
+        try self.init(server: server.url, configuration: .patient)
+    }
+
+    /// Joins with a receiver that notes what it hears.
+    func join(
+        _ channel: String, as user: UserID, token: String? = nil,
+        _ receiver: RoomReceiver = RoomReceiver()
+    ) async throws -> any ChannelMembership {
+        try await join(
+            ChannelRequest(channel: channel, token: token, userID: user), receiver: receiver)
+    }
+}
+
+/// Runs `body`, which must throw an error of the engine.
+///
+/// - Returns: The code of the error; `nil` if none was thrown.
+func engineError(_ body: () async throws -> Void) async throws -> EngineError? {
+    do {
+        try await body()
+        return nil
+    } catch let error as EngineError {
+        return error
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// Cameras on the network that are killed and started again.
+@Suite("Cameras that are started again", .hangGuard)
+struct CameraRestartTests {
+    /// A policy that does not keep a test waiting.
+    private static var policy: RestartPolicy {
+        var policy = RestartPolicy()
+        policy.delay = .milliseconds(20)
+        policy.longestDelay = .milliseconds(200)
+        return policy
+    }
+
+    /// A camera on the network, to be started again.
+    private static func plan(port: Int, outputs: [String] = []) -> BridgePlan {
+        var plan = BridgePlan(capture: capture(port: port), outputs: outputs)
+        plan.restart = policy
+        return plan
+    }
+
+    private static func capture(port: Int) -> String {
+        "rtspsrc location=\(RTSPCamera.url(port: port)) protocols=tcp latency=100 "
+            + "! rtph264depay ! h264parse name=units"
+    }
+
+    /// The restarts of a bridge as they are told.
+    private static func restarts(of bridge: Bridge) -> AsyncStream<(Int, PipelineError)> {
+        let (stream, continuation) = AsyncStream.makeStream(of: (Int, PipelineError).self)
+        bridge.onEvent {
+            if case .restarting(_, let attempt, _, let reason) = $0 {
+                continuation.yield((attempt, reason))
+            }
+        }
+        return stream
+    }
+
+    /// Counts the buffers that leave the element `units` of a bridge's capture.
+    private static func units(of bridge: Bridge) throws -> Observed<Int> {
+        let count = Observed(0)
+        try #require(bridge.captures[0].pipeline.element(named: "units")?.pad("src"))
+            .onBuffer { count.change { $0 += 1 } }
+        return count
+    }
+
+    /// A camera that gives H.264, with a key picture in ten, and writes what it gives into a file
+    /// before it sends it. A picture is one packet, so that none is cut off when the camera is
+    /// killed.
+    private static func camera(port: Int, keeping path: String) async throws -> RTSPCamera {
+        try await RTSPCamera(
+            port: port,
+            "videotestsrc is-live=true pattern=ball ! video/x-raw,width=160,height=120,framerate=30/1 "
+                + "! x264enc tune=zerolatency threads=1 key-int-max=10 ! h264parse ! tee name=t "
+                + "! video/x-h264,stream-format=byte-stream "
+                + "! filesink buffer-mode=unbuffered location=\(path) "
+                + "t. ! queue ! rtph264pay name=pay0 pt=96 config-interval=1 mtu=60000 "
+                + "aggregate-mode=zero-latency")
+    }
+
+    @Test func recordsACameraThatIsKilledTwiceWithoutEncoding() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.tcp()
+            var plan = Self.plan(port: port)
+            plan.recordings = ["mkv", "mp4", "ts"].map {
+                BridgePlan.Recording(name: $0, path: directory.file("out.\($0)"))
+            }
+            let bridge = try Bridge(plan)
+            let units = try Self.units(of: bridge)
+            var restarts = Self.restarts(of: bridge).makeAsyncIterator()
+            let files = (0..<3).map { directory.file("sent-\($0).h264") }
+            var camera = try await Self.camera(port: port, keeping: files[0])
+            defer { camera.process.send(signal: SIGKILL) }
+            async let ended = bridge.run()
+            await units.wait(for: 15)
+            for file in files.dropFirst() {
+                try await camera.kill()
+                #expect(await restarts.next() != nil)
+                camera = try await Self.camera(port: port, keeping: file)
+                await units.wait(for: 15)
+            }
+            bridge.stop()
+            let report = try await ended.get()
+            expectBalanced(report)
+            try await camera.kill()
+            var sent: [[String]] = []
+            for file in files { sent.append(try await MediaProbe.pictures(of: file)) }
+            for (recording, recorder) in zip(plan.recordings, bridge.recorders) {
+                #expect(recorder.report.files.count == 1)
+                let track = try #require(recorder.report.video)
+                #expect(track.encoder == "copy")
+                let pictures = try await MediaProbe.pictures(of: recording.path)
+                #expect(pictures.count == track.written)
+                // What each camera sent, from the first picture that came to the last, in order.
+                var rest = pictures[...]
+                for sent in sent {
+                    let begin = try #require(sent.firstIndex(of: rest.first ?? ""))
+                    let same = zip(sent[begin...], rest).prefix { $0 == $1 }.count
+                    #expect(same > 0)
+                    rest = rest.dropFirst(same)
+                }
+                #expect(rest.isEmpty, "\(recording.name)")
+                // No picture lies in the past of the one before.
+                let times = try await MediaProbe.videoTimes(of: recording.path)
+                #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+            }
+        }
+    }
+
+    @Test func aLoopOverACameraThatIsSwitchedOffEndsWithItsUnits() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.tcp()
+            let camera = try await Self.camera(port: port, keeping: directory.file("sent.h264"))
+            defer { camera.process.send(signal: SIGKILL) }
+            let source = try PipelineVideoSource(Self.capture(port: port))
+            var count = 0
+            for try await unit in source.units() {
+                #expect(unit.liveTiming != nil && (count > 0 || unit.isKeyFrame))
+                count += 1
+                if count == 10 { try await camera.kill() }
+            }
+            #expect(count >= 10)
+            expectBalanced(source.statistics.balance)
+        }
+    }
+
+    @Test func aCaptureThatGivesNothingAnyMoreIsStartedAgain() async throws {
+        let port = try FreePort.udp()
+        var plan = BridgePlan(
+            capture: "udpsrc address=127.0.0.1 port=\(port) caps=application/x-rtp,media=video,"
+                + "clock-rate=90000,encoding-name=VP8,payload=96 ! rtpvp8depay name=units ! vp8dec",
+            outputs: ["fakesink"])
+        plan.restart = Self.policy
+        let bridge = try Bridge(plan)
+        let units = try Self.units(of: bridge)
+        var restarts = Self.restarts(of: bridge).makeAsyncIterator()
+        async let ended = bridge.run()
+        func send() async throws {
+            try await withChildProcess(
+                "gst-launch-1.0",
+                ("videotestsrc is-live=true ! video/x-raw,width=64,height=64 ! vp8enc deadline=1 ! rtpvp8pay "
+                    + "! udpsink host=127.0.0.1 port=\(port)").split(separator: " ").map(
+                        String.init)
+            ) { _ in await units.wait(for: 10) }
+        }
+        try await send()
+        let (_, reason) = try #require(await restarts.next())
+        #expect(reason.code == .deadlineExceeded)
+        try await send()
+        bridge.stop()
+        try await ended.get()
+    }
+
+    @Test func attemptsAreLimited() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.tcp()
+            var plan = Self.plan(port: port, outputs: ["fakesink"])
+            plan.restart?.attempts = 3
+            let bridge = try Bridge(plan)
+            let units = try Self.units(of: bridge)
+            let camera = try await Self.camera(port: port, keeping: directory.file("sent.h264"))
+            defer { camera.process.send(signal: SIGKILL) }
+            async let ended = bridge.run()
+            await units.wait(for: 5)
+            try await camera.kill()
+            let report = await ended
+            #expect(report.ended == .error)
+            #expect("\(report)".contains("Failed to connect"))
+            expectBalanced(report)
+        }
+    }
+
+    @Test func theDurationEndsWhileTheCameraIsAway() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.tcp()
+            var plan = Self.plan(port: port, outputs: ["fakesink"])
+            plan.durationLimit = .seconds(2)
+            let bridge = try Bridge(plan)
+            let units = try Self.units(of: bridge)
+            let camera = try await Self.camera(port: port, keeping: directory.file("sent.h264"))
+            defer { camera.process.send(signal: SIGKILL) }
+            async let ended = bridge.run()
+            await units.wait(for: 5)
+            try await camera.kill()
+            let report = try await ended.get()
+            #expect(report.ended == .duration)
+        }
+    }
+
+    @Test func aCaptureThatNeverGaveAnythingIsAnError() async throws {
+        let port = try FreePort.tcp()
+        let plan = Self.plan(port: port, outputs: ["fakesink"])
+        let report = try await Bridge(plan).run()
+        #expect(report.ended == .error)
+        #expect(report.failures.first?.code == .resourceFailed)
+    }
+}
+
+extension Observed<Int> {
+    /// Waits until the count has grown by this much.
+    fileprivate func wait(for more: Int) async {
+        let goal = value + more
+        await wait { $0 >= goal }
+    }
+}

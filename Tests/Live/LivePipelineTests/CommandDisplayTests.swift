@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Programs that write to an X display, under one without a screen.
+@Suite(.hangGuard) struct CommandDisplayTests {
+    private static func run(
+        _ capture: String, _ output: String, on display: VirtualDisplay,
+        _ environment: [String: String] = [:]
+    ) async throws -> ChildProcess.Result {
+        try await Tool.run(
+            Tool.gstBridge, ["run", "--capture", capture, "--output", output],
+            environment: display.environment.merging(environment) { $1 })
+    }
+
+    /// The source writes into the display's memory, as between linked elements. The first pictures may come
+    /// before the display offers any.
+    @Test func aCaptureWritesIntoADisplaysMemory() async throws {
+        try await withVirtualDisplay { display in
+            let ended = try await Self.run(
+                "videotestsrc num-buffers=10 ! video/x-raw,width=160,height=120", "ximagesink",
+                on: display, ["GST_DEBUG": "ximagesink:7", "GST_DEBUG_NO_COLOR": "1"])
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(ended.errors.contains("buffer from our pool, writing directly"))
+        }
+    }
+
+    /// Behind concat the source chooses a format that is converted for the display. Its pictures are larger
+    /// than the display's memory.
+    @Test func aFormatThatTheDisplayDoesNotTakeIsNotWrittenIntoItsMemory() async throws {
+        try await withVirtualDisplay { display in
+            let ended = try await Self.run(
+                "concat name=c videotestsrc num-buffers=5 ! c. videotestsrc num-buffers=5 ! c.",
+                "ximagesink sync=false", on: display)
+            #expect(ended.status == 0, "\(ended.errors)")
+        }
+    }
+
+    /// Without a device, xvimagesink crashes when an element requests its memory. Xvfb has no Xv port.
+    @Test func aDisplayThatDoesNotOpenIsNotAskedForMemory() async throws {
+        try await withVirtualDisplay { display in
+            for _ in 0..<10 {
+                let ended = try await Self.run("videotestsrc", "xvimagesink", on: display)
+                #expect(ended.status == 1, "\(ended.errors)")
+                #expect(ended.errors.contains("xvimagesink"))
+            }
+        }
+    }
+
+    /// OpenGL's threads end before the process does.
+    @Test(.enabled(if: hasGL, "gstreamer1.0-gl is not installed"))
+    func windowsOfOpenGLEndWithoutACrash() async throws {
+        try await withVirtualDisplay { display in
+            for _ in 0..<10 {
+                let ended = try await Self.run(
+                    "videotestsrc num-buffers=2", "glimagesink", on: display,
+                    ["LIBGL_ALWAYS_SOFTWARE": "1"])
+                #expect(ended.status == 0, "\(ended.errors)")
+            }
+        }
+    }
+
+    private static let hasGL = FileManager.default.fileExists(
+        atPath: "/usr/lib/x86_64-linux-gnu/gstreamer-1.0/libgstopengl.so")
+
+    /// Lines from the wild with windows: one behind `concat`, and two beside recordings.
+    @Test func linesWithWindowsDoWhatGstLaunchDoes() async throws {
+        let result = try await Tool.run(
+            Tool.built("Wild"),
+            ["--only", "concat-two-patterns,record-and-view,gist-tee-splitmuxsink-mp4mux"])
+        #expect(result.output.contains("3 of 3 right"), "\(result.output)\(result.errors)")
+    }
+
+    /// The example's screen is the X display if there is one.
+    @Test func anExampleRecordsTheXDisplayAsItsScreen() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withVirtualDisplay(width: 320, height: 240) { display in
+                // A window that fills the display with one colour.
+                try await display.show(
+                    "xclock",
+                    ["-geometry", "320x240+0+0", "-bg", "red", "-fg", "red", "-hd", "red"])
+                let caps =
+                    "pattern=white ! video/x-raw,format=I420,width=320,height=240,framerate=30/1"
+                let path = directory.file("three.mkv")
+                try await Tool.check(
+                    Tool.built("bridge-examples"),
+                    [
+                        "file-screen-camera", "--file", "videotestsrc num-buffers=30 \(caps)",
+                        "--camera", "videotestsrc is-live=true \(caps)", "--seconds", "0.4", path,
+                    ], environment: display.environment)
+                let isWhite = try await MediaProbe.meanLuma(of: path).map { $0 > 200 }
+                let turns = isWhite.indices.filter { $0 == 0 || isWhite[$0] != isWhite[$0 - 1] }
+                #expect(turns.map { isWhite[$0] } == [true, false, true])
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What strangers write to the port of `gst-bridge share`.
+@Suite(.hangGuard) struct StrangerTests {
+    private static let host = "Host: 127.0.0.1\r\n"
+
+    /// Runs the command until `body` returns; it must serve its page still, and end in order.
+    private func serve(
+        _ body: @escaping @Sendable (ChildProcess, UInt16) async throws -> Void
+    ) async throws {
+        try await withChildProcess(
+            Tool.gstBridge,
+            [
+                "share", "--capture",
+                "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=5/1",
+                "--listen", "127.0.0.1:0",
+            ], environment: ["DISPLAY": ""]
+        ) { process in
+            try await process.waitForErrors(to: "print an address") { $0.contains("http://") }
+            let address = try #require(process.errors.firstMatch(of: /http:\/\/127.0.0.1:(\d+)/))
+            let port = try #require(UInt16(address.1))
+            try await body(process, port)
+            let page = try await request(
+                port, "GET / HTTP/1.1\r\n\(Self.host)Connection: close\r\n\r\n")
+            #expect(page.hasPrefix("HTTP/1.1 200 ") && page.contains("<video"))
+            process.send(signal: SIGINT)
+            let result = try await process.end()
+            #expect(result.status == 0, "\(result.errors)")
+        }
+    }
+
+    /// Writes text, and returns everything that comes back.
+    private func request(_ port: UInt16, _ text: String) async throws -> String {
+        try await blocking {
+            let connection = try StrangerConnection(to: port)
+            connection.write(text)
+            return connection.readToEnd()
+        }
+    }
+
+    /// Whether a program has taken little memory meanwhile; a sanitizer keeps what is freed.
+    private func isFlat(_ process: ChildProcess, since before: Int) throws -> Bool {
+        try Sanitizer.isActive || process.peakMemory - before < 16 << 20
+    }
+
+    private func blocking<R: Sendable>(
+        _ body: @escaping @Sendable () throws -> R
+    ) async throws -> R {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread { continuation.resume(with: Result { try body() }) }.start()
+        }
+    }
+
+    private static let floods = [
+        "": "a", "GET /": "a", "GET / HTTP/1.1\r\nX: ": "a", "GET / HTTP/1.1\r\n": "X: 1\r\n",
+        "GET / HTTP/1.1\r\nX": "x",
+        "POST /whep HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;x=": "a",
+        "POST /whep HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n": "X: 1\r\n",
+    ]
+
+    /// Requests that never end, bodies that are too long, and a client that reads no answers.
+    @Test func floodsAreCutOffAndFillNoMemory() async throws {
+        try await serve { process, port in
+            let before = try process.peakMemory
+            for (beginning, part) in Self.floods {
+                let answer = try await blocking {
+                    let connection = try StrangerConnection(to: port)
+                    connection.write(beginning)
+                    let text = String(repeating: part, count: 65536 / part.utf8.count)
+                    connection.flood(with: text, atMost: 256 << 20)
+                    return connection.readToEnd()
+                }
+                #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(beginning): \(answer)")
+            }
+            let head = "POST /whep HTTP/1.1\r\n\(Self.host)Content-Type: application/sdp\r\n"
+            let announced = try await request(port, head + "Content-Length: 99999999999\r\n\r\n")
+            #expect(announced.hasPrefix("HTTP/1.1 413 "), "\(announced)")
+            let chunk = "10000\r\n" + String(repeating: "v", count: 65536) + "\r\n"
+            let chunked = try await blocking {
+                let connection = try StrangerConnection(to: port)
+                connection.write(head + "Transfer-Encoding: chunked\r\n\r\n")
+                connection.flood(with: chunk, atMost: 1 << 20)
+                return connection.readToEnd()
+            }
+            #expect(chunked.hasPrefix("HTTP/1.1 413 "), "\(chunked)")
+            try await blocking {
+                let connection = try StrangerConnection(to: port)
+                let one = "GET / HTTP/1.1\r\n\(Self.host)\r\n"
+                let text = String(repeating: one, count: 2000)
+                connection.flood(with: text, atMost: 64 << 20)
+            }
+            #expect(try isFlat(process, since: before))
+        }
+    }
+
+    /// Silent connections, more than are served at once: whoever stays silent is cut off, and then others come in.
+    @Test func silentConnectionsKeepNobodyOutForLong() async throws {
+        try await serve { process, port in
+            let connections = try await blocking {
+                try (0..<400).map { number in
+                    let connection = try StrangerConnection(to: port)
+                    connection.write(["", "G", "GET / HTTP/1.1\r\n"][number % 3])
+                    return connection
+                }
+            }
+            try await blocking { for connection in connections { _ = connection.readToEnd() } }
+        }
+    }
+
+    @Test func requestsAreAnsweredInOrderAndGarbageIsRefused() async throws {
+        try await serve { process, port in
+            let requests = ["GET /", "HEAD /", "DELETE /", "GET /nothing"]
+                .map { "\($0) HTTP/1.1\r\n\(Self.host)\r\n" }
+            let text = try await blocking {
+                let connection = try StrangerConnection(to: port)
+                connection.write(requests.joined())
+                connection.endWriting()
+                return connection.readToEnd()
+            }
+            let codes = text.matches(of: #/HTTP/1\.1 (\d+) /#).map { String($0.1) }
+            #expect(codes == ["200", "200", "405", "404"])
+            #expect(text.ranges(of: "<video").count == 1)
+            let old = try await request(port, "GET /nothing HTTP/1.0\r\n\(Self.host)\r\n")
+            #expect(old.hasPrefix("HTTP/1.0 404 ") && old.contains("Connection: close"), "\(old)")
+            for text in Self.garbage {
+                let answer = try await blocking {
+                    let connection = try StrangerConnection(to: port)
+                    connection.write(text)
+                    connection.endWriting()
+                    return connection.readToEnd()
+                }
+                #expect(answer.isEmpty || answer.hasPrefix("HTTP/1."), "\(text): \(answer)")
+            }
+        }
+    }
+
+    private static let garbage = [
+        "\r\n\r\n", "\0\0\0\0\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "g e t / HTTP/1.1\r\n\r\n",
+        "POST /whep HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: 99999999999999999999999999\r\n\r\n",
+        "GET / HTTP/1.1\r\n X: folded\r\n\r\n", "GET / HTTP/1.1\r\n: no name\r\n\r\n",
+        "POST /whep HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}",
+        "GET /\u{ff}\u{0} HTTP/1.1\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    ]
+}

@@ -1,0 +1,88 @@
+import MediaBridgeWebRTC
+import Synchronization
+import TestSupport
+import Testing
+
+/// Connections of this library to each other: what needs no foreign peer.
+@Suite(.hangGuard) struct PeerConnectionTests {
+    @Test(arguments: [EncodedVideoFrame.Codec.h264, .vp8])
+    func unitsArriveAsTheyWereSent(codec: EncodedVideoFrame.Codec) async throws {
+        let (sent, came) = (PeerCollector(), PeerCollector())
+        let sender = PeerConnection(
+            .sender, .init(video: [codec]), configuration: .loopback, observer: sent)
+        let receiver = PeerConnection(
+            .receiver, .init(video: [codec]), configuration: .loopback, observer: came)
+        try await connect(sender, receiver)
+        let encoder =
+            codec == .h264
+            ? "x264enc tune=zerolatency speed-preset=ultrafast key-int-max=10" : "vp8enc deadline=1"
+        let source = try PipelineVideoSource(
+            "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=30/1 ! \(encoder)"
+        )
+        for try await unit in source.units() {
+            if sender.send(unit).isAccepted { sent.note(unit) }
+            if came.units.count >= 20 { break }
+        }
+        await sender.close()
+        await receiver.close()
+        // Parsers may change what stands around the pictures.
+        let (before, after) = (sent.units.map(Self.picture), came.units.map(Self.picture))
+        let first = try #require(after.first)
+        let start = try #require(before.firstIndex(of: first))
+        let isEqual = Array(before[start...].prefix(after.count)) == after
+        #expect(isEqual, "\(codec): \(after.count) units that came are not those that were sent")
+        #expect(sender.statistics.video.units.isBalanced)
+        #expect(receiver.statistics.video.units.delivered == came.units.count)
+    }
+
+    /// The slices of an access unit of H.264, or a whole frame of VP8.
+    private static func picture(_ unit: [UInt8]) -> [UInt8] {
+        guard unit.starts(with: [0, 0, 0, 1]) || unit.starts(with: [0, 0, 1]) else { return unit }
+        var slices: [UInt8] = []
+        var start: Int?
+        for at in unit.indices.dropLast(2) where unit[at...].prefix(3).elementsEqual([0, 0, 1]) {
+            if let start { slices += nal(unit[start..<at]) }
+            start = at + 3
+        }
+        if let start { slices += nal(unit[start...]) }
+        return slices
+    }
+
+    private static func nal(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isSlice = bytes.first.map { [1, 5].contains($0 & 0x1f) } ?? false
+        guard isSlice else { return [] }
+        // Zeros in front of the next start code do not belong to it.
+        return bytes.prefix(
+            (bytes.lastIndex { $0 != 0 } ?? bytes.startIndex) - bytes.startIndex + 1)
+    }
+
+    private func connect(_ sender: PeerConnection, _ receiver: PeerConnection) async throws {
+        let offer = try await sender.offer(isComplete: true)
+        let answer = try await receiver.answer(offer)
+        try await sender.accept(answer: answer)
+    }
+}
+
+extension PeerConnection.Configuration {
+    /// Reaches peers of this process.
+    static var loopback: Self {
+        var configuration = Self()
+        configuration.localAddresses = ["127.0.0.1"]
+        // On a busy machine packets are late, and none is given up.
+        configuration.jitterBuffer = .seconds(2)
+        return configuration
+    }
+}
+
+/// Keeps what a connection gives.
+final class PeerCollector: PeerConnectionObserver {
+    private let state = Mutex<(units: [[UInt8]], states: [PeerConnection.State])>(([], []))
+    var units: [[UInt8]] { state.withLock { $0.units } }
+    var states: [PeerConnection.State] { state.withLock { $0.states } }
+
+    func note(_ unit: EncodedVideoFrame) { state.withLock { $0.units.append(unit.bytes) } }
+    func stateChanged(_ state: PeerConnection.State) {
+        self.state.withLock { $0.states.append(state) }
+    }
+    func receive(_ unit: EncodedVideoFrame) { note(unit) }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `gst-bridge share`, watched by Chromium.
+@Suite(
+    .hangGuard, .serialized,
+    .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
+struct ShareTests {
+    /// One browser and one network for both codecs.
+    @Test func thePageShowsPicturesInOrderAndPlaysSound() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTestNetwork { network in
+                let pictures = try NumberedPictures(in: directory)
+                try await withBrowser(on: network.client) { browser in
+                    for (codec, port) in [("h264", 8080), ("vp8", 8081)] {
+                        let share = try await ServingProgram(
+                            ["share", "--capture", pictures.sourceWithSound, "--codec", codec],
+                            on: network.server, port: port)
+                        let page = try await browser.open(share.page)
+                        try await expectPictures(15, on: page)
+                        let used = try await page.evaluate(Self.codec, as: String.self)
+                        #expect(used.lowercased() == "video/\(codec)")
+                        try await page.evaluate("$('sound').click()")
+                        #expect(try await page.evaluate(Self.sound, as: Double.self) > 0)
+                        #expect(try await page.evaluate("$('notice').hidden") == "true")
+                        try await share.waitForProgress("1 viewer ")
+                        if codec == "h264" { try await expectThreePlayers(of: share, browser) }
+                        try await page.close()
+                        try await share.waitForProgress("0 viewers")
+                        let report = try await share.end()
+                        #expect(report.ended == "interrupt")
+                        #expect(report.outputs["viewers"]?.frames ?? 0 >= 15)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Three more players beside the page are served by the same capture, and leave without a request.
+    private func expectThreePlayers(of share: ServingProgram, _ browser: Browser) async throws {
+        let page = try await browser.open("about:blank")
+        try await page.evaluate(WhepPage.players(3, at: "\(share.origin)/whep"))
+        let readings = try await page.evaluate(
+            "Promise.all(players.map(one => rig.pictures(one.video, 5)))",
+            as: [[NumberedPictures.Reading]].self)
+        #expect(readings.map(\.count) == [5, 5, 5])
+        #expect(readings.joined().allSatisfy { $0.mean < 8 })
+        try await share.waitForProgress("4 viewers")
+        // DTLS reports the end: no player sends a DELETE.
+        try await page.evaluate("players.forEach(one => one.connection.close())")
+        try await share.waitForProgress("1 viewer ")
+        try await page.close()
+    }
+
+    @Test func aWrongTokenAndAnUnknownCodecAreReported() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTestNetwork { network in
+                let share = try await ServingProgram(
+                    ["share", "--capture", Self.capture], on: network.server)
+                let receive = try await ServingProgram(
+                    ["receive", "--output", "fakevideosink"], on: network.server, port: 8081)
+                try await withBrowser(on: network.client) { browser in
+                    let page = try await browser.open("\(share.origin)/#token=wrong")
+                    #expect(try await page.evaluate(Self.hint) == "\"This token is not taken.\"")
+                    let status = try await page.evaluate(
+                        Self.status("\(share.origin)/whep", codec: "video/VP9"), as: Int.self)
+                    #expect(status == 406)
+                    let sounding = try await page.evaluate(
+                        Self.status("\(share.origin)/whep", codec: "video/VP9", hasSound: true),
+                        as: Int.self)
+                    #expect(sounding == 201)
+                    try await page.load("about:blank")
+                    try await page.load(share.page)
+                    try await page.evaluate("rig.shown(video, 2)")
+                }
+                let sending = try await network.client.run(
+                    Tool.gstBridge,
+                    [
+                        "run", "--capture", "videotestsrc is-live=true", "--output",
+                        "whip:\(receive.origin)/whip wrong",
+                    ])
+                #expect(sending.status == 1)
+                #expect(sending.errors.contains("token"), "\(sending.errors)")
+                let playing = try await network.client.run(
+                    Tool.gstBridge,
+                    [
+                        "record", "--capture", "whep:\(share.origin)/whep wrong",
+                        directory.file("nothing.mkv"),
+                    ])
+                #expect(playing.status == 1)
+                #expect(playing.errors.contains("token"), "\(playing.errors)")
+                _ = try await receive.end()
+                _ = try await share.end()
+            }
+        }
+    }
+
+    private static let capture =
+        "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=15/1 "
+        + "! appsink name=video audiotestsrc is-live=true ! audioconvert ! appsink name=audio"
+
+    /// JavaScript for the type of the page's video.
+    private static let codec = """
+        (async () => {
+          const {video} = await rig.inbound(current.pc)
+          return (await current.pc.getStats()).get(video.codecId).mimeType
+        })()
+        """
+    /// JavaScript for the energy of the page's sound, as soon as there is any.
+    private static let sound = """
+        (async () => {
+          for (;;) {
+            const {audio} = await rig.inbound(current.pc)
+            if (audio?.bytesReceived > 1000 && audio.totalAudioEnergy > 0) return audio.totalAudioEnergy
+            await rig.shown(video)
+          }
+        })()
+        """
+
+    /// JavaScript for what the page says of the token, as soon as it does.
+    private static let hint = """
+        new Promise(done => {
+          const look = () => $('tokenform').hidden ? requestAnimationFrame(look) : done($('tokenhint').textContent)
+          look()
+        })
+        """
+
+    /// JavaScript for the answer to an offer of one codec; where it is taken, the page has to be connected.
+    private static func status(_ url: String, codec: String, hasSound: Bool = false) -> String {
+        """
+        (async () => {
+          const connection = new RTCPeerConnection()
+          const transceiver = connection.addTransceiver('video', {direction: 'recvonly'})
+          transceiver.setCodecPreferences(RTCRtpReceiver.getCapabilities('video').codecs
+            .filter(x => x.mimeType === '\(codec)'))
+          if (\(hasSound)) connection.addTransceiver('audio', {direction: 'recvonly'})
+          await connection.setLocalDescription()
+          const reply = await fetch('\(url)', {method: 'POST', body: connection.localDescription.sdp,
+            headers: {'Content-Type': 'application/sdp', Authorization: 'Bearer \(ServingProgram.token)'}})
+          if (reply.status === 201) {
+            await connection.setRemoteDescription({type: 'answer', sdp: await reply.text()})
+            await rig.connected(connection)
+          }
+          return reply.status
+        })()
+        """
+    }
+}
+
+/// Expects that a page's video shows numbered pictures in their order and with their colours.
+func expectPictures(
+    _ count: Int, on page: Browser.Page, sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+    let readings = try await page.evaluate(
+        "rig.pictures(video, \(count))", as: [NumberedPictures.Reading].self)
+    #expect(readings.count == count, sourceLocation: sourceLocation)
+    #expect(readings.isRising, "\(readings.map(\.number))", sourceLocation: sourceLocation)
+    #expect(
+        readings.allSatisfy { $0.mean < 8 }, "\(readings.map(\.mean))",
+        sourceLocation: sourceLocation)
+}
+
+extension WhepPage {
+    /// JavaScript that shows so many players in `players`, and resolves when each has a picture.
+    static func players(_ count: Int, at url: String) -> String {
+        """
+        (async () => {
+          globalThis.players = await Promise.all(Array.from({length: \(count)}, async () => {
+            const connection = new RTCPeerConnection({bundlePolicy: 'max-bundle'})
+            connection.addTransceiver('video', {direction: 'recvonly'})
+            const video = document.createElement('video')
+            video.autoplay = video.muted = true
+            document.body.append(video)
+            video.srcObject = new MediaStream(connection.getReceivers().map(x => x.track))
+            await connection.setLocalDescription()
+            const reply = await fetch('\(url)', {method: 'POST', body: connection.localDescription.sdp,
+              headers: {'Content-Type': 'application/sdp', Authorization: 'Bearer \(ServingProgram.token)'}})
+            if (reply.status !== 201) throw new Error(reply.status + ' ' + await reply.text())
+            await connection.setRemoteDescription({type: 'answer', sdp: await reply.text()})
+            await rig.connected(connection)
+            await rig.shown(video)
+            return {video, connection}
+          }))
+        })()
+        """
+    }
+}

@@ -1,0 +1,103 @@
+import MediaBridge
+import MediaBridgeWebRTC
+import Synchronization
+import TestSupport
+import Testing
+
+/// `WHIPSink` and servers that do not take every codec.
+@Suite(.hangGuard) struct WHIPSinkTests {
+    /// How a server says that it does not take a codec.
+    enum Refusal: CaseIterable { case status, mediaLine }
+
+    /// Takes VP8 and Opus.
+    private final class Server: Sendable {
+        let came = PeerCollector()
+        private let peers = Mutex<[PeerConnection]>([])
+
+        func answer(_ request: ScriptedServer.Request, refusal: Refusal) -> ScriptedServer.Reply {
+            guard request.method == "POST" else { return .response("200 OK") }
+            if refusal == .status, !request.body.contains("VP8/90000") {
+                return .response("406 Not Acceptable")
+            }
+            let peer = PeerConnection(
+                .receiver, .init(video: [.vp8], audio: [.opus]), configuration: .loopback,
+                observer: came)
+            peers.withLock { $0.append(peer) }
+            let answer = Mutex<String?>(nil)
+            blockingWait {
+                let text = try? await peer.answer(request.body)
+                answer.withLock { $0 = text }
+            }
+            guard let text = answer.withLock({ $0 }) else {
+                return .response("406 Not Acceptable")
+            }
+            return .response(
+                "201 Created", ["Content-Type: application/sdp", "Location: /whip/1"], body: text)
+        }
+
+        func close() async { for peer in peers.withLock({ $0 }) { await peer.close() } }
+    }
+
+    /// Renders pictures until `isEnough`, or until the sink refuses them.
+    private func render(to sink: WHIPSink, until isEnough: () -> Bool) async throws {
+        try sink.shouldStart()
+        let source = try PipelineVideoSource(
+            "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=30/1")
+        do {
+            for try await frame in source.frames() {
+                try sink.render(frame)
+                if isEnough() { break }
+            }
+        } catch { #expect(error is PeerError) }
+        await sink.finish()
+    }
+
+    private static func offers(_ server: ScriptedServer) -> [String] {
+        server.requests.filter { $0.method == "POST" }.map(\.body)
+    }
+
+    private static var configuration: WHIPSink.Configuration {
+        var configuration = WHIPSink.Configuration()
+        configuration.connection = .loopback
+        return configuration
+    }
+
+    @Test(arguments: Refusal.allCases)
+    func aServerThatTakesOnlyVP8GetsIt(refusal: Refusal) async throws {
+        let taker = Server()
+        let server = try ScriptedServer { taker.answer($0, refusal: refusal) }
+        let sink = try WHIPSink("\(server.url)/whip", configuration: Self.configuration)
+        try await render(to: sink) { taker.came.units.count >= 5 }
+        #expect(sink.failure == nil)
+        #expect(sink.balance.isBalanced)
+        let offers = Self.offers(server)
+        #expect(offers.count == 2)
+        #expect(offers.first?.contains("H264/90000") == true)
+        #expect(offers.last?.contains("VP8/90000") == true)
+        // A key frame of VP8 has these bytes.
+        let first = try #require(taker.came.units.first)
+        #expect(first.dropFirst(3).prefix(3).elementsEqual([0x9d, 1, 0x2a]))
+        await taker.close()
+    }
+
+    @Test func aServerThatTakesNoneIsAnError() async throws {
+        let server = try ScriptedServer { _ in .response("406 Not Acceptable") }
+        let sink = try WHIPSink("\(server.url)/whip", configuration: Self.configuration)
+        try await render(to: sink) { false }
+        #expect(sink.failure?.code == .nothingInCommon)
+        #expect(Self.offers(server).count == 2)
+    }
+
+    @Test(arguments: Refusal.allCases)
+    func aCodecThatWasChosenIsNotChanged(refusal: Refusal) async throws {
+        let taker = Server()
+        let server = try ScriptedServer { taker.answer($0, refusal: refusal) }
+        var configuration = Self.configuration
+        configuration.video.codec = .h264
+        let sink = try WHIPSink("\(server.url)/whip", configuration: configuration)
+        try await render(to: sink) { false }
+        #expect(sink.failure?.code == .nothingInCommon)
+        #expect(Self.offers(server).count == 1)
+        await taker.close()
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import MediaBridge
+import MediaBridgeWebRTC
+import TestSupport
+import Testing
+
+/// Servers of WHIP and WHEP with a certificate that nobody trusts.
+@Suite(.hangGuard) struct CertificateTests {
+    /// Runs `body` beside a server, whose host and port it gets.
+    private func withServer(_ body: (String) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let certificate = try await TestCertificate(for: "127.0.0.1", in: directory)
+            let server = "127.0.0.1:\(try FreePort.tcp())"
+            try await withChildProcess(
+                "openssl",
+                [
+                    "s_server", "-accept", server, "-cert", certificate.certificate, "-key",
+                    certificate.key, "-www",
+                ]
+            ) { process in
+                try await process.waitForOutput("ACCEPT")
+                try await body(server)
+            }
+        }
+    }
+
+    @Test func aSourceIsToldWhichServerAndWhy() async throws {
+        try await withServer { server in
+            let source = try WHEPSource("https://\(server)/whep?secret=1", token: "tok")
+            let error = try await #require(throws: PipelineError.self) {
+                for try await _ in source.units() {}
+            }
+            expect(error, toName: server)
+        }
+    }
+
+    @Test func aSinkIsToldWhichServerAndWhy() async throws {
+        try await withServer { server in
+            let engine = MediaEngine()
+            let events = engine.events
+            try await engine.setVideoSource(PipelineVideoSource("videotestsrc is-live=true"))
+            try await engine.setLocalVideoRenderer(
+                WHIPSink("https://\(server)/whip?secret=1", token: "tok"))
+            try await engine.startPreview()
+            let error = await events.first { event in
+                if case .rendererFailed(_, let error) = event { error } else { nil }
+            }
+            expect(try #require(error), toName: server)
+            await engine.shutDown()
+        }
+    }
+
+    private func expect(_ error: any Error, toName server: String) {
+        let text = "\(error)"
+        #expect(text.contains("https://\(server)"), "\(text)")
+        #expect(text.contains("certificate"), "\(text)")
+        #expect(text.contains("unable to get local issuer"), "\(text)")
+        #expect(text.contains("update-ca-certificates"), "\(text)")
+        #expect(!text.contains("secret"), "\(text)")
+    }
+}

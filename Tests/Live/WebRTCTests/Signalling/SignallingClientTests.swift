@@ -1,0 +1,194 @@
+import MediaBridgeWebRTC
+import TestSupport
+import Testing
+
+@Suite(.hangGuard) struct SignallingClientTests {
+    private func failure(
+        token: String? = nil, timeout: Duration = .hangLimit,
+        _ answer: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Reply
+    ) async throws -> PeerError {
+        let server = try ScriptedServer(answer)
+        let client = try SignallingClient("\(server.url)/whip", token: token, timeout: timeout)
+        return try await #require(throws: PeerError.self) {
+            _ = try await client.post(offer: Offers.offer())
+        }
+    }
+
+    @Test func anOfferBringsAnAnswerAndASession() async throws {
+        let server = try ScriptedServer { request in
+            switch request.method {
+            case "POST":
+                .response(
+                    "201 Created",
+                    [
+                        "Content-Type: application/sdp", "Location: ../sessions/7?a=b",
+                        "ETag: \"x\"",
+                        "Link: <stun:stun.example.net>; rel=\"ice-server\"",
+                        "Link: <turn:turn.example.net:3478?transport=udp>; rel=\"ice-server\"; "
+                            + "username=\"user\"; credential=\"pa:ss\"; credential-type=\"password\"",
+                    ], body: Offers.answer)
+            case "PATCH": .response("204 No Content", ["ETag: \"y\""])
+            default: .response("200 OK")
+            }
+        }
+        let client = try SignallingClient(
+            "\(server.url)/live/whip", token: "secret", timeout: .hangLimit)
+        let session = try await client.post(offer: Offers.offer())
+        #expect(session.answer == Offers.answer)
+        #expect(session.resource?.absoluteString == "\(server.url)/sessions/7?a=b")
+        #expect(
+            session.servers == [
+                "stun://stun.example.net",
+                "turn://user:pa%3Ass@turn.example.net:3478?transport=udp",
+            ])
+        let candidate = PeerConnection.Candidate(
+            "candidate:1 1 UDP 1 10.0.0.1 9 typ host", mid: "0")
+        #expect(try await session.send([candidate]))
+        #expect(try await session.send([], isLast: true))
+        await session.end()
+        await session.end()
+        let requests = server.requests
+        #expect(requests.map(\.method) == ["POST", "PATCH", "PATCH", "DELETE"])
+        #expect(requests.allSatisfy { $0.fields["authorization"] == "Bearer secret" })
+        #expect(requests[0].fields["content-type"] == "application/sdp")
+        #expect(requests[0].body == Offers.offer())
+        #expect(requests[1].path == "/sessions/7?a=b")
+        #expect(requests[1].fields["content-type"] == "application/trickle-ice-sdpfrag")
+        #expect(requests.map { $0.fields["if-match"] } == [nil, "\"x\"", "\"y\"", nil])
+        #expect(requests[1].body.contains("a=ice-ufrag:abcd\r\n"))
+        #expect(requests[1].body.contains("a=mid:0\r\na=candidate:1 1 UDP"))
+        #expect(requests[2].body.contains("a=end-of-candidates"))
+    }
+
+    @Test(arguments: [307, 308]) func redirectsAreFollowed(status: Int) async throws {
+        let server = try ScriptedServer { request in
+            request.path == "/whip"
+                ? .response("\(status) Moved", ["Location: /elsewhere/whip"]) : .answer
+        }
+        let client = try SignallingClient(
+            "\(server.url)/whip", token: "secret", timeout: .hangLimit)
+        let session = try await client.post(offer: Offers.offer())
+        #expect(session.resource?.path == "/whip/abc")
+        #expect(server.requests.map(\.method) == ["POST", "POST"])
+        #expect(server.requests.last?.body == Offers.offer())
+        #expect(server.requests.last?.fields["authorization"] == "Bearer secret")
+    }
+
+    @Test func theTokenGoesToNoOtherOrigin() async throws {
+        let other = try ScriptedServer { _ in .answer }
+        let target = other.url
+        let first = try ScriptedServer { _ in
+            .response("307 Temporary Redirect", ["Location: \(target)/whip"])
+        }
+        let client = try SignallingClient("\(first.url)/whip", token: "secret", timeout: .hangLimit)
+        let session = try await client.post(offer: Offers.offer())
+        await session.end()
+        #expect(first.requests.first?.fields["authorization"] == "Bearer secret")
+        #expect(other.requests.map(\.method) == ["POST", "DELETE"])
+        #expect(other.requests.allSatisfy { $0.fields["authorization"] == nil })
+    }
+
+    @Test func aCircleOfRedirectsEnds() async throws {
+        let error = try await failure { _ in .response("307 Moved", ["Location: /whip"]) }
+        #expect(error.code == .refused)
+    }
+
+    @Test(arguments: [301, 302, 303]) func otherRedirectsAreRefused(status: Int) async throws {
+        let error = try await failure { _ in .response("\(status) Moved", ["Location: /other"]) }
+        #expect(error.code == .refused)
+        #expect(error.message.contains("\(status)"))
+    }
+
+    @Test(
+        arguments: [
+            (400, PeerError.Code.refused), (401, .unauthorized), (403, .unauthorized),
+            (404, .refused), (405, .refused), (406, .nothingInCommon), (409, .busy),
+            (415, .refused), (422, .refused), (429, .busy), (500, .refused), (503, .busy),
+        ]) func refusalsHaveTheirStatusAndTheirFirstLine(status: Int, code: PeerError.Code)
+        async throws
+    {
+        let error = try await failure(token: "tok-secret") { _ in
+            .response(
+                "\(status) No", ["Content-Type: text/plain", "WWW-Authenticate: Bearer"],
+                body: "the reason\u{1B}[31m\nmore")
+        }
+        #expect(error.code == code)
+        #expect(error.message.contains("\(status)"))
+        #expect(error.message.contains("the reason\u{FFFD}[31m"))
+        #expect(!error.message.contains("more"))
+        #expect(!"\(error)".contains("tok-secret"))
+    }
+
+    @Test func anAnswerOfAnotherTypeIsRefused() async throws {
+        let error = try await failure { _ in
+            .response("201 Created", ["Content-Type: text/html"], body: "<html>v=0")
+        }
+        #expect(error.code == .badDescription)
+        #expect(error.message.contains("text/html"))
+    }
+
+    @Test func anEndlessAnswerIsCut() async throws {
+        let error = try await failure { _ in .flood }
+        #expect(error.code == .refused)
+        #expect(error.message.contains("256 KiB"))
+    }
+
+    @Test func silenceHasADeadline() async throws {
+        let error = try await failure(timeout: .milliseconds(300)) { _ in .silence }
+        #expect(error.code == .deadlineExceeded)
+    }
+
+    @Test func aConnectionThatIsCutIsUnreachable() async throws {
+        let error = try await failure { _ in .cut }
+        #expect(error.code == .unreachable)
+        let port = try FreePort.tcp()
+        let client = try SignallingClient(
+            "http://127.0.0.1:\(port)/whip?key=hidden", timeout: .hangLimit)
+        let refused = try await #require(throws: PeerError.self) {
+            _ = try await client.post(offer: Offers.offer())
+        }
+        #expect(refused.code == .unreachable)
+        #expect(!"\(refused)".contains("hidden"))
+    }
+
+    @Test func aCancelledTaskStopsWaiting() async throws {
+        let arrived = Observed(false)
+        let server = try ScriptedServer { _ in
+            arrived.change { $0 = true }
+            return .silence
+        }
+        let client = try SignallingClient("\(server.url)/whip", timeout: .hangLimit)
+        let task = Task { () -> PeerError? in
+            do throws(PeerError) {
+                _ = try await client.post(offer: Offers.offer())
+                return nil
+            } catch { return error }
+        }
+        await arrived.wait { $0 }
+        task.cancel()
+        #expect(await task.value?.code == .closed)
+    }
+
+    @Test(arguments: [405, 501]) func aServerMayTakeNoCandidates(status: Int) async throws {
+        let server = try ScriptedServer { request in
+            request.method == "POST" ? .answer : .response("\(status) No")
+        }
+        let session = try await SignallingClient("\(server.url)/whip", timeout: .hangLimit).post(
+            offer: Offers.offer())
+        #expect(try await !session.send([]))
+        #expect(try await !session.send([]))
+        #expect(server.requests.map(\.method) == ["POST", "PATCH"])
+    }
+
+    @Test func aServerMayGiveNoLocation() async throws {
+        let server = try ScriptedServer { _ in
+            .response("201 Created", ["Content-Type: application/sdp"], body: Offers.answer)
+        }
+        let session = try await SignallingClient("\(server.url)/whip", timeout: .hangLimit).post(
+            offer: Offers.offer())
+        #expect(session.resource == nil)
+        #expect(try await !session.send([]))
+        await session.end()
+        #expect(server.requests.count == 1)
+    }
+}

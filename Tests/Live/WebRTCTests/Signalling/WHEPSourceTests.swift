@@ -1,0 +1,34 @@
+import MediaBridge
+import MediaBridgeWebRTC
+import TestSupport
+import Testing
+
+/// `WHEPSource` up to the server's answer; what comes after it is tested in networks.
+@Suite(.hangGuard) struct WHEPSourceTests {
+    @Test func aSourceThatIsReadOffersToReceive() async throws {
+        let server = try ScriptedServer { _ in .response("403 Forbidden") }
+        let source = try WHEPSource("\(server.url)/whep", token: "secret")
+        let error = try await #require(throws: PipelineError.self) {
+            for try await _ in source.frames() {}
+        }
+        #expect(error.code == .refused)
+        try expectOffer(server)
+    }
+
+    @Test func aSequenceThatOutlivesItsSourceConnects() async throws {
+        let server = try ScriptedServer { _ in .response("403 Forbidden") }
+        let units = try WHEPSource("\(server.url)/whep", token: "secret").units()
+        await #expect(throws: PipelineError.self) { for try await _ in units {} }
+        try expectOffer(server)
+    }
+
+    private func expectOffer(_ server: ScriptedServer) throws {
+        #expect(server.requests.count == 1)
+        let request = try #require(server.requests.first)
+        #expect(request.method == "POST")
+        #expect(request.path == "/whep")
+        #expect(request.fields["authorization"] == "Bearer secret")
+        #expect(request.body.contains("m=video"))
+        #expect(request.body.contains("a=recvonly"))
+    }
+}

@@ -1,0 +1,2 @@
+/// `gst-bridge` as its users run it: exit status, output and files.
+enum CommandTests {}

@@ -1,0 +1,199 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension CommandTests {
+    /// What a capture records by itself, through a sink of its own, is a whole file however the run ends.
+    @Suite(.hangGuard) struct OwnSinkTests {
+        /// How a run ends.
+        enum Ending: String, CaseIterable {
+            case itself, frames, duration, interrupt, terminate, outputFailure
+        }
+
+        private static func source(isLive: Bool, frames: Int? = nil) -> String {
+            let end = frames.map { " num-buffers=\($0)" } ?? ""
+            return "videotestsrc is-live=\(isLive)\(end) ! "
+                + "video/x-raw,format=I420,width=160,height=120,framerate=30/1"
+        }
+        private static let encoder =
+            "x264enc speed-preset=ultrafast tune=zerolatency key-int-max=10"
+
+        /// - Parameter recording: From an encoder to a sink.
+        private static func run(
+            _ recording: String, isLive: Bool, until ending: Ending
+        ) async throws -> Ended {
+            let source = source(isLive: isLive, frames: ending == .itself ? 45 : nil)
+            let capture =
+                "\(source) ! tee name=t t. ! queue ! \(encoder) ! h264parse ! \(recording) "
+                + "t. ! queue ! appsink"
+            let output =
+                ending == .outputFailure ? "identity error-after=20 ! fakesink" : "fakesink"
+            let more: [String] =
+                switch ending {
+                case .frames: ["--frames", "20"]
+                case .duration: ["--duration", "600ms"]
+                default: []
+                }
+            return try await GstBridge.start(
+                capture: capture, outputs: [output], more + ["--progress", "always"]
+            ) { child in
+                if ending == .interrupt || ending == .terminate {
+                    try await child.waitForErrors(to: "count frames") {
+                        InterruptionTests.framesSoFar($0) > 0
+                    }
+                    child.send(signal: ending == .interrupt ? SIGINT : SIGTERM)
+                }
+                return Ended(try await child.end())
+            }
+        }
+
+        @Test(arguments: Ending.allCases, [true, false])
+        func itsFilePlaysHoweverTheRunEnds(ending: Ending, isLive: Bool) async throws {
+            // Neighbours meet different muxers, so that each meets most of them.
+            let index = (Ending.allCases.firstIndex(of: ending) ?? 0) + (isLive ? 1 : 0)
+            let muxer = ["qtmux", "mp4mux faststart=true", "matroskamux"][index % 3]
+            try await withTemporaryDirectory { directory in
+                let file = directory.file(muxer == "matroskamux" ? "own.mkv" : "own.mp4")
+                let ended = try await Self.run(
+                    "\(muxer) ! filesink location=\(file)", isLive: isLive, until: ending)
+                #expect(
+                    ended.status == (ending == .outputFailure ? 1 : 0), "\(muxer): \(ended.errors)")
+                let frames = try await MediaProbe(of: file).video?.frames ?? 0
+                #expect(ending == .itself ? frames == 45 : frames > 0, "\(muxer): \(frames)")
+            }
+        }
+
+        // What is not live is not interrupted: it makes pieces as fast as it can.
+        @Test(arguments: zip([Ending.frames, .frames, .interrupt], [true, false, true]))
+        func everyPieceOfASplitRecordingPlays(ending: Ending, isLive: Bool) async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await Self.run(
+                    "splitmuxsink max-size-time=330000000 location=\(directory.file("%03d.mp4"))",
+                    isLive: isLive, until: ending)
+                #expect(ended.status == 0, "\(ended.errors)")
+                let pieces = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+                #expect(!pieces.isEmpty)
+                for piece in pieces {
+                    let frames = try await MediaProbe(of: directory.file(piece)).video?.frames ?? 0
+                    #expect(frames > 0, "\(piece)")
+                }
+            }
+        }
+
+        @Test func pictureFilesAreWritten() async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await GstBridge.run(
+                    capture: "\(Self.source(isLive: false)) ! tee name=t t. ! queue ! "
+                        + "videoconvert ! pngenc ! multifilesink location=\(directory.file("%03d.png")) t. ! queue ! appsink",
+                    outputs: [], ["--frames", "10"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                let pictures = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+                #expect(pictures.count >= 10)
+                // ffprobe decodes all of them as one film.
+                let film = try await MediaProbe(of: directory.file("%03d.png")).video
+                #expect(film?.codec == "png" && film?.frames == pictures.count)
+            }
+        }
+
+        /// A second chain of the string, which would go on for ever, ends with the run.
+        @Test(arguments: [true, false])
+        func whatIsRecordedBesideTheStreamPlays(isLive: Bool) async throws {
+            try await withTemporaryDirectory { directory in
+                let file = directory.file("beside.mp4")
+                let ended = try await GstBridge.run(
+                    capture: "\(Self.source(isLive: isLive, frames: 30)) ! appsink "
+                        + "\(Self.source(isLive: isLive)) ! \(Self.encoder) ! h264parse ! mp4mux ! "
+                        + "filesink location=\(file)",
+                    outputs: ["fakesink"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(try ended.report.ended == "eos")
+                #expect(try await MediaProbe(of: file).video?.frames ?? 0 > 0)
+            }
+        }
+
+        /// A stream of a file that is longer than those that are captured is recorded to its end.
+        @Test func aLongerStreamOfTheFileIsRecordedToItsEnd() async throws {
+            try await withTemporaryDirectory { directory in
+                let film = directory.file("film.mkv")
+                try await Tool.check(
+                    "gst-launch-1.0",
+                    [
+                        "-q", "videotestsrc", "num-buffers=10", "!",
+                        "video/x-raw,width=64,height=48,framerate=30/1", "!", "vp8enc", "!", "mux.",
+                        "audiotestsrc", "num-buffers=430", "!", "opusenc", "!", "mux.",
+                        "matroskamux", "name=mux", "!", "filesink", "location=\(film)",
+                    ])
+                let sound = directory.file("sound.wav")
+                let ended = try await GstBridge.run(
+                    capture:
+                        "filesrc location=\(film) ! matroskademux name=d d. ! queue ! vp8dec ! "
+                        + "appsink d. ! queue ! opusdec ! audioconvert ! wavenc ! "
+                        + "filesink location=\(sound)",
+                    outputs: ["fakesink"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                // 430 × 1024 samples at 48 kHz; pictures are a third of a second.
+                let seconds = try #require(try await MediaProbe(of: sound).duration)
+                #expect(seconds > 9.1)
+            }
+        }
+
+        @Test func aSinkThatDoesNotGetItsEndIsAFailure() async throws {
+            // Its clock is an hour behind: what it has to show is not due before.
+            let ended = try await GstBridge.run(
+                capture: "\(Self.source(isLive: true)) ! tee name=t t. ! queue ! "
+                    + "fakesink name=late sync=true ts-offset=3600000000000 t. ! queue ! appsink",
+                outputs: ["fakesink"], ["--frames", "10"])
+            #expect(ended.status == 1)
+            #expect(ended.errors.contains("\"late\" of the capture was not finished"))
+        }
+
+        /// A sender that is still to come: there is nothing to be completed, and nothing to wait for.
+        @Test func aCaptureThatHasGivenNothingYetIsNoFailure() async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await GstBridge.start(
+                    capture: "udpsrc port=\(try FreePort.udp()) ! tsdemux ! h264parse ! tee name=t "
+                        + "t. ! queue ! mp4mux ! filesink location=\(directory.file("own.mp4")) "
+                        + "t. ! queue ! avdec_h264 ! appsink",
+                    outputs: ["fakesink"], ["--progress", "always"]
+                ) { child in
+                    try await child.waitForErrors(to: "say that it runs") { $0.contains(" fps ") }
+                    child.send(signal: SIGINT)
+                    return Ended(try await child.end())
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(ended.errors.contains("the stream video had given nothing yet"))
+            }
+        }
+
+        /// The same for what an output adds to the frames from sources of its own.
+        @Test func anOutputWithASourceOfItsOwnIsCompleted() async throws {
+            try await withTemporaryDirectory { directory in
+                let file = directory.file("mixed.mp4")
+                let ended = try await GstBridge.run(
+                    capture: Self.source(isLive: false, frames: 40),
+                    outputs: [
+                        "compositor name=c ! videoconvert ! \(Self.encoder) ! h264parse ! mp4mux ! "
+                            + "filesink location=\(file) videotestsrc pattern=ball ! c. appsrc ! c."
+                    ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(try await MediaProbe(of: file).video?.frames ?? 0 >= 40)
+            }
+        }
+
+        /// One of two files of an output fails: the other is complete.
+        @Test func whatIsLeftOfAnOutputThatFailedIsCompleted() async throws {
+            try await withTemporaryDirectory { directory in
+                let file = directory.file("left.mp4")
+                let ended = try await GstBridge.run(
+                    capture: Self.source(isLive: false, frames: 200),
+                    outputs: [
+                        "tee name=t t. ! queue ! \(Self.encoder) ! h264parse ! mp4mux ! "
+                            + "filesink location=\(file) "
+                            + "t. ! queue ! identity error-after=50 ! fakesink"
+                    ])
+                #expect(ended.status == 1)
+                #expect(try await MediaProbe(of: file).video?.frames ?? 0 >= 40)
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension CommandTests {
+    /// The process ends when its pipelines are freed: libraries that are taken down while one of them is in
+    /// use crash.
+    @Suite(.hangGuard) struct ProcessEndTests {
+        /// Pipelines that were freed before the end of the process, as GStreamer's log has it.
+        private func freed(_ arguments: [String]) async throws -> (Int, Ended) {
+            let ended = try await GstBridge.run(
+                arguments,
+                environment: ["GST_DEBUG": "GST_REFCOUNTING:4", "GST_DEBUG_NO_COLOR": "1"])
+            let names = ended.errors.split(separator: "\n").filter {
+                $0.contains("<pipeline") && $0.hasSuffix("finalize parent")
+            }
+            return (names.count, ended)
+        }
+
+        private static let capture = ["--capture", "videotestsrc num-buffers=2"]
+
+        @Test(arguments: 1...3) func everyPipelineIsFreedBefore(outputs: Int) async throws {
+            let (freed, ended) = try await freed(
+                ["run"] + Self.capture
+                    + (0..<outputs).flatMap { _ in ["--output", "videoconvert ! fakesink"] })
+            #expect(ended.status == 0)
+            #expect(freed == 1 + outputs)
+        }
+
+        @Test func aFailureWaitsForThemToo() async throws {
+            let (freed, ended) = try await freed(
+                ["run"] + Self.capture + ["--output", "identity error-after=1 ! fakesink"])
+            #expect(ended.status == 1)
+            #expect(freed == 2)
+        }
+
+        @Test func aBridgeThatCannotBeMadeWaitsForWhatWasMade() async throws {
+            let (freed, ended) = try await freed(
+                ["run"] + Self.capture + ["--output", "fakesink", "--output", "nosuchelement"])
+            #expect(ended.status == 1)
+            #expect(freed >= 2)
+        }
+
+        @Test func soDoesAPicture() async throws {
+            try await withTemporaryDirectory { directory in
+                let (freed, ended) = try await freed(
+                    ["snapshot"] + Self.capture + [directory.file("picture.png")])
+                #expect(ended.status == 0)
+                // The capture, and what writes the picture.
+                #expect(freed == 2)
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension CommandTests {
+    /// `gst-bridge record`: every ending leaves a file that plays.
+    @Suite(.hangGuard) struct RecordTests {
+        private static let picture =
+            "! video/x-raw,format=I420,width=160,height=120,framerate=30/1 ! appsink name=video"
+        private static let sound = "! audio/x-raw,rate=48000,channels=2 ! appsink name=audio"
+        private static let live =
+            "videotestsrc is-live=true \(picture) audiotestsrc is-live=true samplesperbuffer=480 \(sound)"
+
+        private static func film(frames: Int) -> String {
+            "videotestsrc num-buffers=\(frames) \(picture) "
+                + "audiotestsrc samplesperbuffer=1600 num-buffers=\(frames) \(sound)"
+        }
+
+        /// What the report of a recording adds.
+        private struct Recorded: Decodable {
+            struct File: Decodable {
+                var path: String
+                var frames: Int
+                var seconds: Double
+                var bytes: Int
+            }
+            var files: [File]
+            var encoders: [String: String]
+
+            init(_ ended: Ended) throws {
+                let line = try #require(ended.output.split(separator: "\n").last, "\(ended.errors)")
+                self = try JSONDecoder().decode(Self.self, from: Data(line.utf8))
+            }
+        }
+
+        @Test(arguments: ["mkv", "mp4", "webm", "ts"])
+        func aFilmIsRecordedToTheFrame(ending: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("out.\(ending)")
+                let ended = try await GstBridge.run([
+                    "record", "--capture", Self.film(frames: 60), path, "--report", "json",
+                ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                let report = try ended.report
+                #expect(report.ended == "eos" && report.outputs["recording"]?.frames == 60)
+                #expect(report.outputs["recording"]?.dropped == 0)
+                let recorded = try Recorded(ended)
+                #expect(recorded.files.map(\.path) == [path] && recorded.files[0].frames == 60)
+                #expect(recorded.encoders["video"] == (ending == "webm" ? "vp8enc" : "x264enc"))
+                let probe = try await MediaProbe(of: path)
+                #expect(probe.video?.frames == 60 && probe.audio?.channels == 2)
+                #expect(try await MediaProbe.audioSamples(of: path) >= 96_000)
+            }
+        }
+
+        @Test func aSignalSavesTheLastSecondsAndTheRunGoesOn() async throws {
+            struct Replays: Decodable {
+                var replays: [Recorded.File]
+            }
+            try await withTemporaryDirectory { directory in
+                let (path, raw) = (directory.file("out.mkv"), directory.file("raw"))
+                #expect(mkfifo(raw, 0o600) == 0)
+                let ended = try await withChildProcess(
+                    Tool.gstBridge,
+                    [
+                        "record", "--replay", "1s", "--capture", Self.live, path, "--report",
+                        "json",
+                        "--output", "appsrc name=video ! filesink location=\(raw)",
+                    ]
+                ) { child in
+                    // Reads 45 frames, says so, and reads on.
+                    let reader = try ChildProcess(
+                        "sh",
+                        [
+                            "-c",
+                            """
+                            { dd of=/dev/null bs=28800 count=45 iflag=fullblock; echo enough; \
+                            cat >/dev/null; } <"$0"
+                            """, raw,
+                        ])
+                    defer { reader.send(signal: SIGKILL) }
+                    try await reader.waitForOutput("enough")
+                    for number in 0..<3 {
+                        child.send(signal: SIGUSR1)
+                        try await child.waitForErrors(to: "save replay \(number)") {
+                            $0.contains("saved \(directory.file("out-0000\(number).mkv"))")
+                        }
+                    }
+                    return try await child.stop()
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                let line = try #require(ended.output.split(separator: "\n").last)
+                let replays = try JSONDecoder().decode(Replays.self, from: Data(line.utf8)).replays
+                #expect(replays.count == 3)
+                for replay in replays {
+                    let probe = try await MediaProbe(of: replay.path)
+                    #expect(probe.video?.frames == replay.frames && probe.audio?.channels == 2)
+                    #expect(replay.seconds >= 0.9 && replay.seconds < 10)
+                }
+                #expect(!FileManager.default.fileExists(atPath: path))
+            }
+        }
+
+        @Test(arguments: [SIGINT, SIGTERM], ["mkv", "mp4", "webm", "ts"])
+        func aSignalCompletesTheFile(signal: Int32, ending: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("out.\(ending)")
+                let ended = try await withChildProcess(
+                    Tool.gstBridge,
+                    [
+                        "record", "--capture", Self.live, path, "--report", "json", "--progress",
+                        "always",
+                    ], environment: ["DISPLAY": ""]
+                ) { child in
+                    try await child.waitForErrors(to: "record") { $0.contains(" fps ") }
+                    child.send(signal: signal)
+                    return Ended(try await child.end())
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                let report = try ended.report
+                #expect(report.ended == "interrupt")
+                let frames = try #require(report.outputs["recording"]?.frames)
+                #expect(frames > 0)
+                #expect(try await MediaProbe(of: path).video?.frames == frames)
+            }
+        }
+
+        @Test func aCaptureThatFailsLeavesACompleteFileAndAFailure() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("out.mp4")
+                let ended = try await GstBridge.run([
+                    "record", "--capture",
+                    "videotestsrc ! video/x-raw,width=160,height=120 ! identity error-after=31",
+                    path, "--report", "json",
+                ])
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("Failed after iterations as requested"))
+                #expect(try ended.report.ended == "error")
+                #expect(try ended.report.outputs["recording"]?.frames == 30)
+                #expect(try await MediaProbe(of: path).video?.frames == 30)
+            }
+        }
+
+        @Test func segmentsAreCutByTimeAndTheNewestAreKept() async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await GstBridge.run([
+                    "record", "--capture", Self.film(frames: 150), directory.file("out.mkv"),
+                    "--segment", "1s", "--keep", "2", "--report", "json",
+                ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(directory.contents == ["out-00003.mkv", "out-00004.mkv"])
+                #expect(try Recorded(ended).files.map(\.frames) == [30, 30])
+                #expect(try ended.report.outputs["recording"]?.frames == 150)
+            }
+        }
+
+        @Test func aPipelineFileIsRecordedBesideItsOutputs() async throws {
+            try await withTemporaryDirectory { directory in
+                let file = try directory.write(
+                    """
+                    about: a test
+                    variables:
+                      frames: {default: 45, meaning: how many}
+                    capture: |
+                      videotestsrc num-buffers=${frames} ! video/x-raw,width=160,height=120
+                    outputs:
+                      preview: |
+                        fakesink
+                    """, to: "capture.yaml")
+                let path = directory.file("out.mkv")
+                let ended = try await GstBridge.run([
+                    "record", file, path, "--set", "frames=20", "--video", "mjpeg", "--report",
+                    "json",
+                ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                let report = try ended.report
+                #expect(report.outputs["preview"]?.frames == 20)
+                #expect(report.outputs["recording"]?.frames == 20)
+                #expect(try await MediaProbe(of: path).video?.codec == "mjpeg")
+            }
+        }
+
+        @Test func aRecordingThatCannotBeMadeHarmsNoFileAndSaysWhy() async throws {
+            try await withTemporaryDirectory { directory in
+                let there = try directory.write("precious", to: "out.mkv")
+                let missing = try await GstBridge.run([
+                    "record", "--capture", "filesrc location=/nowhere.mp4 ! decodebin", there,
+                ])
+                #expect(missing.status == 1 && missing.errors.contains("/nowhere.mp4"))
+                #expect(try String(contentsOfFile: there, encoding: .utf8) == "precious")
+
+                for (arguments, words) in [
+                    (["/nowhere/out.mkv"], "no directory"), (["out.avi"], ".mkv, .mp4"),
+                    ([directory.file("a.webm"), "--video", "h264"], "webm does not hold h264"),
+                ] {
+                    let ended = try await GstBridge.run(
+                        ["record", "--capture", "videotestsrc num-buffers=5"] + arguments)
+                    #expect(ended.status == 1 && ended.errors.contains(words), "\(ended.errors)")
+                }
+            }
+        }
+
+        @Test(arguments: [
+            ["record"], ["record", "a.mkv", "--keep", "3"], ["record", "a.yaml", "b.mkv", "c.mkv"],
+            ["record", "a.mkv", "--video", "theora"], ["record", "a.mkv", "--bitrate", "fast"],
+            ["record", "a.mkv", "--set", "a=b"], ["record", "a.mkv", "--segment", "0s"],
+        ])
+        func wrongUsageExits64(arguments: [String]) async throws {
+            #expect(try await GstBridge.run(arguments).status == 64)
+        }
+    }
+}

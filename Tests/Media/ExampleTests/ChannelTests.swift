@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension ExampleTests {
+    /// Two engines in a channel.
+    @Suite(.hangGuard) struct ChannelTests {
+        @Test func eachSeesEveryFrameOfTheOthersFilm() async throws {
+            try await withTemporaryDirectory { directory in
+                var clip = Clip()
+                clip.frames = 30
+                let made = try await clip.make(at: directory.file("film.mkv"))
+                let expected = try await RawFilm(
+                    of: "filesrc location=\(made) ! decodebin", in: directory)
+                #expect(expected.frames == 30)
+                let film = directory.file("the film.mkv")
+                try FileManager.default.moveItem(atPath: made, toPath: film)
+                let (anna, otto) = (directory.file("anna.yuv"), directory.file("otto.yuv"))
+                let said = try await Example.run("call", film, anna, otto)
+                #expect(said.contains("30 frames of the other, seen by anna"))
+                for path in [anna, otto] { #expect(try RawFilm(path).bytes == expected.bytes) }
+            }
+        }
+
+        @Test func aSnapshotOfOneselfAndOneOfTheOther() async throws {
+            try await withTemporaryDirectory { directory in
+                let (local, remote) = (directory.file("me 100%.png"), directory.file("other.jpg"))
+                try await Example.run(
+                    "snapshot", "--mine", Example.camera("red"), "--theirs",
+                    Example.camera("blue", "width=160,height=120"), local, remote)
+                let (mine, theirs) = (
+                    try await MediaProbe(of: local).video, try await MediaProbe(of: remote).video
+                )
+                #expect(mine?.codec == "png" && mine?.width == 320 && mine?.height == 240)
+                #expect(theirs?.codec == "mjpeg" && theirs?.width == 160 && theirs?.height == 120)
+                #expect(try await MediaProbe.colour(of: local).red > 200)
+                #expect(try await MediaProbe.colour(of: remote).blue > 200)
+            }
+        }
+
+        @Test func aFilmThatIsNotThereIsTold() async throws {
+            try await withTemporaryDirectory { directory in
+                let result = try await Example.fail(
+                    "call", "/no/film.mp4", directory.file("a.mkv"), directory.file("b.mkv"))
+                #expect(result.status == 1)
+                #expect(result.errors.contains("/no/film.mp4"))
+            }
+        }
+    }
+
+    /// What all of them have in common.
+    @Suite(.hangGuard) struct UsageTests {
+        @Test func aBadStringIsToldInGStreamersWords() async throws {
+            let result = try await Example.fail(
+                "black-and-white", "--capture", "nosuchsrc", "/tmp/never.mkv")
+            #expect(result.status == 1)
+            #expect(result.errors.contains("nosuchsrc"))
+        }
+
+        @Test func aFileThatCannotBeWrittenIsTold() async throws {
+            let result = try await Example.fail("noise", "/no/such/place.mkv")
+            #expect(result.status == 1)
+            #expect(result.errors.contains("/no/such/place.mkv"))
+        }
+
+        @Test func anotherEndingIsWrongUsage() async throws {
+            let result = try await Example.fail("noise", "noise.gif")
+            #expect(result.status == 64)
+            #expect(result.errors.contains(".mkv, .yuv, .png or .jpg"))
+        }
+    }
+}

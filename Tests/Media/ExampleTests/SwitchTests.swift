@@ -1,0 +1,106 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension ExampleTests {
+    /// One source after another, in one recording.
+    @Suite(.hangGuard) struct SwitchTests {
+        @Test func twoCamerasInTurnAreOneFilmWithoutABlackFrame() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("cameras.mkv")
+                try await Example.run(
+                    "camera-switch", "--front", Example.camera("white"), "--back",
+                    Example.camera("smpte"), "--seconds", "0.4", "--switches", "3", path)
+                let luma = try await MediaProbe.meanLuma(of: path)
+                #expect(try #require(luma.min()) > 60, "a black frame")
+                #expect(Self.turns(of: luma.map { $0 > 200 }) == [true, false, true, false])
+                let times = try await MediaProbe.videoTimes(of: path)
+                #expect(times.count == luma.count)
+                #expect(times == times.sorted() && times.first == 0)
+            }
+        }
+
+        @Test func camerasOfDifferentFrameRatesAreOneFilm() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("cameras.mkv")
+                try await Example.run(
+                    "camera-switch", "--front", Example.camera("white"), "--back",
+                    Example.camera("smpte").replacing("=30/1", with: "=15/1"), "--seconds", "0.4",
+                    "--switches", "3", path)
+                let luma = try await MediaProbe.meanLuma(of: path)
+                #expect(Self.turns(of: luma.map { $0 > 200 }) == [true, false, true, false])
+                let times = try await MediaProbe.videoTimes(of: path)
+                #expect(times.count == luma.count && times == times.sorted())
+            }
+        }
+
+        @Test func theTraceIsTheOneInTheArticle() async throws {
+            let article = try Repository.text(
+                "Sources/MediaBridge/MediaBridge.docc/StateMachine.md")
+            let shown = try #require(
+                article.components(separatedBy: "--trace out.mkv` prints:\n\n```\n").dropFirst()
+                    .first?.components(separatedBy: "```").first)
+            try await withTemporaryDirectory { directory in
+                let said = try await Example.run(
+                    "camera-switch", "--switches", "1", "--trace", "--seconds", "0.2",
+                    directory.file("out.mkv"))
+                #expect(said.hasSuffix("out.mkv\n" + shown))
+            }
+        }
+
+        @Test func fileScreenAndCameraKeepTheSizeOfTheFirstPicture() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("three.mkv")
+                try await Example.run(
+                    "file-screen-camera", "--file", Example.film("white"), "--screen",
+                    Example.camera("red", "width=640,height=480"), "--camera",
+                    Example.camera("blue", "width=160,height=120"), "--seconds",
+                    "0.4", path)
+                let video = try await MediaProbe(of: path).video
+                #expect(video?.width == 320 && video?.height == 240)
+                let kinds = try await MediaProbe.meanLuma(of: path).map { luma in
+                    luma > 200 ? "file" : luma > 60 ? "screen" : "camera"
+                }
+                #expect(Self.turns(of: kinds) == ["file", "screen", "camera"])
+            }
+        }
+
+        @Test func aSourceThatDoesNotStartIsToldAndWhatWasRecordedIsKept() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("two.mkv")
+                let result = try await Example.fail(
+                    "file-screen-camera", "--camera", "filesrc location=/no/camera ! decodebin",
+                    "--seconds", "0.4", path)
+                #expect(result.status == 1)
+                #expect(result.errors.contains("/no/camera"))
+                #expect(try await MediaProbe(of: path).video?.frames ?? 0 > 0)
+            }
+        }
+
+        @Test(arguments: [SIGINT, SIGTERM])
+        func aSignalCompletesTheRecording(signal: Int32) async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("three.mkv")
+                try await withChildProcess(
+                    Example.program, ["file-screen-camera", "--seconds", "1", path],
+                    environment: Example.noDisplay
+                ) { child in
+                    try await child.waitForErrors(to: "show the screen") {
+                        $0.contains("the screen")
+                    }
+                    child.send(signal: signal)
+                    let result = try await child.end()
+                    #expect(result.status == 0, "\(result.errors)")
+                    let frames = try #require(try await MediaProbe(of: path).video?.frames)
+                    #expect(result.output.hasPrefix("\(frames) frames"))
+                    #expect(!result.errors.contains("the camera"))
+                }
+            }
+        }
+
+        /// What follows what.
+        private static func turns<Kind: Equatable>(of kinds: [Kind]) -> [Kind] {
+            kinds.indices.filter { $0 == 0 || kinds[$0] != kinds[$0 - 1] }.map { kinds[$0] }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import TestSupport
+import Testing
+
+/// What recordings promise, tried once each; `make faults` tries everything, and sixteen times where
+/// chance has a say.
+@Suite(
+    .hangGuard, .enabled(if: !Sanitizer.isActive, "it measures losses"))
+struct FaultTests {
+    @Test(arguments: [
+        "kill-mkv", "kill-mp4", "kill-webm", "kill-ts", "kill-mkv-copy", "kill-mp4-copy",
+        "kill-webm-copy", "kill-ts-copy", "endings-mkv-copy", "disk-nearly-full-mkv",
+        "disk-nearly-full-mp4-copy", "disk-full-ts-copy", "size-limit", "size-limit-copy",
+        "fifo-stalled", "fifo-waiting", "fifo-waiting-copy", "format-change", "rate-change",
+        "disk-too-full", "pre-roll-alone", "disk-ring", "sound-back-copy", "camera-lost-copy",
+    ])
+    func whatARecordingPromisesIsKept(promise: String) async throws {
+        let result = try await Tool.run(
+            Tool.built("FaultSuite"), ["--quick", "--only", promise])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+
+    @Test func aPromiseThatNobodyKnowsIsAWrongUse() async throws {
+        let result = try await Tool.run(Tool.built("FaultSuite"), ["--only", "none"])
+        #expect(result.status == 64)
+    }
+}

@@ -1,0 +1,98 @@
+import GStreamerKit
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.hangGuard) struct AppSinkTests {
+    @Test func onlyAnAppsinkIsOne() throws {
+        let pipeline = try Pipeline(
+            parsing: "videotestsrc name=v ! appsink name=a appsrc name=s ! fakesink")
+        #expect(pipeline.appSinks.keys.sorted() == ["a"])
+        #expect(pipeline.appSources.keys.sorted() == ["s"])
+        let source = try #require(pipeline.element(named: "v"))
+        #expect(AppSink(source) == nil && AppSource(source) == nil)
+        #expect(pipeline.element(named: "nobody") == nil)
+    }
+
+    @Test func aBoundThatTheStringSetsIsKept() throws {
+        let pipeline = try Pipeline(
+            parsing: "fakesrc ! appsink name=a max-buffers=7 fakesrc ! appsink name=b")
+        let (a, b) = (try #require(pipeline.appSinks["a"]), try #require(pipeline.appSinks["b"]))
+        a.configure(depth: 3, isPaced: true)
+        b.configure(depth: 3, isPaced: false)
+        #expect(a.depth == 7 && b.depth == 3)
+        #expect(a.element.bool("sync") && !b.element.bool("sync"))
+        b.deepen(to: 2)
+        #expect(b.depth == 3)
+        b.deepen(to: 9)
+        #expect(b.depth == 9)
+        #expect(!b.dropsOldest)
+        b.dropsOldest = true
+        #expect(b.dropsOldest)
+    }
+
+    @Test func aPacedFileLosesNothingAndEnds() async throws {
+        let pipeline = try Pipeline(
+            parsing:
+                "videotestsrc num-buffers=50 ! video/x-raw,width=16,height=16,framerate=25/1 ! appsink name=a"
+        )
+        let sink = try #require(pipeline.appSinks["a"])
+        sink.configure(depth: 2, isPaced: false)
+        defer { sink.forgetHandlers() }
+        let times = Mutex<[Int64]>([])
+        let (ends, ended) = AsyncStream<Void>.makeStream()
+        sink.setHandlers(
+            onSample: {
+                guard let sample = sink.tryPull(), let buffer = sample.buffer,
+                    buffer.presentationTime != nil, let running = sample.runningTime
+                else { return .error }
+                times.withLock { $0.append(running) }
+                return .ok
+            }, onEnd: { ended.finish() })
+        try await pipeline.setState(.playing)
+        for await _ in ends {}
+        #expect(sink.isEnded)
+        #expect(sink.isFed)
+        #expect(times.withLock { $0 } == (0..<50).map { Int64($0) * 40_000_000 })
+        try await pipeline.setState(.null)
+    }
+
+    @Test func whatTheHandlerSaysGoesUpstream() async throws {
+        let pipeline = try Pipeline(parsing: "videotestsrc ! appsink name=a")
+        let sink = try #require(pipeline.appSinks["a"])
+        sink.configure(depth: 2, isPaced: false)
+        defer { sink.forgetHandlers() }
+        sink.setHandlers(
+            onSample: {
+                _ = sink.tryPull()
+                return .endOfStream
+            }, onEnd: {})
+        // An endless source ends because its sink wants no more.
+        try await pipeline.playToTheEnd()
+        #expect(pipeline.hasEnded)
+    }
+
+    @Test func handlersAreLetGoOfWithThePipeline() async throws {
+        final class Token: Sendable {}
+        weak var held: Token?
+        do {
+            let token = Token()
+            held = token
+            let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=1 ! appsink name=a")
+            let sink = try #require(pipeline.appSinks["a"])
+            sink.setHandlers(
+                onSample: { [token] in
+                    _ = token; return .ok
+                }, onEnd: {})
+            sink.setHandlers(onSample: { .ok }, onEnd: {})
+        }
+        #expect(held == nil, "replaced handlers are let go of at once")
+    }
+
+    @Test func aBranchThatNothingReachesIsNotFed() throws {
+        let pipeline = try Pipeline(
+            parsing: "fakesrc ! queue ! appsink name=a identity ! appsink name=b")
+        #expect(try #require(pipeline.appSinks["a"]).isFed)
+        #expect(try #require(pipeline.appSinks["b"]).isFed == false)
+    }
+}

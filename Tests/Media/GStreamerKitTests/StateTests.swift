@@ -1,0 +1,148 @@
+import Foundation
+import GStreamerKit
+import TestSupport
+import Testing
+
+@Suite(.hangGuard) struct StateTests {
+    @Test func aPipelineGoesUpAndDownAsOftenAsAsked() async throws {
+        let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=2 ! fakesink sync=false")
+        for _ in 0..<20 { try await pipeline.playToTheEnd() }
+        #expect(pipeline.failure == nil)
+    }
+
+    @Test func aLivePipelineSaysThatItIsLive() async throws {
+        let pipeline = try Pipeline(parsing: "videotestsrc is-live=true ! fakesink")
+        guard case .live = try await pipeline.setState(.paused) else {
+            Issue.record("a live pipeline was not told as one")
+            return
+        }
+        try await pipeline.setState(.null)
+    }
+
+    @Test func aPipelineThatWaitsForDataIsUnderway() async throws {
+        let pipeline = try Pipeline(parsing: "appsrc ! fakesink")
+        guard case .underway = try await pipeline.setState(.playing) else {
+            Issue.record("a sink without data cannot be complete")
+            return
+        }
+        guard case .complete = try await pipeline.setState(.null) else {
+            Issue.record("NULL is always complete")
+            return
+        }
+    }
+
+    @Test func aMissingFileFailsAtOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("nothing-here.mkv")
+        let pipeline = try Pipeline(parsing: "filesrc name=src location=\(path) ! fakesink")
+        let error = await #expect(throws: PipelineError.self) {
+            try await pipeline.setState(.playing)
+        }
+        #expect(error?.code == .notFound)
+        #expect(error?.element?.hasSuffix("src") == true)
+        #expect(error?.description.contains(path) == true)
+        #expect(pipeline.failure?.code == .notFound)
+        try await pipeline.setState(.null)
+    }
+
+    @Test func aDirectoryThatIsNotThereFailsForASinkToo() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("no/such/directory/out.bin")
+        let pipeline = try Pipeline(parsing: "videotestsrc ! filesink location=\(path)")
+        let error = await #expect(throws: PipelineError.self) {
+            try await pipeline.setState(.playing)
+        }
+        #expect(error?.code == .resourceFailed || error?.code == .notFound)
+        try await pipeline.setState(.null)
+    }
+
+    /// A pipeline that opens a fifo without a writer, which blocks for ever.
+    private func stuckPipeline(_ fifo: String) throws -> Pipeline {
+        try #require(mkfifo(fifo, 0o600) == 0)
+        return try Pipeline(parsing: "filesrc location=\(fifo) ! fakesink")
+    }
+
+    /// Opens the other end, which waits for the reader, and lets it read an end.
+    private func release(_ fifo: String) async {
+        await onAThreadOfItsOwn {
+            let descriptor = open(fifo, O_WRONLY)
+            if descriptor >= 0 { close(descriptor) }
+        }
+    }
+
+    @Test func aStateChangeThatNeverReturnsExceedsItsDeadline() async throws {
+        let directory = try TemporaryDirectory()
+        let fifo = directory.file("fifo")
+        let pipeline = try stuckPipeline(fifo)
+        let error = await #expect(throws: PipelineError.self) {
+            try await pipeline.setState(.playing, deadline: .milliseconds(100))
+        }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(error?.message.contains("playing") == true)
+        // What comes after it waits behind it, and is told the same way.
+        let second = await #expect(throws: PipelineError.self) {
+            try await pipeline.setState(.null, deadline: .milliseconds(100))
+        }
+        #expect(second?.code == .deadlineExceeded)
+        await release(fifo)
+        try await pipeline.setState(.null)
+    }
+
+    @Test func theBlockingCallHasTheSameDeadline() async throws {
+        let directory = try TemporaryDirectory()
+        let fifo = directory.file("fifo")
+        let pipeline = try stuckPipeline(fifo)
+        let code = await onAThreadOfItsOwn { () -> PipelineError.Code? in
+            do {
+                try pipeline.setStateAndWait(.paused, deadline: .milliseconds(100))
+                return nil
+            } catch {
+                return (error as? PipelineError)?.code
+            }
+        }
+        #expect(code == .deadlineExceeded)
+        await release(fifo)
+        try await pipeline.setState(.null)
+    }
+
+    @Test func aStuckPipelineCanBeLetGoOf() async throws {
+        let directory = try TemporaryDirectory()
+        let fifo = directory.file("fifo")
+        do {
+            let pipeline = try stuckPipeline(fifo)
+            await #expect(throws: PipelineError.self) {
+                try await pipeline.setState(.playing, deadline: .milliseconds(100))
+            }
+        }
+        await release(fifo)
+    }
+
+    @Test func aRequestedStateComesByItself() async throws {
+        let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=2 ! fakesink sync=false")
+        let messages = pipeline.messages
+        pipeline.requestState(.playing)
+        #expect(await messages.collect { $0.isEnd }.last?.isEnd == true)
+        try await pipeline.setState(.null)
+    }
+
+    /// An appsink that is full, or at its end, holds a lock that the change needs: it must not get there
+    /// first. The window is a few microseconds wide, so many try.
+    @Test(arguments: ["", "max-buffers=1"])
+    func noSinkThatNobodyReadsHoldsUpTheChangeToPlaying(bound: String) async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<50 {
+                        await #expect(throws: Never.self) {
+                            let pipeline = try Pipeline(
+                                parsing: "audiotestsrc num-buffers=3 samplesperbuffer=1 ! "
+                                    + "appsink name=out async=false sync=false \(bound)")
+                            try await pipeline.setState(.playing)
+                            try await pipeline.setState(.null)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import GStreamerKit
+import TestSupport
+import Testing
+
+/// A syntax error says where it is.
+@Suite(.hangGuard) struct SyntaxFaultTests {
+    @Test(arguments: [
+        ("videotestsrc ! ! fakesink", "at \"! ! fakesink\"", "one ! out"),
+        ("videotestsrc ! video/x-raw ! ! fakesink", "at \"! video/x-raw ! …\"", "one ! out"),
+        ("videotestsrc !", "at \"videotestsrc !\"", "no element behind it"),
+        ("fakesrc ! identity ! fakesink !", "at \"identity ! fakesink !\"", "no element behind"),
+        ("fakesrc ! num-buffers=3 ! fakesink", "at \"num-buffers=3 ! fakesink\"", "no element"),
+        (
+            "num-buffers=3 fakesrc ! fakesink", "at \"num-buffers=3 fakesrc ! fakesink\"",
+            "no element"
+        ),
+        ("fakesrc ! = ! fakesink", "at \"= ! fakesink\"", "no \"=\" here"),
+        ("fakesrc ! \"identity ! fakesink", "at '\"identity ! fakesink'", "quote"),
+        ("fakesrc ! ( identity ! fakesink", "at \"( identity ! fakesink\"", "never closed"),
+        ("fakesrc ! bin.( identity ! fakesink", "at \"bin.( identity ! fakesink\"", "never closed"),
+        ("fakesrc ! identity ) ! fakesink", "at \") ! fakesink\"", "no ( opens"),
+        ("fakesrc ! ( identity ! ) ! fakesink", "at \") ! fakesink\"", "no element"),
+        (
+            "fakesrc ! tee name=t ! t. ! identity ! fakesink", "at \"! identity ! fakesink\"",
+            "chain that has ended"
+        ),
+        ("fakesrc , identity ! fakesink", "at \", identity ! fakesink\"", "comma"),
+        ("fakesrc ! % ! fakesink", "at \"% ! fakesink\"", "no \"%\" here"),
+        ("!!", "at \"!!\"", "nothing in front"),
+    ])
+    func whereItIsAndWhatIsTold(text: String, place: String, words: String) {
+        let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: text) }
+        #expect(error?.code == .syntax, "\(error!)")
+        #expect(error?.message.contains("syntax error \(place): ") == true, "\(error!)")
+        #expect(error?.description.contains(words) == true, "\(error!)")
+    }
+
+    /// Whatever words a string is made of: where GStreamer says no more than "syntax error", the place is
+    /// found.
+    @Test(arguments: 0..<24) func everySyntaxErrorHasAPlace(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let words = [
+            "fakesrc", "identity", "fakesink", "tee", "name=a", "silent=true", "!", "!", "!", ":",
+            "a.", "a.src", ".src", "(", ")", "bin.(", "bin.", ",", "video/x-raw,width=3", "=", "%",
+            "file:///a", "\"", "'video/x-raw'", ";", ".", "@preset=x",
+        ]
+        for _ in 0..<60 {
+            let text = (0..<Int.random(in: 1...9, using: &generator))
+                .map { _ in words.randomElement(using: &generator)! }.joined(separator: " ")
+            do {
+                _ = try Pipeline(parsing: text)
+            } catch {
+                let isPlain = error.domain == "gst_parse_error" && error.domainCode == 0
+                guard isPlain, !error.message.contains("unexpected") else { continue }
+                #expect(
+                    error.message.contains("syntax error at "), "seed \(seed): \(text): \(error)")
+            }
+        }
+    }
+}

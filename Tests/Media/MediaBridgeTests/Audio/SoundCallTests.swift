@@ -1,0 +1,144 @@
+import Foundation
+import MediaBridge
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.hangGuard)
+struct SoundCallTests {
+    private func makeEngine(_ network: LoopbackNetwork) -> MediaEngine {
+        var configuration = MediaEngine.Configuration()
+        configuration.hasVideo = false
+        return MediaEngine(configuration: configuration, transport: network)
+    }
+
+    @Test func tonesOfTwoUsersOfAnyFormatAreHeardInTheMix() async throws {
+        let network = LoopbackNetwork()
+        let listener = makeEngine(network)
+        let sink = Listener(samples: 48000)
+        try await listener.setPlaybackAudioSink(sink)
+        try await listener.joinChannel("room", userID: "listener")
+        var callers: [MediaEngine] = []
+        for (name, tone) in [
+            ("low", "freq=441 ! audio/x-raw,format=S16LE,rate=16000,channels=1"),
+            ("high", "freq=1764 ! audio/x-raw,format=F32LE,rate=44100,channels=2"),
+        ] {
+            let engine = makeEngine(network)
+            try await engine.setAudioSource(
+                PipelineAudioSource("audiotestsrc is-live=true volume=0.3 \(tone)"))
+            try await engine.joinChannel("room", userID: UserID(name))
+            callers.append(engine)
+        }
+        await sink.hasEnough.wait()
+        let samples = sink.samples
+        for (frequency, isThere) in [(441.0, true), (1764, true), (1000, false)] {
+            let power = goertzel(samples, frequency, rate: 48000)
+            #expect((power > 0.1) == isThere, "\(frequency) Hz: \(power)")
+        }
+        let statistics = await listener.statistics
+        #expect(statistics.remoteAudio.count == 2)
+        #expect(statistics.remoteAudio["low"]?.format?.sampleRate == 16000)
+        for engine in callers + [listener] { await engine.shutDown() }
+    }
+
+    @Test func aFilmGoesThroughTheEngineIntoAFileInOneTime() async throws {
+        try await withTemporaryDirectory { directory in
+            var clip = Clip()
+            (clip.frames, clip.width, clip.height) = (20, 64, 48)
+            let path = try await clip.make(at: directory.file("in.mkv"))
+            let out = directory.file("out.mkv")
+            var configuration = MediaEngine.Configuration()
+            configuration.pace = .asFastAsPossible
+            let engine = MediaEngine(configuration: configuration)
+            let events = engine.events
+            let film = try PipelineVideoSource(
+                "filesrc location=\(path) ! decodebin name=d d. ! queue ! videoconvert ! "
+                    + "appsink name=video d. ! queue ! audioconvert ! appsink name=audio")
+            let recording = try PipelineVideoSink(
+                "appsrc name=video ! videoconvert ! x264enc tune=zerolatency "
+                    + "speed-preset=ultrafast ! mux. "
+                    + "appsrc name=audio ! audioconvert ! audioresample ! avenc_aac ! mux. "
+                    + "matroskamux name=mux ! filesink location=\(out)")
+            try await engine.setVideoSource(film)
+            try await engine.setAudioSource(film.audio)
+            try await engine.setLocalVideoRenderer(recording)
+            try await engine.setLocalAudioSink(recording.audio)
+            try await engine.startPreview()
+            var ends = 0
+            for await event in events {
+                switch event {
+                case .sourceEnded, .audioSourceEnded: ends += 1
+                case .sourceFailed(_, let error), .audioSourceFailed(let error),
+                    .rendererFailed(_, let error), .audioSinkFailed(_, let error):
+                    Issue.record(error)
+                default: break
+                }
+                if ends == 2 { break }
+            }
+            try await engine.stopPreview()
+            let statistics = await engine.statistics
+            #expect(statistics.localAudio?.corrections == AudioContinuity.Counts())
+            await engine.shutDown()
+            await expectBalanced(engine)
+            let probe = try await MediaProbe(of: out)
+            #expect(probe.video?.frames == 20)
+            let samples = try await MediaProbe.audioSamples(of: out)
+            #expect(abs(samples - clip.samples) < 2500)
+        }
+    }
+
+    @Test func aMachineWithoutASoundCardSaysSo() async throws {
+        guard try Device.list(klass: "Audio/Source").isEmpty else { return }
+        let engine = makeEngine(LoopbackNetwork())
+        let events = engine.events
+        try await engine.enableAudio()
+        try await engine.startPreview()
+        var failure: EngineError?
+        for await event in events {
+            guard case .audioSourceFailed(let error) = event else { continue }
+            failure = error
+            break
+        }
+        #expect(failure?.code == .sourceNotInitialized)
+        #expect((failure?.underlying as? PipelineError)?.code == .notFound)
+        let speakers = #expect(throws: PipelineError.self) { try DefaultAudio.speakers() }
+        #expect(speakers?.code == .notFound)
+        await engine.shutDown()
+        await expectBalanced(engine)
+    }
+
+    /// How much of a tone is in the samples, from 0 to 1.
+    private func goertzel(_ samples: [Float], _ frequency: Double, rate: Double) -> Double {
+        var (real, imaginary) = (0.0, 0.0)
+        for (index, sample) in samples.enumerated() {
+            let angle = 2 * Double.pi * frequency * Double(index) / rate
+            real += Double(sample) * cos(angle)
+            imaginary += Double(sample) * sin(angle)
+        }
+        return 2 * (real * real + imaginary * imaginary).squareRoot() / Double(samples.count)
+    }
+}
+
+/// Keeps so much of what is not silence.
+private final class Listener: AudioSink, Sendable {
+    private let heard = Mutex<[Float]>([])
+    private let wanted: Int
+    let hasEnough = Happening()
+
+    init(samples: Int) { wanted = samples }
+
+    func audioFormat() -> AudioConversion { AudioConversion(sampleFormat: .f32le, channels: 1) }
+
+    func render(_ frame: AudioFrame) throws {
+        let samples = try frame.channel(0, as: Float.self)
+        // Both callers are there: one alone stays below.
+        let isFull = heard.withLock { heard in
+            guard !heard.isEmpty || samples.contains(where: { abs($0) > 0.4 }) else { return false }
+            if heard.count < wanted { heard += samples }
+            return heard.count >= wanted
+        }
+        if isFull { hasEnough.happen() }
+    }
+
+    var samples: [Float] { heard.withLock { $0 } }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import MediaBridge
+import TestSupport
+import Testing
+
+/// What is seen and what is heard at one moment are at one time in a file, too.
+@Suite(.hangGuard) struct SyncTests {
+    @Test func flashAndBeepStayTogetherThroughTheEngine() async throws {
+        var configuration = MediaEngine.Configuration()
+        configuration.pace = .asFastAsPossible
+        let offsets = try await throughTheEngine(
+            try FlashAndBeep(seconds: 4), configuration)
+        #expect(offsets.count == 2)
+        #expect(offsets.allSatisfy { abs($0) <= 0.001 })
+    }
+
+    private func throughTheEngine(
+        _ source: FlashAndBeep, _ configuration: MediaEngine.Configuration
+    ) async throws -> [Double] {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            let file = try FlashAndBeep.recording(path)
+            let engine = MediaEngine(configuration: configuration)
+            let events = engine.events
+            try await engine.setVideoSource(source.pictures)
+            try await engine.setAudioSource(source.sound)
+            try await engine.setLocalVideoRenderer(file)
+            try await engine.setLocalAudioSink(file.audio)
+            try await engine.startPreview()
+            await end(of: events)
+            await engine.shutDown()
+            await expectBalanced(engine)
+            return try await FlashAndBeep.offsets(in: path)
+        }
+    }
+
+    private func end(of events: EngineEvents) async {
+        var ends = 0
+        for await event in events {
+            switch event {
+            case .sourceEnded, .audioSourceEnded: ends += 1
+            case .sourceFailed(_, let error), .audioSourceFailed(let error),
+                .rendererFailed(_, let error), .audioSinkFailed(_, let error):
+                Issue.record(error)
+                return
+            default: break
+            }
+            if ends == 2 { return }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import MediaBridge
+import Synchronization
+import TestSupport
+import Testing
+
+/// Every frame that came is written, dropped for a cause, or waits: at every place of a program.
+@Suite(.hangGuard)
+struct BalanceTests {
+    private static let tiny = "video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1"
+
+    @Test func anEngineKnowsWhatItsSinksQueueLetGoOf() async throws {
+        let engine = MediaEngine()
+        let events = engine.events
+        let sink = try PipelineVideoSink("identity sleep-time=100000 ! fakesink sync=false")
+        try await engine.setVideoSource(
+            PipelineVideoSource("videotestsrc is-live=true num-buffers=60 ! \(Self.tiny)"))
+        let id = try await engine.addVideoRenderer(sink, to: .local())
+        try await engine.startPreview()
+        for await event in events { if case .sourceEnded = event { break } }
+        await expectBalanced(engine, isOver: false)
+        try await engine.stopPreview()
+        let counts = try #require(await engine.statistics.renderers[id])
+        let report = sink.statistics
+        expectBalanced(report.balance)
+        expectBalanced(counts.balance)
+        #expect(counts.rendered == report.balance.delivered)
+        #expect(counts.dropped[.evicted] >= report.dropped[.evicted])
+        #expect(report.dropped[.evicted] > 0)
+        try await engine.removeVideoRenderer(id)
+        #expect(await engine.statistics.gone.renderers.latest[id]?.balance == counts.balance)
+        await engine.shutDown()
+        await expectBalanced(engine)
+    }
+
+    @Test func aSourceThatIsReadSlowlyTellsWhatWaitsFromWhatIsLost() async throws {
+        let source = try PipelineVideoSource(
+            "videotestsrc is-live=true ! \(Self.tiny) ! identity name=count")
+        let passed = Observed(0)
+        try #require(source.pipeline.element(named: "count")?.pad("src"))
+            .onBuffer { passed.change { $0 += 1 } }
+        var frames = source.frames().makeAsyncIterator()
+        _ = try await frames.next()
+        await passed.wait { $0 > 20 }
+        let statistics = source.statistics
+        expectBalanced(statistics.balance, isOver: false)
+        #expect(statistics.waiting <= 3 && statistics.delivered == 1)
+        #expect(statistics.dropped[.evicted] >= 16)
+        try await source.stop()
+        expectBalanced(source.statistics.balance)
+        #expect(try await frames.next() == nil)
+    }
+
+    @Test func aBridgeCountsWhatItLostAndNotWhatNobodyWanted() async throws {
+        var plan = BridgePlan(
+            capture: "videotestsrc is-live=true ! \(Self.tiny)",
+            outputs: ["identity sleep-time=100000 ! fakesink sync=false", "fakesink"])
+        plan.frameLimit = 60
+        let report = try await Bridge(plan).run().get()
+        expectBalanced(report)
+        let capture = try #require(report.captures["video"])
+        #expect(capture.balance.delivered == 60)
+        for output in report.outputs.values { #expect(output.balance.offered == 60) }
+        #expect(report.outputs["output"]?.balance.dropped[.evicted] ?? 0 > 0)
+    }
+
+    @Test(arguments: [
+        "fakesink", "filesink location=/dev/full buffer-mode=2",
+        "videorate ! video/x-raw,framerate=5/1 ! fakesink",
+        "videorate ! video/x-raw,framerate=50/1 ! fakesink",
+        "videoconvert ! pngenc snapshot=true ! fakesink", "identity error-after=7 ! fakesink",
+    ])
+    func whateverAnOutputDoesItsFramesAddUp(output: String) async throws {
+        let report = await
+            (try Bridge(
+                BridgePlan(
+                    capture: "videotestsrc num-buffers=200 ! video/x-raw,format=I420,width=64,"
+                        + "height=48,framerate=25/1", outputs: [output]))).run()
+        expectBalanced(report)
+        let counts = try #require(report.outputs["output"])
+        #expect(counts.balance.offered <= 200 && counts.balance.delivered > 0)
+    }
+
+    @Test func aRecorderInAnEngineSaysWhatItLeftOut() async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = MediaEngine.Configuration()
+            configuration.pace = .asFastAsPossible
+            let engine = MediaEngine(configuration: configuration)
+            let events = engine.events
+            let recorder = try Recorder(directory.file("out.mkv"))
+            try await engine.setVideoSource(
+                PipelineVideoSource("videotestsrc num-buffers=60 ! \(Self.tiny)"))
+            try await engine.addRecorder(recorder)
+            try recorder.start()
+            recorder.pause()
+            try await engine.startPreview()
+            for await event in events { if case .sourceEnded = event { break } }
+            try await engine.stopPreview()
+            _ = try? await recorder.stop()  // nothing was recorded
+            expectBalanced(recorder.report)
+            let counts = try #require(await engine.statistics.renderers.values.first)
+            #expect(counts.dropped[.paused] == 60 && counts.rendered == 0)
+            await engine.shutDown()
+            await expectBalanced(engine)
+        }
+    }
+}

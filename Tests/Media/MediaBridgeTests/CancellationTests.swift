@@ -1,0 +1,63 @@
+import MediaBridge
+import Synchronization
+import TestSupport
+import Testing
+
+/// A task that is cancelled ends what it waits for.
+@Suite(.hangGuard) struct CancellationTests {
+    @Test func aBridgeOfACancelledTaskEndsAndCompletesItsFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mp4")
+            let (frames, first) = AsyncStream<Void>.makeStream()
+            let running = Task {
+                try await Bridge.run(
+                    capture: "videotestsrc is-live=true ! video/x-raw,width=64,height=48",
+                    outputs: ["x264enc tune=zerolatency ! mp4mux ! filesink location=\(path)"]
+                ) { _ in first.yield() }
+            }
+            // The end may overtake the frame that the closure has in its hand, not the one before.
+            var frame = frames.makeAsyncIterator()
+            for _ in 0..<2 { await frame.next() }
+            running.cancel()
+            let report = try await running.value
+            #expect(report.ended == .interrupt)
+            #expect(report.failures.isEmpty)
+            let written = try #require(report.outputs["output"]?.frames)
+            #expect(written > 0)
+            #expect(try await MediaProbe(of: path).video?.frames == written)
+        }
+    }
+
+    @Test func aBridgeOfATaskThatWasCancelledBeforeEndsAtOnce() async throws {
+        let running = Task {
+            await Happening().wait()  // returns because the task is cancelled
+            return try await Bridge.run(capture: "videotestsrc is-live=true", outputs: ["fakesink"])
+        }
+        running.cancel()
+        #expect(try await running.value.ended == .interrupt)
+    }
+
+    @Test func aWriterThatWaitsForRoomIsLetGoOf() async throws {
+        // Nothing is shown before its time, which is in a day.
+        var configuration = PipelineVideoSink.Configuration()
+        configuration.stallTimeout = .milliseconds(100)
+        let sink = try PipelineVideoSink("fakesink sync=true", configuration: configuration)
+        let frames = try PipelineVideoSource("videotestsrc num-buffers=1").frames()
+        var iterator = frames.makeAsyncIterator()
+        let frame = try #require(try await iterator.next())
+        let (waiting, begin) = AsyncStream<Int>.makeStream()
+        let writing = Task {
+            for index in 0..<1000 {
+                var next = frame
+                next.runningTime = MediaTime(seconds: 86400 * Double(min(index, 1)))
+                begin.yield(index)
+                try await sink.write(next)
+            }
+        }
+        // Far beyond what the queue and the sink hold together, or cancelled on the way there.
+        for await index in waiting where index >= 4 { break }
+        writing.cancel()
+        await #expect(throws: CancellationError.self) { try await writing.value }
+        _ = try? await sink.finish()
+    }
+}

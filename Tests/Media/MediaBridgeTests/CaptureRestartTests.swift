@@ -1,0 +1,79 @@
+import MediaBridge
+import TestSupport
+import Testing
+
+/// A live capture that ends, and is started again.
+@Suite("Captures that are started again", .hangGuard)
+struct CaptureRestartTests {
+    private static var policy: RestartPolicy {
+        var policy = RestartPolicy()
+        policy.delay = .milliseconds(1)
+        policy.longestDelay = .milliseconds(2)
+        return policy
+    }
+
+    @Test func framesOfManyRunsContinueOnTheClock() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            var plan = BridgePlan(
+                capture: "videotestsrc is-live=true num-buffers=5 ! "
+                    + "video/x-raw,format=I420,width=32,height=32,framerate=100/1 "
+                    + "! appsink name=video "
+                    + "audiotestsrc is-live=true num-buffers=5 samplesperbuffer=480 ! "
+                    + "audio/x-raw,rate=48000,channels=1 ! appsink name=audio",
+                outputs: [
+                    "videoconvert ! jpegenc ! matroskamux ! filesink location=\(directory.file("j.mkv"))"
+                ])
+            plan.recordings = [BridgePlan.Recording(path: path)]
+            plan.recordings[0].configuration.audio = AudioEncoding()
+            plan.restart = Self.policy
+            let bridge = try Bridge(plan)
+            let (restarts, restarted) = AsyncStream.makeStream(of: (Int, PipelineError).self)
+            bridge.onEvent {
+                if case .restarting(_, let attempt, _, let reason) = $0 {
+                    restarted.yield((attempt, reason))
+                }
+            }
+            var restart = restarts.makeAsyncIterator()
+            async let ended = bridge.run()
+            for run in 1...5 {
+                let (attempt, reason) = try #require(await restart.next())
+                // It never delivers for ten seconds, so that none of its attempts is the first again.
+                #expect(attempt == run)
+                #expect(reason.code == .streamFailed)
+            }
+            bridge.stop()
+            let report = try await ended.get()
+            #expect(report.ended == .interrupt)
+            expectBalanced(report)
+            let counts = try #require(report.captures["video"])
+            #expect(counts.frames + counts.dropped.total >= 25)
+            let recorded = try #require(bridge.recorders[0].report.video?.written)
+            let written = try #require(report.outputs["output"]?.frames)
+            for (file, frames) in [(path, recorded), (directory.file("j.mkv"), written)] {
+                let times = try await MediaProbe.videoTimes(of: file)
+                #expect(times.count == frames && frames > 0)
+                #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(file)")
+            }
+        }
+    }
+
+    @Test func aFileThatEndsIsNotStartedAgain() async throws {
+        var plan = BridgePlan(
+            capture: "videotestsrc num-buffers=10 ! video/x-raw,width=32,height=32",
+            outputs: ["fakesink"])
+        plan.restart = Self.policy
+        let report = try await Bridge(plan).run().get()
+        #expect(report.ended == .eos)
+        #expect(report.captures["video"]?.frames == 10)
+    }
+
+    @Test func aCaptureThatWritesFilesIsRefused() throws {
+        var plan = BridgePlan(
+            capture: "videotestsrc is-live=true ! tee name=t ! queue ! filesink location=/dev/null "
+                + "t. ! queue ! appsink name=video")
+        plan.restart = Self.policy
+        let error = #expect(throws: PipelineError.self) { try Bridge(plan) }
+        #expect(error?.message.contains("overwritten") == true)
+    }
+}

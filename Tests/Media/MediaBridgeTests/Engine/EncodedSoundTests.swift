@@ -1,0 +1,355 @@
+import BridgeEngine
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// Sound into a channel that carries no samples: encoded on the way, and decoded where somebody listens.
+@Suite(.hangGuard) struct EncodedSoundTests {
+    private final class Ear: AudioSink, Sendable {
+        let frames = Observed<[AudioFrame]>([])
+        func render(_ frame: AudioFrame) throws {
+            let frame = copy frame
+            frames.change { $0.append(frame) }
+        }
+
+        var samples: Int { frames.value.reduce(0) { $0 + $1.sampleCount } }
+    }
+
+    private let network = LoopbackNetwork(carriesFrames: false)
+
+    /// A user who pushes sound in steps of 10 ms.
+    private func sender(
+        _ configuration: AudioEncoderConfiguration = .init()
+    ) async throws -> MediaEngine {
+        var offline = MediaEngine.Configuration()
+        offline.pace = .asFastAsPossible
+        let engine = MediaEngine(configuration: offline, transport: network)
+        try await engine.setAudioEncoderConfiguration(configuration)
+        try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
+        try await engine.joinChannel("room", userID: "anna")
+        return engine
+    }
+
+    private func push(_ range: Range<Int>, to engine: MediaEngine) {
+        for block in range {
+            let samples = (0..<480).map { index in
+                Int16(10000 * sin(2 * .pi * 440 * Double(block * 480 + index) / 48000))
+            }
+            engine.pushExternalAudioFrame(
+                samples, timestamp: MediaTime(value: Int64(block), timescale: 100))
+        }
+    }
+
+    private func listener(_ ear: Ear?) async throws -> MediaEngine {
+        var offline = MediaEngine.Configuration()
+        offline.pace = .asFastAsPossible
+        let engine = MediaEngine(configuration: offline, transport: network)
+        if let ear { try await engine.setRemoteAudioSink(ear, forUserID: "anna") }
+        try await engine.joinChannel("room", userID: "ben", role: .audience)
+        return engine
+    }
+
+    /// Returns when all that was sent has arrived.
+    private func settled(_ engine: MediaEngine) async -> ChannelStatistics {
+        await engine.statistics { $0.channel?.outgoingAudio.waiting == 0 }.channel
+            ?? ChannelStatistics()
+    }
+
+    /// Ends both when all has been heard.
+    ///
+    /// - Returns: What the channel counted before the sender left, and what the receiver got; `nil` for
+    ///   nothing.
+    private func hangUp(
+        _ sender: MediaEngine, _ receiver: MediaEngine, _ events: EngineEvents
+    ) async -> (channel: ChannelStatistics, remote: EngineStatistics.RemoteAudio?) {
+        let channel = await settled(sender)
+        await sender.shutDown()
+        _ = await events.first { event -> Bool? in
+            if case .audioUnpublished(by: "anna") = event { true } else { nil }
+        }
+        await receiver.shutDown()
+        let statistics = await receiver.statistics
+        let remote = statistics.remoteAudio["anna"] ?? statistics.gone.remoteAudio.latest["anna"]
+        return (channel, remote)
+    }
+
+    @Test(arguments: [EncodedAudioFrame.Codec?.none, .opus, .mulaw])
+    func soundIsEncodedAndDecodedOnItsWay(codec: EncodedAudioFrame.Codec?) async throws {
+        let ear = Ear()
+        let receiver = try await listener(ear)
+        let events = receiver.events
+        var configuration = AudioEncoderConfiguration()
+        configuration.codec = codec
+        let sender = try await sender(configuration)
+        // No more than a channel keeps for one receiver.
+        push(0..<90, to: sender)
+        let (channel, heard) = await hangUp(sender, receiver, events)
+        let remote = try #require(heard)
+        // G.711 has a unit for each frame, Opus one for every 20 ms; what the encoder holds comes at the end.
+        let units = codec == .mulaw ? 90 : 45
+        #expect(channel.outgoingAudio.sent == units)
+        #expect((units...units + 1).contains(remote.received))
+        #expect(
+            remote.decoding == FrameBalance(offered: remote.received, delivered: remote.received))
+        #expect(remote.concealedSamples == 0)
+        let rate = codec == .mulaw ? 8000 : 48000
+        #expect(remote.format?.sampleRate == rate)
+        #expect(await sender.statistics.outgoingAudio.delivered == 90)
+        #expect(ear.samples == remote.samples)
+        #expect(abs(ear.samples - rate * 9 / 10) <= rate / 1000)
+        let times = ear.frames.value.compactMap(\.runningTime)
+        #expect(times == times.sorted() && times.count == ear.frames.value.count)
+    }
+
+    /// A microphone that encodes, a film: an engine takes what the string gives.
+    @Test(arguments: ["opusenc", "avenc_aac ! aacparse", "flacenc"])
+    func aSourceOfUnitsIsDecodedForTheEngine(encoder: String) async throws {
+        var offline = MediaEngine.Configuration()
+        offline.pace = .asFastAsPossible
+        offline.hasVideo = false
+        let engine = MediaEngine(configuration: offline, transport: network)
+        let ear = Ear()
+        try await engine.setLocalAudioSink(ear)
+        try await engine.setAudioSource(
+            PipelineAudioSource(
+                "audiotestsrc num-buffers=100 samplesperbuffer=480 ! audio/x-raw,rate=48000,channels=1 ! "
+                    + encoder))
+        let events = engine.events
+        try await engine.startPreview()
+        _ = await events.first { event -> Bool? in
+            if case .audioSourceEnded = event { true } else { nil }
+        }
+        await engine.shutDown()
+        #expect(abs(ear.samples - 48000) <= 4800)
+        let times = ear.frames.value.compactMap(\.runningTime)
+        #expect(times == times.sorted() && !times.isEmpty)
+    }
+
+    @Test func soundThatNobodyHearsIsNotDecoded() async throws {
+        let receiver = try await listener(nil)
+        let events = receiver.events
+        let sender = try await sender()
+        push(0..<20, to: sender)
+        let first = await events.first { event -> AudioFormat? in
+            if case .firstRemoteAudio("anna", let format) = event { format } else { nil }
+        }
+        #expect(first == AudioFormat(.s16le, sampleRate: 48000, channels: 1))
+        let remote = try #require(await receiver.statistics.remoteAudio["anna"])
+        #expect(remote.received > 0 && remote.decoding.offered == 0 && remote.samples == 0)
+        // Somebody comes.
+        let ear = Ear()
+        try await receiver.setRemoteAudioSink(ear, forUserID: "anna")
+        push(20..<40, to: sender)
+        await ear.frames.wait { !$0.isEmpty }
+        await sender.shutDown()
+        await receiver.shutDown()
+    }
+
+    /// The end of the old codec's sound comes before the beginning of the new one's.
+    @Test func theCodecChangesWithoutANewPublication() async throws {
+        let ear = Ear()
+        let receiver = try await listener(ear)
+        let (events, all) = (receiver.events, receiver.events)
+        let sender = try await sender()
+        push(0..<21, to: sender)
+        var configuration = AudioEncoderConfiguration()
+        configuration.codec = .alaw
+        try await sender.setAudioEncoderConfiguration(configuration)
+        push(21..<40, to: sender)
+        _ = await hangUp(sender, receiver, events)
+        let rates = ear.frames.value.map(\.format.sampleRate)
+        #expect(rates == rates.sorted(by: >) && Set(rates) == [48000, 8000])
+        let published = await all.rest().count {
+            if case .audioPublished = $0 { true } else { false }
+        }
+        #expect(published == 1)
+        #expect(await sender.statistics.outgoingAudio.delivered == 40)
+    }
+
+    @Test func aCodecThatTheChannelDoesNotCarryIsToldOnce() async throws {
+        var configuration = AudioEncoderConfiguration()
+        configuration.codec = .init(rawValue: "audio/x-speex")
+        let sender = try await sender(configuration)
+        let events = sender.events
+        push(0..<10, to: sender)
+        let error = try #require(
+            await events.first { event -> EngineError? in
+                if case .audioPublicationFailed(let error) = event { error } else { nil }
+            })
+        #expect(error.code == .invalidArgument && error.message.contains("speex"))
+        #expect(error.advice?.contains("opus") == true)
+        #expect(await sender.statistics.unsentAudio[.failed] == 10)
+        // The next configuration is tried.
+        try await sender.setAudioEncoderConfiguration(AudioEncoderConfiguration())
+        push(10..<20, to: sender)
+        #expect(await sender.statistics.sentAudio == 10)
+        await sender.shutDown()
+    }
+
+    @Test func theOthersHearOfAMutedMicrophone() async throws {
+        let receiver = try await listener(nil)
+        let events = receiver.events
+        let sender = try await sender()
+        for isMuted in [true, false] {
+            sender.muteLocalAudio(isMuted)
+            let heard = await events.first { event -> Bool? in
+                if case .audioMuted(let isMuted, by: "anna") = event { isMuted } else { nil }
+            }
+            #expect(heard == isMuted)
+        }
+        sender.muteLocalAudio(true)
+        // One who comes later learns it, too.
+        let late = MediaEngine(transport: network)
+        let lateEvents = late.events
+        try await late.joinChannel("room", userID: "clara", role: .audience)
+        let heard = await lateEvents.first { event -> Bool? in
+            if case .audioMuted(let isMuted, by: "anna") = event { isMuted } else { nil }
+        }
+        #expect(heard == true)
+        for engine in [sender, receiver, late] { await engine.shutDown() }
+    }
+
+    /// What a network loses is made up for, and counted.
+    @Test func lostSoundIsConcealed() async throws {
+        var impairment = LoopbackImpairment()
+        impairment.loss = 0.1
+        network.impair(impairment)
+        let ear = Ear()
+        let receiver = try await listener(ear)
+        let events = receiver.events
+        let sender = try await sender()
+        push(0..<180, to: sender)
+        let (channel, heard) = await hangUp(sender, receiver, events)
+        let remote = try #require(heard)
+        let audio = channel.outgoingAudio
+        #expect(audio.sent == 90 && audio.lost > 0)
+        // The last one comes at the end, and may be lost as well.
+        #expect((audio.delivered...audio.delivered + 1).contains(remote.received))
+        // Those in the middle; at the ends nobody knows that anything is missing.
+        #expect(remote.concealedSamples > 0 && remote.concealedSamples <= (audio.lost + 1) * 960)
+        #expect(remote.samples >= remote.received * 960 - 2 * 960 + remote.concealedSamples)
+    }
+
+    /// Whatever the network does, and whatever is changed meanwhile: the counts add up, and times increase.
+    @Test func anyNetworkAndAnyChangeKeepTheBalanceAndTheOrder() async throws {
+        let seed =
+            ProcessInfo.processInfo.environment["SOUND_SEED"].flatMap { UInt64($0) }
+            ?? UInt64.random(in: 0...UInt64.max)
+        print("sound through networks: SOUND_SEED=\(seed)")
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<6 { try await anything(&random) }
+    }
+
+    private func anything(_ random: inout SeededGenerator) async throws {
+        let network = LoopbackNetwork(carriesFrames: Bool.random(using: &random))
+        let ear = Ear()
+        var offline = MediaEngine.Configuration()
+        offline.pace = .asFastAsPossible
+        let sender = MediaEngine(configuration: offline, transport: network)
+        let receiver = MediaEngine(configuration: offline, transport: network)
+        try await receiver.setRemoteAudioSink(ear, forUserID: "anna")
+        try await receiver.joinChannel("room", userID: "ben", role: .audience)
+        let events = receiver.events
+        try await sender.enableExternalAudioSource(sampleRate: 48000, channels: 1)
+        try await sender.joinChannel("room", userID: "anna")
+        var (next, said, pauses) = (0, "", 0)
+        for _ in 0..<12 {
+            let count = Int.random(in: 1...8, using: &random)
+            push(next..<next + count, to: sender)
+            next += count
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0:
+                var configuration = AudioEncoderConfiguration()
+                let codecs: [EncodedAudioFrame.Codec?] = [nil, .opus, .alaw, .mulaw]
+                configuration.codec = codecs.randomElement(using: &random) ?? nil
+                configuration.bitRate = Int.random(in: 6000...128_000, using: &random)
+                try await sender.setAudioEncoderConfiguration(configuration)
+                said += " codec \(configuration.codec?.rawValue ?? "none")"
+            case 1:
+                let isMuted = Bool.random(using: &random)
+                sender.muteLocalAudio(isMuted)
+                said += " muted \(isMuted)"
+            case 2:
+                let isMuted = Bool.random(using: &random)
+                receiver.muteRemoteAudio(isMuted, forUserID: "anna")
+                said += " unheard \(isMuted)"
+            case 3:
+                var impairment = LoopbackImpairment()
+                impairment.seed = random.next()
+                impairment.loss = Double.random(in: 0...0.3, using: &random)
+                impairment.jitter = .milliseconds(Int.random(in: 0...20, using: &random))
+                network.impair(Bool.random(using: &random) ? impairment : nil)
+                said += " loss \(impairment.loss)"
+            // A pause that was not sent.
+            case 4:
+                next += Int.random(in: 1...100, using: &random)
+                pauses += 1
+            default: break
+            }
+        }
+        let (channel, heard) = await hangUp(sender, receiver, events)
+        let audio = channel.outgoingAudio
+        guard let remote = heard else {
+            #expect(audio.delivered == 0, "\(said)")
+            return
+        }
+        #expect(
+            audio.sent == audio.delivered + audio.lost + audio.evicted + audio.closed, "\(said)")
+        #expect((audio.delivered...audio.delivered + 1).contains(remote.received), "\(said)")
+        #expect(remote.decoding.offered <= remote.received, "\(said)")
+        #expect(remote.decoding.delivered == remote.decoding.offered, "\(said)")
+        // A short pause looks like a loss.
+        #expect(remote.concealedSamples <= (audio.lost + 1) * 960 + pauses * 5760, "\(said)")
+        let sent = await sender.statistics.outgoingAudio
+        #expect(sent.offered == sent.delivered + sent.dropped.total, "\(said)")
+        #expect(sent.dropped.total == sent.dropped[.muted], "\(said)")
+        let frames = ear.frames.value
+        let times = frames.compactMap(\.runningTime)
+        #expect(times.count == frames.count && times == times.sorted(), "\(said)")
+        #expect(ear.samples <= remote.samples, "\(said)")
+    }
+
+    /// A sender of whatever kind: its bytes are no Opus.
+    @Test func damagedUnitsAreCountedAndToldOnce() async throws {
+        final class Silent: ChannelReceiver {
+            func userJoined(_ user: UserID) {}
+            func userLeft(_ user: UserID, reason: OfflineReason) {}
+            func trackPublished(_ track: TrackID, by user: UserID) {}
+            func trackUnpublished(_ track: TrackID, by user: UserID) {}
+            func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
+            func disconnected(_ error: EngineError) {}
+        }
+        let ear = Ear()
+        let receiver = try await listener(ear)
+        let events = receiver.events
+        let member = try await network.join(
+            ChannelRequest(channel: "room", userID: "anna"), receiver: Silent())
+        let audio = member.publishAudio()
+        let speex = EncodedAudioFrame.Codec(rawValue: "audio/x-speex")
+        for index in 0..<10 {
+            let unit = EncodedAudioFrame(
+                speex, bytes: [1, 2, 3], runningTime: MediaTime(value: Int64(index), timescale: 50),
+                sampleRate: 48000, channelCount: 1)
+            #expect(audio.send(unit) == .accepted)
+        }
+        let error = await events.first { event -> EngineError? in
+            if case .playbackFailed(let error) = event { error } else { nil }
+        }
+        #expect(error?.message.contains("anna") == true)
+        audio.end()
+        var more = 0
+        _ = await events.first { event -> Bool? in
+            if case .playbackFailed = event { more += 1 }
+            return if case .audioUnpublished = event { true } else { nil }
+        }
+        #expect(more == 0)
+        let remote = try #require(await receiver.statistics.remoteAudio["anna"])
+        #expect(remote.received == 10 && remote.decoding.dropped[.undecodable] == 10)
+        await member.leave()
+        await receiver.shutDown()
+        #expect(ear.frames.value.isEmpty)
+    }
+}

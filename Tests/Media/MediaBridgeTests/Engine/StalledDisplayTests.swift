@@ -1,0 +1,86 @@
+import Foundation
+import MediaBridge
+import Synchronization
+import TestSupport
+import Testing
+
+/// What one receiver does to another: nothing.
+@Suite(.hangGuard)
+struct StalledDisplayTests {
+    /// A display that hangs in its first frame, and comes back when it is told to.
+    private final class HangingDisplay: VideoSink {
+        private let isReleased: DispatchSemaphore
+        init(until isReleased: DispatchSemaphore) { self.isReleased = isReleased }
+        func render(_ frame: VideoFrame) {
+            isReleased.wait()
+            isReleased.signal()
+        }
+    }
+    private final class BrokenDisplay: VideoSink {
+        struct NoDisplay: Error {}
+        func render(_ frame: VideoFrame) throws { throw NoDisplay() }
+    }
+
+    @Test func aRecordingBesideStalledAndBrokenDisplaysIsComplete() async throws {
+        try await withTemporaryDirectory { directory in
+            var clip = Clip()
+            (clip.frames, clip.width, clip.height, clip.hasAudio) = (15, 64, 48, false)
+            let film = try await clip.make(at: directory.file("clip.mkv"))
+            let path = directory.file("record.mkv")
+            let engine = MediaEngine()
+            try await engine.setVideoSource(
+                PipelineVideoSource("filesrc location=\(film) ! matroskademux ! decodebin"))
+            let release = DispatchSemaphore(value: 0)
+            try await engine.setLocalVideoRenderer(HangingDisplay(until: release))
+            try await engine.addVideoRenderer(BrokenDisplay(), to: .local())
+            // A pipeline that hangs for longer than the film lasts.
+            try await engine.addVideoRenderer(
+                PipelineVideoSink("identity sleep-time=800000 ! fakesink"), to: .local())
+            var configuration = PipelineVideoSink.Configuration()
+            configuration.whenFull = .wait
+            var options = RendererOptions()
+            options.depth = 60
+            let recorder = try await engine.addVideoRenderer(
+                PipelineVideoSink(
+                    "x264enc tune=zerolatency speed-preset=ultrafast ! matroskamux "
+                        + "! filesink location=\(path)", configuration: configuration),
+                to: .local(), options: options)
+            let events = engine.events
+            try await engine.startPreview()
+            for await event in events { if case .sourceEnded = event { break } }
+            try await engine.removeVideoRenderer(recorder)
+            #expect(try await MediaProbe(of: path).video?.frames == clip.frames)
+            // The display is there again: nothing was lost but its own frames, and they are counted.
+            release.signal()
+            await engine.shutDown()
+            // The pipeline that hangs still has what was in its queue.
+            await expectBalanced(engine, isOver: false)
+        }
+    }
+
+    @Test func withoutASourceThereIsStillAPicture() async throws {
+        let engine = MediaEngine()
+        try await engine.startPreview()
+        let frame = try await engine.takeSnapshot(within: .seconds(60))
+        #expect(frame.width > 0 && frame.height > 0)
+        await engine.shutDown()
+        await expectBalanced(engine)
+    }
+
+    @Test func aSnapshotOfTheEngineIsAPicture() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("shot.png")
+            let engine = MediaEngine()
+            try await engine.setVideoSource(
+                PipelineVideoSource(
+                    "videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=30/1"))
+            try await engine.startPreview()
+            try await engine.takeSnapshot(to: path)
+            await engine.shutDown()
+            await expectBalanced(engine)
+            let picture = try await MediaProbe(of: path).video
+            #expect(picture?.codec == "png")
+            #expect(picture?.width == 64)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// The filters' own loops against GStreamer's elements, and against themselves in place.
+@Suite(.hangGuard) struct FilterFormatTests {
+    // Not those that go through a converter, whose dither differs from call to call.
+    private static let formats: [VideoPixelFormat] = [
+        "I420", "YV12", "A420", "NV12", "NV21", "NV16", "NV24", "Y42B", "Y41B", "Y444", "YUY2",
+        "UYVY", "VYUY", "AYUV", "AYUV64", "v308", "I420_10LE", "I422_12BE",
+        "Y444_16LE", "P010_10LE", "GRAY8", "GRAY16_LE", "GRAY16_BE", "BGRA", "RGBA", "ARGB",
+        "ABGR", "xRGB", "BGRx", "RGB", "BGR", "RGB16", "BGR15", "GBR", "GBRA", "GBR_10LE",
+    ]
+    private static let sizes = [
+        VideoSize(width: 64, height: 48), VideoSize(width: 33, height: 17),
+        VideoSize(width: 2, height: 2), VideoSize(width: 1, height: 1),
+        VideoSize(width: 70, height: 3),
+    ]
+
+    @Test(
+        arguments: [
+            "I420", "YV12", "NV12", "NV21", "Y444", "YUY2", "UYVY", "YVYU", "AYUV", "I420_10LE",
+            "I422_12BE", "GRAY8", "GRAY16_LE", "GRAY16_BE", "BGRA", "RGBA", "ARGB", "ABGR", "xRGB",
+            "BGRx", "RGB", "BGR",
+        ] as [VideoPixelFormat])
+    func theMirrorIsThatOfVideoflip(format: VideoPixelFormat) throws {
+        for size in Self.sizes {
+            let frame = try DefinedPicture.frame(format, size)
+            let element = try FrameConverter().convert(frame, to: VideoConversion(isMirrored: true))
+            let own = try #require(try FlipFilter(.mirror).process(frame))
+            #expect(own.format == element.format)
+            #expect(try own.rows == element.rows, "\(format) \(size)")
+        }
+    }
+
+    /// Those that videoflip takes only converted, which loses a little of each sample.
+    @Test(
+        arguments: [
+            "A420", "Y42B", "Y41B", "NV16", "NV24", "Y444_16LE", "P010_10LE", "RGB16", "BGR15",
+            "GBR",
+            "GBRA", "GBR_10LE",
+        ] as [VideoPixelFormat])
+    func theMirrorOfTheMirrorIsThePicture(format: VideoPixelFormat) throws {
+        for size in Self.sizes {
+            let frame = try DefinedPicture.frame(format, size)
+            let once = try #require(try FlipFilter(.mirror).process(frame))
+            let twice = try #require(try FlipFilter(.mirror).process(once))
+            #expect(try size.width == 1 || once.rows != frame.rows, "\(format) \(size)")
+            #expect(try twice.rows == frame.rows, "\(format) \(size)")
+        }
+    }
+
+    @Test(arguments: formats) func whoeverHoldsTheFrameTheResultIsTheSame(
+        format: VideoPixelFormat
+    ) throws {
+        for size in Self.sizes {
+            let filter = GrayscaleFilter()
+            let shared = try DefinedPicture.frame(format, size)
+            let before = try shared.rows
+            let copied = try #require(try filter.process(shared))
+            #expect(try shared.rows == before, "\(format) \(size)")
+            let written = try #require(
+                try filter.process(DefinedPicture.frame(format, size)))
+            #expect(try copied.rows == written.rows, "\(format) \(size)")
+        }
+    }
+
+    /// Those whose samples do not lie in bytes or words of their own.
+    @Test(arguments: ["IYU1", "v210", "ARGB64", "UYVP", "RGB16"] as [VideoPixelFormat])
+    func aPackedPictureLosesItsColours(format: VideoPixelFormat) throws {
+        for size in Self.sizes {
+            let frame = try DefinedPicture.frame(format, size)
+            let gray = try #require(try GrayscaleFilter().process(frame))
+            #expect(gray.format == frame.format)
+            let colours = try FrameConverter().convert(
+                gray, to: VideoConversion(pixelFormat: "AYUV"))
+            for row in try colours.rows[0] {
+                for at in row.indices where at % 4 >= 2 {
+                    #expect(abs(Int(row[at]) - 128) <= 4, "\(format) \(size)")
+                }
+            }
+        }
+    }
+
+    @Test func whatIsUsedAgainShowsNothingOfBefore() throws {
+        let size = VideoSize(width: 33, height: 17)
+        for format: VideoPixelFormat in ["I420", "NV12", "BGRA"] {
+            for filter in [GrayscaleFilter() as any VideoProcessor, FlipFilter(.mirror)] {
+                for _ in 0..<8 {
+                    var frame = try DefinedPicture.frame(format, size)
+                    try frame.withMutablePlanes { planes in
+                        for index in 0..<planes.count { planes.clearPadding(index) }
+                    }
+                    var result = try #require(try filter.process(frame))
+                    try result.withMutablePlanes { planes in
+                        for index in 0..<planes.count {
+                            var plane = planes[index]
+                            let layout = plane.layout
+                            plane.withUnsafeMutableBytes { bytes in
+                                for y in 0..<layout.rows {
+                                    let end = (y + 1) * layout.stride
+                                    for at in end - layout.stride + layout.rowBytes..<end {
+                                        #expect(bytes[at] != 0xAB)
+                                    }
+                                }
+                            }
+                            plane.fill(0xAB)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GStreamerKit
+@testable import MediaBridge
+
+/// Films that lie on their side, and say so.
+@Suite(.hangGuard) struct OrientationTests {
+    private static let tiny = "video/x-raw,format=GRAY8,width=16,height=8,framerate=25/1"
+
+    private func rotations(_ text: String) async throws -> [VideoRotation] {
+        var rotations: [VideoRotation] = []
+        for try await frame in try PipelineVideoSource(text).frames() {
+            rotations.append(frame.rotation)
+        }
+        return rotations
+    }
+
+    @Test(
+        arguments: [
+            ("rotate-0", .none), ("rotate-90", .rotation90), ("rotate-180", .rotation180),
+            ("rotate-270", .rotation270), ("flip-rotate-90", .rotation90),
+        ] as [(String, VideoRotation)])
+    func theTagIsTheRotationOfEveryFrame(tag: String, rotation: VideoRotation) async throws {
+        let all = try await rotations(
+            "videotestsrc num-buffers=5 ! \(Self.tiny) ! taginject tags=image-orientation=\(tag)")
+        #expect(all == [VideoRotation](repeating: rotation, count: 5))
+    }
+
+    @Test func anEngineSeesItToo() async throws {
+        let receiver = Receiver()
+        let source = try PipelineVideoSource(
+            "videotestsrc num-buffers=5 ! \(Self.tiny) ! taginject tags=image-orientation=rotate-270"
+        )
+        source.consumer = receiver
+        for _ in 0..<2 {
+            receiver.forget()
+            try await onControl {
+                _ = try source.shouldInitialize()
+                try source.shouldStart()
+            }
+            await receiver.wait { $0.hasEnded }
+            #expect(receiver.frames.map(\.rotation).allSatisfy { $0 == .rotation270 })
+            #expect(receiver.frames.count == 5)
+            try await onControl { try source.shouldStop() }
+        }
+        try await onControl { try source.shouldDispose() }
+    }
+
+    @Test func eachStreamOfSeveralHasItsOwn() async throws {
+        let all = try await rotations(
+            """
+            concat name=c ! appsink max-buffers=2
+            videotestsrc num-buffers=4 ! \(Self.tiny) ! c.
+            videotestsrc num-buffers=3 ! \(Self.tiny) ! taginject tags=image-orientation=rotate-90 ! c.
+            videotestsrc num-buffers=2 ! \(Self.tiny) ! taginject tags=image-orientation=rotate-180 ! c.
+            videotestsrc num-buffers=4 ! \(Self.tiny) ! c.
+            """)
+        #expect(
+            all == [.none, .none, .none, .none, .rotation90, .rotation90, .rotation90]
+                + [.rotation180, .rotation180, .none, .none, .none, .none])
+    }
+
+    @Test func aStringThatTurnsThePictureItselfLeavesNothingToTurn() async throws {
+        let text =
+            "videotestsrc num-buffers=3 ! \(Self.tiny) ! taginject tags=image-orientation=rotate-90 "
+            + "! videoflip video-direction=auto"
+        var count = 0
+        for try await frame in try PipelineVideoSource(text).frames() {
+            #expect(frame.rotation == .none && frame.width == 8 && frame.height == 16)
+            count += 1
+        }
+        #expect(count == 3)
+    }
+
+    @Test func aFilmOfAPhoneStandsUprightAsFfmpegShowsIt() async throws {
+        try await withTemporaryDirectory { directory in
+            // Left black, right white, and a note that it is to be turned by a quarter.
+            let flat = directory.file("flat.mp4")
+            let film = directory.file("film.mp4")
+            let upright = directory.file("upright.raw")
+            let sides = "color=black:s=64x64:r=25:d=0.2[a];color=white:s=64x64:r=25:d=0.2[b]"
+            let calls = [
+                ["-f", "lavfi", "-i", "\(sides);[a][b]hstack", "-pix_fmt", "yuv420p", flat],
+                ["-i", flat, "-c", "copy", "-metadata:s:v:0", "rotate=90", film],
+                ["-i", film, "-frames:v", "1", "-pix_fmt", "gray", "-f", "rawvideo", upright],
+            ]
+            for call in calls { try await Tool.check("ffmpeg", ["-v", "error"] + call) }
+            let shown = try [UInt8](Data(contentsOf: URL(fileURLWithPath: upright)))
+            #expect(shown.count == 64 * 128)
+            let converter = FrameConverter()
+            var count = 0
+            for try await frame in try PipelineVideoSource(
+                "filesrc location=\(film) ! decodebin ! videoconvert ! video/x-raw,format=GRAY8"
+            ).frames() {
+                #expect(frame.rotation == .rotation90 || frame.rotation == .rotation270)
+                #expect(frame.width == 128 && frame.height == 64)
+                let turned = try converter.convert(
+                    frame, to: VideoConversion(rotation: frame.rotation))
+                let rows = try turned.rows[0]
+                #expect(rows.count == 128 && rows[0].count == 64)
+                // Of the two halves, which is above.
+                for y in [5, 120] {
+                    #expect((rows[y][32] > 128) == (shown[y * 64 + 32] > 128))
+                }
+                count += 1
+            }
+            #expect(count == 5)
+        }
+    }
+
+    @Test func aPictureOfAFrameStandsUpright() async throws {
+        try await withTemporaryDirectory { directory in
+            let size = VideoSize(width: 32, height: 16)
+            var frame = try DefinedPicture.frame(.rgba, size)
+            for (rotation, width) in [(VideoRotation.none, 32), (.rotation90, 16)] {
+                frame.rotation = rotation
+                let path = directory.file("\(rotation.rawValue).png")
+                try await frame.writePicture(to: path)
+                let picture = try await MediaProbe(of: path)
+                #expect(picture.video?.width == width && picture.video?.height == 48 - width)
+            }
+        }
+    }
+
+    @Test func theTagsValuesAreRead() {
+        #expect(ImageOrientation(tag: "rotate-90") == ImageOrientation(degrees: 90))
+        #expect(
+            ImageOrientation(tag: "flip-rotate-0") == ImageOrientation(degrees: 0, isMirrored: true)
+        )
+        for text in ["", "rotate", "rotate-", "rotate-45", "rotate-360", "rotate--90", "flip-90"] {
+            #expect(ImageOrientation(tag: text) == nil, "\(text)")
+        }
+    }
+}

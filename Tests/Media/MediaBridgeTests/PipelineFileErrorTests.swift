@@ -1,0 +1,161 @@
+import MediaBridge
+import TestSupport
+import Testing
+
+/// What a wrong pipeline file is told: the file, the line, and what to do.
+@Suite("Wrong pipeline files", .hangGuard) struct PipelineFileErrorTests {
+    /// The error of reading `text`, setting `values` and parsing every string.
+    private func failure(
+        of text: String, setting values: [String: String] = [:]
+    ) -> PipelineError? {
+        do throws(PipelineError) {
+            _ = try Bridge(PipelineFile(yaml: text, path: "x.yaml").plan(setting: values))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func aWrongKeyIsNamedWithItsLine() throws {
+        let error = try #require(
+            failure(of: "about: a\n\ncapture: videotestsrc\noutput: fakesink\n"))
+        #expect(error.code == .badFile)
+        #expect(error.message == "x.yaml:4: no such key: \"output\"")
+        #expect(error.advice?.contains("outputs") == true)
+    }
+
+    @Test func aWrongKeyOfAVariableIsNamedWithItsLine() throws {
+        let error = try #require(failure(of: "variables:\n  a:\n    standard: 1\n"))
+        #expect(error.code == .badFile)
+        #expect(error.message.hasPrefix("x.yaml:3: ") && error.message.contains("\"standard\""))
+    }
+
+    @Test func aVariableWithoutAValueIsNamedWithItsLine() throws {
+        let text = """
+            variables:
+              input: {meaning: a film}
+            capture: |
+              filesrc name=a
+              location=${input}
+            """
+        let error = try #require(failure(of: text))
+        #expect(error.code == .badFile)
+        #expect(error.message.hasPrefix("x.yaml:5: ") && error.message.contains("${input}"))
+        #expect(error.advice == "--set input=VALUE")
+        #expect(failure(of: text, setting: ["input": "a"]) == nil)
+    }
+
+    @Test func aVariableThatIsNotDeclaredIsNamedWithItsLine() throws {
+        let error = try #require(
+            failure(of: "capture: |\n  videotestsrc\n  num-buffers=${count}\n"))
+        #expect(error.code == .badFile)
+        #expect(error.message.hasPrefix("x.yaml:3: ") && error.message.contains("${count}"))
+    }
+
+    @Test func settingAnUnknownVariableNamesThoseThereAre() throws {
+        let text = "variables:\n  a: {default: 1}\n  b: {default: 2}\ncapture: videotestsrc\n"
+        let error = try #require(failure(of: text, setting: ["c": "3"]))
+        #expect(error.code == .badFile)
+        #expect(error.message == "x.yaml: no variable \"c\"")
+        #expect(error.advice == "one of: a, b")
+    }
+
+    @Test func anUnknownElementIsNamedWithItsLineInsideTheBlock() throws {
+        let text = """
+            # a comment
+            capture: |
+              videotestsrc
+              ! videoconvert
+            outputs:
+              window: |
+                queue
+                ! videoconvert
+                ! nosuchsink
+            """
+        let error = try #require(failure(of: text))
+        #expect(error.code == .missingElement)
+        #expect(error.message.hasPrefix("x.yaml:9: ") && error.message.contains("nosuchsink"))
+    }
+
+    @Test func anUnknownPropertyIsNamedWithItsLineInsideTheBlock() throws {
+        let error = try #require(
+            failure(of: "capture: |\n  videotestsrc\n  colour=red ! videoconvert\n"))
+        #expect(error.code == .noSuchProperty)
+        #expect(error.message.hasPrefix("x.yaml:3: "), "\(error.message)")
+    }
+
+    @Test(arguments: ["capture: [", "a: b: c", "\tcapture: x", "capture: \"open"])
+    func whatIsNotYAMLIsToldWithALine(text: String) throws {
+        let error = try #require(failure(of: text))
+        #expect(error.code == .badFile)
+        #expect(error.message.contains(/^x\.yaml:[0-9]+: not YAML/), "\(error.message)")
+    }
+
+    @Test(arguments: ["", "\n\n", "# only a comment\n"])
+    func anEmptyFileIsTold(text: String) throws {
+        let error = try #require(failure(of: text))
+        #expect(error.code == .badFile)
+        #expect(error.message == "x.yaml:1: the file is empty")
+    }
+
+    @Test func aMissingFileIsTold() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("none.yaml")
+            let error = #expect(throws: PipelineError.self) { try PipelineFile(path: path) }
+            #expect(error?.code == .notFound)
+            #expect(error?.message.contains(path) == true)
+        }
+    }
+
+    @Test func aFileThatIsNotTextIsTold() async throws {
+        await #expect(throws: PipelineError.self) {
+            try await Tool.check("true")
+            _ = try PipelineFile(path: "/bin/true")
+        }
+    }
+
+    @Test(arguments: [
+        ("capture: \"\"\n", 1), ("capture: |\noutputs: {}\n", 1), ("capture: '  '\n", 1),
+        ("capture: videotestsrc\noutputs:\n  a:\n", 3),
+        ("capture: videotestsrc\noutputs:\n  a: |\n\n  b: fakesink\n", 3),
+    ])
+    func anEmptyStringIsNamedWithItsLine(text: String, line: Int) throws {
+        let error = try #require(failure(of: text))
+        #expect(error.code == .badFile)
+        #expect(error.message.hasPrefix("x.yaml:\(line): "), "\(error.message)")
+        #expect(error.message.hasSuffix("is empty"), "\(error.message)")
+    }
+
+    @Test(arguments: [
+        ("- capture\n", "the file must be keys and values"),
+        ("just words\n", "the file must be keys and values"),
+        ("about: [a]\n", "about must be a text"),
+        ("capture: [videotestsrc]\n", "capture must be names and strings"),
+        ("capture: {a: [b]}\n", "capture.a must be a text"),
+        ("outputs: fakesink\n", "outputs must be names and strings"),
+        ("outputs: [fakesink]\n", "outputs must be names and strings"),
+        ("filters: grayscale\n", "filters must be a list"),
+        ("filters: [{grayscale: 1}]\n", "an entry of filters must be a text"),
+        ("variables: [a]\n", "variables must be keys and values"),
+        ("variables: {a: b}\n", "variable a must be keys and values"),
+        ("variables: {a: {default: [1]}}\n", "a default must be a text"),
+    ])
+    func aWrongTypeIsNamedWithItsLine(text: String, message: String) throws {
+        let error = try #require(failure(of: "# a comment\n" + text))
+        #expect(error.code == .badFile)
+        #expect(error.message == "x.yaml:2: \(message)")
+    }
+
+    @Test func anUnknownFilterNamesThoseThereAre() throws {
+        let error = try #require(failure(of: "capture: videotestsrc\nfilters: [sepia]\n"))
+        #expect(error.message.contains("sepia"))
+        #expect(error.advice?.contains("grayscale") == true)
+    }
+
+    @Test func anOutputThatWantsAStreamNobodyGivesIsTold() throws {
+        let error = try #require(
+            failure(of: "capture: videotestsrc\noutputs:\n  a: appsrc name=sound ! fakesink\n"))
+        #expect(error.code == .wrongEnds)
+        #expect(error.message.contains("\"sound\""))
+    }
+}

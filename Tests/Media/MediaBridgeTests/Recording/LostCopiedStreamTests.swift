@@ -1,0 +1,117 @@
+import Foundation
+import GStreamerKit
+import MediaCore
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// One of two live streams that are copied stops while the other continues.
+@Suite(.hangGuard) struct LostCopiedStreamTests {
+    /// A camera's access units with a key unit in ten, and a unit of sound for each, in virtual time.
+    private struct Source {
+        private static let live = LiveTiming(
+            clockOrigin: MediaTime(seconds: 100), latency: .zero)
+        private static let interval = MediaTime(value: 1, timescale: 25)
+        let recorder: Recorder
+        let clock: VirtualTimeline
+        let units: [EncodedVideoFrame]
+
+        enum Streams { case both, pictures, sound }
+
+        /// Hands units over, and lets 40 ms pass after each, as their timestamps say.
+        func give(_ range: Range<Int>, _ streams: Streams) async {
+            for index in range {
+                let time = MediaTime(value: Int64(index), timescale: 25)
+                if streams != .sound {
+                    var unit = units[index % units.count]
+                    unit.runningTime = time
+                    unit.liveTiming = Self.live
+                    #expect(recorder.consume(unit) == .accepted)
+                    await arrival(.video, at: time)
+                }
+                if streams != .pictures {
+                    var unit = EncodedAudioFrame(
+                        .alaw, bytes: [UInt8](repeating: 0x55, count: 320), runningTime: time,
+                        duration: Self.interval, sampleRate: 8_000, channelCount: 1)
+                    unit.liveTiming = Self.live
+                    #expect(recorder.consume(unit) == .accepted)
+                    await arrival(.audio, at: time)
+                }
+                clock.advance(by: Self.interval)
+            }
+        }
+
+        /// Suspends until the writer has a unit of this time.
+        private func arrival(_ kind: RecordingKind, at time: MediaTime) async {
+            let due = time + RecordingTimeline.lead
+            await recorder.wait { $0.writer.interleaver.newest(kind).map { $0 >= due } ?? false }
+        }
+    }
+
+    /// Records as a copy.
+    ///
+    /// - Returns: The report, and the events.
+    private func record(
+        into path: String, _ body: (Source) async throws -> Void
+    ) async throws -> (report: RecorderReport, events: [RecorderEvent]) {
+        var configuration = Recorder.Configuration()
+        configuration.video = .copy
+        configuration.audio = .copy
+        configuration.whenFull = .wait
+        let clock = VirtualTimeline()
+        let recorder = try Recorder(path, configuration: configuration, clock: clock)
+        let events = recorder.events
+        try recorder.start()
+        try await body(
+            Source(
+                recorder: recorder, clock: clock,
+                units: EncodedUnits.h264(
+                    10, settings: "tune=zerolatency key-int-max=10 option-string=scenecut=0")))
+        let report = try await recorder.stop()
+        expectBalanced(report)
+        var all: [RecorderEvent] = []
+        for await event in events { all.append(event) }
+        let isStallTold = all.contains { if case .stalled = $0 { true } else { false } }
+        #expect(!isStallTold, "the disk was blamed")
+        return (report, all)
+    }
+
+    @Test func picturesGoIntoTheFileWithoutSoundThatStaysAway() async throws {
+        try await withTemporaryDirectory { directory in
+            let (report, _) = try await record(into: directory.file("out.mkv")) { source in
+                await source.give(0..<25, .both)
+                await source.give(25..<105, .pictures)
+                // If the process is killed now, one picture is lost, and not those of three seconds: the
+                // muxer has all of them, and does not wait for sound.
+                await source.recorder.wait(forUnits: 105 + 25)
+                await source.recorder.wait { $0.writer.file?.isGone(.audio) == true }
+                await source.give(105..<150, .both)
+            }
+            #expect(report.video?.written == 150)
+            // Sound begins again with the next key unit. The sound of the same time may be handled
+            // before the new file exists.
+            #expect(report.files.map(\.frames) == [110, 40])
+            #expect((5...6).contains(report.audio?.droppedUnits[.late] ?? 0))
+            for file in report.files {
+                #expect(try await MediaProbe(of: file.path).streams.count == 2)
+            }
+        }
+    }
+
+    @Test func picturesThatComeBackAreRecordedFromTheirFirstKeyUnitOn() async throws {
+        try await withTemporaryDirectory { directory in
+            let (report, _) = try await record(into: directory.file("out.mkv")) { source in
+                await source.give(0..<30, .both)
+                // The writer ends the file's pictures when the muxer has waited for them for long.
+                await source.give(30..<330, .sound)
+                await source.give(330..<350, .both)
+            }
+            #expect(report.video?.dropped.total == 0)
+            #expect(report.files.map(\.frames) == [30, 20])
+            for file in report.files {
+                #expect(try await MediaProbe(of: file.path).video?.frames == file.frames)
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Glibc
+import MediaBridge
+import TestSupport
+import Testing
+
+/// No success without a file that was read back, and an end that is told.
+@Suite(.hangGuard) struct RecordingEndTests {
+    @Test func anEndWithoutAFrameIsNoSuccess() async throws {
+        try await withTemporaryDirectory { directory in
+            let recorder = try Recorder(directory.file("out.mkv"))
+            try recorder.start()
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(error?.code == .noFrames)
+            #expect(error?.message.contains("nothing was recorded") == true)
+            #expect(recorder.report.ended == .error && directory.contents.isEmpty)
+        }
+    }
+
+    @Test func anEndWithoutAFrameThatWasTakenSaysWhatBecameOfThem() async throws {
+        try await withTemporaryDirectory { directory in
+            let recorder = try Recorder(directory.file("out.mkv"))
+            try recorder.start()
+            recorder.pause()
+            for index in 0..<5 { recorder.consume(try RecordedFrames().picture(index)) }
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(error?.code == .noFrames && error?.message.contains("5 paused") == true)
+        }
+    }
+
+    @Test func aRecorderThatWasNeverStartedHasNothingToAnswerFor() async throws {
+        try await withTemporaryDirectory { directory in
+            let recorder = try Recorder(directory.file("out.mkv"))
+            #expect(try await recorder.stop().files.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["mkv", "mp4", "webm", "ts"], [true, false])
+    func aFileThatIsNotWhatWasWrittenIsNoSuccess(ending: String, isGone: Bool) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(ending)")
+            let recorder = try Recorder(path)
+            let events = recorder.events
+            try recorder.start()
+            for index in 0..<25 { try await recorder.write(RecordedFrames().picture(index)) }
+            for await event in events { if case .fileStarted = event { break } }
+            // Somebody takes its name away, or another file has it.
+            try #require(unlink(path) == 0)
+            if !isGone { try Data(count: 4_096).write(to: URL(fileURLWithPath: path)) }
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(error?.code == .resourceFailed)
+            #expect(error?.message.contains("was written, and ") == true, "\(error as Any)")
+            #expect(recorder.report.files.first?.failure == error)
+        }
+    }
+
+    @Test func theLastEventComesAfterAFailureWithoutAStop() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("full.mkv")
+            try FileManager.default.createSymbolicLink(
+                atPath: path, withDestinationPath: "/dev/full")
+            let recorder = try Recorder(path)
+            let events = recorder.events
+            try recorder.start()
+            for index in 0..<25 { recorder.consume(try RecordedFrames().picture(index)) }
+            var last: RecorderEvent?
+            for await event in events { last = event }
+            guard case .finished(let report) = last else {
+                Issue.record("the last event is \(last as Any)")
+                return
+            }
+            #expect(report.failure?.code == .noSpaceLeft && report.ended == .error)
+            await #expect(throws: PipelineError.self) { try await recorder.stop() }
+        }
+    }
+
+    @Test func theLastEventComesAfterTheDiskWasNearlyFullWithoutAStop() async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = Recorder.Configuration()
+            configuration.reserve = .max / 2
+            let recorder = try Recorder(directory.file("out.mkv"), configuration: configuration)
+            let events = recorder.events
+            try recorder.start()
+            for index in 0..<25 { recorder.consume(try RecordedFrames().picture(index)) }
+            var last: RecorderEvent?
+            for await event in events { last = event }
+            guard case .finished(let report) = last else {
+                Issue.record("the last event is \(last as Any)")
+                return
+            }
+            #expect(report.failure?.code == .noSpaceLeft && report.files.isEmpty)
+            #expect(report.failure?.message.contains("nothing was recorded") == true)
+            #expect(report.video?.offered == report.video?.dropped.total)
+            #expect(directory.contents.isEmpty)
+        }
+    }
+
+    @Test(arguments: [0, 10, -1, 3_000_000_000])
+    func aBitRateThatNoEncoderHasIsRefusedAtOnce(bitrate: Int) throws {
+        var configuration = Recorder.Configuration()
+        configuration.video = VideoEncoding(bitrate: bitrate)
+        let error = #expect(throws: PipelineError.self) {
+            try Recorder("/tmp/none.mkv", configuration: configuration)
+        }
+        #expect(error?.code == .badValue)
+    }
+
+    @Test(arguments: ["mkv", "mp4", "webm", "ts"])
+    func aFrameRateThatIsTheTicksOfAClockIsRecorded(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(ending)")
+            var plan = BridgePlan(
+                capture: "videotestsrc num-buffers=50 ! video/x-raw,width=64,height=48,"
+                    + "framerate=25/1 ! capssetter caps=video/x-raw,framerate=90000/1")
+            plan.recordings = [BridgePlan.Recording(path: path)]
+            try await Bridge(plan).run().get()
+            #expect(try await MediaProbe(of: path).video?.frames == 50)
+        }
+    }
+
+    @Test(arguments: [RecordingContainer.mkv, .mp4, .webm])
+    func aStreamWhoseCodecIsNamedAndThatThereIsNotIsAnError(
+        container: RecordingContainer
+    ) throws {
+        let name = "/tmp/none.\(container.rawValue)"
+        var plan = BridgePlan(capture: "videotestsrc num-buffers=5")
+        var configuration = Recorder.Configuration()
+        configuration.audio = AudioEncoding(container.audioCodecs[0])
+        plan.recordings = [BridgePlan.Recording(path: name, configuration: configuration)]
+        #expect(throws: PipelineError.self) { try Bridge(plan) }
+        // Of whichever codec there is, if there is sound: that is no demand.
+        configuration.audio = AudioEncoding()
+        plan.recordings[0].configuration = configuration
+        _ = try Bridge(plan)
+        // The other way round.
+        configuration.video = VideoEncoding(container.videoCodecs[0])
+        plan = BridgePlan(capture: "audiotestsrc num-buffers=5 ! appsink name=audio")
+        plan.recordings = [BridgePlan.Recording(path: name, configuration: configuration)]
+        #expect(throws: PipelineError.self) { try Bridge(plan) }
+    }
+
+    @Test(arguments: ["matroskamux", "h264parse ! mp4mux", "mpegtsmux", "identity"])
+    func anOutputWhoseFileIsGoneIsNoSuccess(muxer: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.film")
+            let sink = try PipelineVideoSink(
+                "x264enc tune=zerolatency ! \(muxer) ! filesink location=\(path)")
+            for index in 0..<25 { try await sink.write(RecordedFrames().picture(index)) }
+            try #require(unlink(path) == 0)
+            let error = await #expect(throws: PipelineError.self) { try await sink.finish() }
+            #expect(error?.code == .resourceFailed)
+            #expect(error?.message.contains("is not there") == true)
+        }
+    }
+}

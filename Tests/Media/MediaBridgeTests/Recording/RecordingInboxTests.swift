@@ -1,0 +1,29 @@
+import Foundation
+import MediaBasics
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// The way from encoders to the writer, over a long recording.
+@Suite(.hangGuard) struct RecordingInboxTests {
+    @Test func theWriterIsCalledThroughAsManyFramesAfterManyUnitsAsAfterOne() {
+        let queue = SerialQueue(label: "writer")
+        let inbox = RecordingInbox(queue: queue)
+        let depths = Mutex<[Int]>([])
+        inbox.onItems { [inbox] in
+            _ = inbox.takeAll()
+            depths.withLock { $0.append(Thread.callStackReturnAddresses.count) }
+        }
+        for _ in 0..<500 {
+            inbox.isLive()
+            queue.sync {}
+        }
+        inbox.close()
+        let all = depths.withLock { $0 }
+        #expect(all.count == 500)
+        // A few frames of the queue's own may be there or not.
+        #expect((all.max() ?? 0) - (all.first ?? 0) < 20, "\(all.prefix(3)) … \(all.suffix(3))")
+    }
+}

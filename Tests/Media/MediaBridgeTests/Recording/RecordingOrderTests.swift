@@ -1,0 +1,63 @@
+import MediaBasics
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// What a program asks of a recorder, and the frames around it, in the order in which they were.
+@Suite(.hangGuard) struct RecordingOrderTests {
+    @Test(arguments: ["mkv", "webm", "mp4", "ts"])
+    func whatWasKeptIsRecordedHoweverSoonTheEndFollowsTheStart(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            for run in 0..<8 {
+                var configuration = Recorder.Configuration()
+                configuration.preRoll = .seconds(1)
+                configuration.whenFull = .wait
+                let recorder = try Recorder(
+                    directory.file("\(run).\(ending)"), configuration: configuration)
+                for index in 0..<4 { try await recorder.write(RecordedFrames().picture(index)) }
+                try recorder.start()
+                let report = try await recorder.stop()
+                #expect(report.video?.written == 4, "run \(run)")
+                expectBalanced(report)
+            }
+        }
+    }
+
+    @Test func aRearmRightAfterTheStartKeepsWhatWasRecorded() async throws {
+        try await withTemporaryDirectory { directory in
+            for run in 0..<8 {
+                var configuration = Recorder.Configuration()
+                configuration.preRoll = .seconds(1)
+                configuration.whenFull = .wait
+                let recorder = try Recorder(
+                    directory.file("\(run)-%d.mkv"), configuration: configuration)
+                for index in 0..<4 { try await recorder.write(RecordedFrames().picture(index)) }
+                try recorder.start()
+                let report = try await recorder.stopAndRearm()
+                #expect((report.video?.written ?? 0) > 0, "run \(run)")
+                _ = try? await recorder.stop()
+            }
+        }
+    }
+
+    /// Items that come while an earlier look is still to come are seen in that look.
+    @Test func aStartIsSeenBeforeTheEndThatFollowsIt() {
+        let queue = SerialQueue(label: "writer")
+        let inbox = RecordingInbox(queue: queue)
+        let seen = Mutex<[String]>([])
+        inbox.onItems { [inbox] in
+            let names = inbox.takeAll().map { "\($0)".prefix { $0 != "(" } }
+            seen.withLock { $0 += names.map(String.init) }
+        }
+        queue.sync {
+            inbox.isLive()
+            inbox.start()
+            inbox.trackEnded(.video)
+        }
+        queue.sync {}
+        inbox.close()
+        #expect(seen.withLock { $0 } == ["live", "start", "trackEnded"])
+    }
+}

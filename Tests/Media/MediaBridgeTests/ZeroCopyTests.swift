@@ -1,0 +1,79 @@
+import MediaBridge
+import TestSupport
+import Testing
+
+@Suite(.hangGuard)
+struct ZeroCopyTests {
+    @Test(arguments: [false, true])
+    func everyOutputReceivesTheVeryMemoryThatTheCaptureGave(isLive: Bool) async throws {
+        let source = try PipelineVideoSource(
+            "videotestsrc is-live=\(isLive) num-buffers=20 ! "
+                + "video/x-raw,format=I420,width=320,height=240,framerate=100/1")
+        let sinks = try (0..<3).map { _ in
+            try PipelineVideoSink(
+                "appsrc name=video ! queue ! appsink name=out sync=false max-buffers=100")
+        }
+        var captured: [UInt] = []
+        var held: [VideoFrame] = []  // so that no address is used twice
+        for try await frame in source.frames() {
+            captured.append(try frame.address)
+            held.append(frame)
+            for sink in sinks { try await sink.write(frame) }
+        }
+        for sink in sinks {
+            let reader = SampleReader(try #require(sink.pipeline.appSinks["out"]))
+            for address in captured { #expect(try await reader.next().address == address) }
+            let report = try await sink.finish()
+            #expect(report.written == captured.count)
+        }
+    }
+
+    @Test func writingCopiesOnlyWhatIsShared() async throws {
+        let source = try PipelineVideoSource(
+            "videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=64")
+        var iterator = source.frames().makeAsyncIterator()
+        var frame = try #require(try await iterator.next())
+        // At its end at the latest the capture has let go of its frame.
+        #expect(try await iterator.next() == nil)
+        let before = try frame.address
+        try frame.withMutablePlanes { planes in
+            var plane = planes[0]
+            plane.fill(1)
+        }
+        #expect(try frame.address == before)
+        let shared = frame
+        try frame.withMutablePlanes { planes in
+            var plane = planes[0]
+            plane.fill(2)
+        }
+        #expect(try frame.address != before)
+        #expect(try shared.address == before)
+        #expect(try shared.firstByte == 1)
+        #expect(try frame.firstByte == 2)
+    }
+}
+
+extension Sample {
+    /// Where the bytes lie; `nil` where there are none.
+    var address: UInt? {
+        guard let buffer, let mapped = MappedBuffer(buffer) else { return nil }
+        return mapped.bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    }
+}
+
+extension VideoFrame {
+    /// Where the pixels lie.
+    var address: UInt {
+        get throws {
+            try withPlanes { planes in
+                planes[0].withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+            }
+        }
+    }
+
+    var firstByte: UInt8 {
+        get throws {
+            try withPlanes { $0[0].bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self) }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import MediaBridge
+import Synchronization
+import Testing
+
+// The examples of the README and of the articles, to the letter: between the marks stands what stands
+// there.
+
+enum Example {
+    static func oneCall() async throws {
+        // README
+        let report = try await Bridge.run(
+            capture: "videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=640,height=360",
+            outputs: ["x264enc ! matroskamux ! filesink location=two.mkv"]
+        ) { frame in
+            print(frame)  // I420 640×360 30/1 at 0:00:00.033333333
+        }
+        print("\(report.outputs["output"]!.frames) frames")
+        // end
+    }
+
+    static func plan() async throws {
+        // README
+        struct NoColour: VideoProcessor {
+            func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+                try frame.withMutablePlanes { planes in
+                    for index in 1..<planes.count { planes[index].fill(128) }
+                }
+                return frame
+            }
+        }
+
+        var plan = BridgePlan(capture: "videotestsrc num-buffers=90 ! video/x-raw,format=I420")
+        plan.processors = [NoColour()]
+        plan.recordings = [BridgePlan.Recording(path: "three.mkv")]
+        let report = try await Bridge(plan).run().get()  // or throws what failed
+        // end
+        #expect(report.outputs["recording"]?.frames == 90)
+    }
+
+    static func sequence() async throws {
+        // Frames
+        let source = try PipelineVideoSource(
+            "videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=640,height=360")
+        let sink = try PipelineVideoSink("x264enc ! matroskamux ! filesink location=three.mkv")
+        for try await var frame in source.frames() {
+            try frame.withMutablePlanes { planes in
+                var luma = planes[0]
+                let middle = luma.rows / 2
+                var row = luma.row(middle)  // a white line
+                for x in row.byteOffsets { row[x] = 235 }
+            }
+            try await sink.write(frame)
+        }
+        let report = try await sink.finish()
+        print("\(report.written) frames written, dropped: \(report.dropped)")
+        // end
+    }
+
+    static func units() async throws {
+        // Units
+        let film = try PipelineVideoSource("filesrc location=film.mp4 ! qtdemux ! h264parse")
+        let sink = try PipelineVideoSink("h264parse ! matroskamux ! filesink location=start.mkv")
+        for try await unit in film.units() {
+            guard let time = unit.runningTime, time < MediaTime(seconds: 2) else { break }
+            try await sink.write(unit)
+        }
+        let report = try await sink.finish()
+        print("\(report.written) units written")
+        // end
+    }
+
+    static func engine() async throws {
+        // Engine
+        var configuration = MediaEngine.Configuration()
+        configuration.pace = .asFastAsPossible  // for files; a camera keeps .realTime
+        let engine = MediaEngine(configuration: configuration)
+        let events = engine.events
+        try await engine.setVideoSource(
+            PipelineVideoSource("videotestsrc num-buffers=90 ! video/x-raw,width=640,height=360"))
+        try await engine.setLocalVideoRenderer(
+            PipelineVideoSink("x264enc ! matroskamux ! filesink location=four.mkv"))
+        try await engine.setVideoProcessors([GrayscaleFilter()], at: .capture)
+        try await engine.startPreview()
+        for await event in events { if case .sourceEnded = event { break } }
+        await engine.shutDown()  // renders what waits, completes the file
+        print(engine.trace)  // renderer 1: query, renderer 1: initialize …
+        // end
+    }
+
+    /// - Returns: What became of the renderer's frames.
+    static func channel() async throws {
+        // Channels
+        let network = LoopbackNetwork()
+        var impairment = LoopbackImpairment()
+        impairment.loss = 0.05
+        impairment.delay = .milliseconds(20)
+        impairment.jitter = .milliseconds(80)
+        network.impair(impairment)
+
+        let (anna, ben) = (MediaEngine(transport: network), MediaEngine(transport: network))
+        let camera =
+            "videotestsrc is-live=true num-buffers=60 ! x264enc tune=zerolatency ! h264parse"
+        try await anna.setVideoSource(PipelineVideoSource(camera))
+        try await ben.setRemoteVideoRenderer(PipelineVideoSink("fakevideosink"), forUserID: "anna")
+        try await ben.joinChannel("room", userID: "ben", role: .audience)
+        let events = anna.events
+        try await anna.joinChannel("room", userID: "anna")
+        for await event in events { if case .sourceEnded = event { break } }
+
+        let frames = await ben.statistics.channel!.incoming
+        print("\(frames.sent) sent, \(frames.lost) lost, \(frames.delivered) delivered")
+        await anna.shutDown()
+        await ben.shutDown()
+        // end
+        #expect(frames.sent > 0 && frames.sent <= 60)
+    }
+
+    static func ownClasses() async throws -> FrameBalance {
+        // README
+        /// Ninety grey pictures, from dark to bright.
+        final class Sunrise: VideoSource {
+            var consumer: (any VideoFrameConsumer)?
+            func bufferType() -> VideoBufferType { .pixelBuffer }
+            func pacing() -> MediaPacing { .engine }  // the engine holds each until it is due
+            func shouldStart() {
+                guard let consumer else { return }
+                Thread.detachNewThread {
+                    for number in 0..<90 {
+                        let size = VideoSize(width: 320, height: 240)
+                        guard var picture = try? PixelBuffer(.gray8, size: size) else { continue }
+                        try? picture.withMutablePlanes { planes in
+                            planes[0].fill(UInt8(2 * number))
+                        }
+                        let time = MediaTime(value: Int64(number), timescale: 30)
+                        consumer.consumePixelBuffer(picture, withTimestamp: time, rotation: .none)
+                    }
+                    consumer.sourceDidEnd()
+                }
+            }
+            func shouldStop() {}  // what comes later is discarded, and counted
+        }
+
+        /// Prints how bright each picture is.
+        final class LightMeter: VideoSink {
+            func render(_ frame: VideoFrame) throws {
+                let level = try frame.withPlanes { $0[0].row(0)[0] }
+                print("\(frame): \(level)")
+            }
+        }
+
+        let engine = MediaEngine()
+        let events = engine.events
+        try await engine.setVideoSource(Sunrise())
+        try await engine.setLocalVideoRenderer(LightMeter())
+        try await engine.startPreview()
+        for await event in events { if case .sourceEnded = event { break } }
+        await engine.shutDown()  // renders what waits, completes the file
+        // end
+        let statistics = await engine.statistics
+        return statistics.renderers.values.reduce(statistics.gone.renderers.balance) {
+            $0 + $1.balance
+        }
+    }
+
+    static func recording() async throws -> RecorderReport {
+        // Recording
+        let source = try PipelineVideoSource(
+            "videotestsrc is-live=true ! appsink name=video "
+                + "audiotestsrc is-live=true ! appsink name=audio")
+        let engine = MediaEngine()
+        try await engine.setVideoSource(source)
+        try await engine.setAudioSource(source.audio)
+
+        var configuration = Recorder.Configuration()
+        configuration.audio = AudioEncoding()
+        configuration.preRoll = .seconds(2)  // in memory, encoded
+        let recorder = try Recorder("five.mkv", configuration: configuration)
+        try await engine.addRecorder(recorder)
+        try await engine.startPreview()
+        try await Task.sleep(for: .seconds(2))  // until something happens that is worth keeping
+        try recorder.start()  // the file begins before this
+        try await Task.sleep(for: .seconds(1))
+        let report = try await recorder.stop()  // the preview goes on
+        print("\(report.files[0].frames) frames, dropped: \(report.video!.dropped)")
+        // end
+        await engine.shutDown()
+        return report
+    }
+
+    static func planes(_ frame: VideoFrame) throws {
+        // Frames
+        try frame.withPlanes { planes in
+            let chroma = planes[1]  // width, rows, stride, pixelStride, depth
+            let first = chroma.row(0)[0]
+            print(chroma.layout, first)
+        }
+        // end
+    }
+
+    static func pushMode(_ engine: MediaEngine, _ bytes: [UInt8]) async throws {
+        // ComingFromAgora
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.startPreview()
+
+        let frame = ExternalVideoFrame()
+        frame.format = .i420  // or the number: 1
+        frame.strideInPixels = 384
+        frame.height = 240
+        frame.cropRight = 64  // padding
+        frame.dataBuf = bytes
+        if case .dropped(let cause) = engine.pushExternalVideoFrame(frame) { print(cause) }
+        // end
+    }
+
+    static func sound() async throws {
+        // Sound
+        let source = try PipelineAudioSource("audiotestsrc num-buffers=100 ! audio/x-raw")
+        let sink = try PipelineAudioSink("audioconvert ! flacenc ! filesink location=quiet.flac")
+        for try await var frame in source.frames() {
+            if frame.format.sampleFormat == .s16le {
+                try frame.withMutableSamples(as: Int16.self) { samples in
+                    for index in samples.indices { samples[index] /= 2 }
+                }
+            }
+            try await sink.write(frame)
+        }
+        try await sink.finish()
+        // end
+    }
+
+    static func film(_ engine: MediaEngine) async throws {
+        // Sound
+        let film = try PipelineVideoSource(
+            "filesrc location=film.mkv ! decodebin name=d "
+                + "d. ! queue ! videoconvert ! appsink name=video "
+                + "d. ! queue ! audioconvert ! appsink name=audio")
+        try await engine.setVideoSource(film)
+        try await engine.setAudioSource(film.audio)
+        // end
+    }
+
+    static func renderer(_ engine: MediaEngine) async throws {
+        // ComingFromOpenTok
+        final class BlackAndWhiteRenderer: VideoSink {
+            func pixelFormat() -> VideoPixelFormat { .i420 }  // OpenTok's frames always are
+
+            func render(_ frame: VideoFrame) throws {
+                try frame.withPlanes { planes in
+                    let luma = planes[0]  // width, rows, stride
+                    for y in 0..<luma.rows { draw(luma.row(y)) }
+                }
+            }
+        }
+        try await engine.setLocalVideoRenderer(BlackAndWhiteRenderer())
+        // end
+    }
+}
+
+/// Rows that were drawn.
+let drawnRows = Mutex(0)
+private func draw(_ row: RawSpan) { drawnRows.withLock { $0 += 1 } }

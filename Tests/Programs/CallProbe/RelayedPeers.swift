@@ -1,0 +1,80 @@
+import MediaBridgeJanus
+import TestSupport
+
+/// Peers that a TURN server relays everything for.
+enum RelayedPeers {
+    private static let enough = 10
+
+    private static func connection(_ turn: String) -> PeerConnection.Configuration {
+        var configuration = PeerConnection.Configuration()
+        configuration.servers = [turn]
+        configuration.isRelayOnly = true
+        return configuration
+    }
+
+    private static func source() throws -> sending PipelineVideoSource {
+        try PipelineVideoSource(
+            "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=10/1 ! "
+                + "appsink name=video audiotestsrc is-live=true ! audioconvert ! appsink name=audio"
+        )
+    }
+
+    /// Plays by WHEP, and says `enough`.
+    static func play(_ url: String, turn: String) async throws {
+        let source = try WHEPSource(url, token: "tok", configuration: connection(turn))
+        var count = 0
+        for try await _ in source.units() {
+            count += 1
+            if count == enough { break }
+        }
+        writeLine("enough")
+    }
+
+    /// Sends by WHIP, until the sink fails.
+    static func send(to url: String, turn: String) async throws {
+        let engine = MediaEngine()
+        let events = engine.events
+        var configuration = WHIPSink.Configuration()
+        configuration.connection = connection(turn)
+        try await engine.setVideoSource(try source())
+        try await engine.setLocalVideoRenderer(
+            try WHIPSink(url, token: "tok", configuration: configuration))
+        try await engine.startPreview()
+        let error = await events.first { event in
+            if case .rendererFailed(_, let error) = event { error } else { nil }
+        }
+        await engine.shutDown()
+        throw ProbeFailure("\(error.map { "\($0)" } ?? "over")")
+    }
+
+    /// Joins a room, and says `sending` and `enough` of the other, until sending fails.
+    static func join(
+        as user: String, watching other: String, at server: String, turn: String
+    ) async throws {
+        var configuration = JanusTransport.Configuration()
+        configuration.media = connection(turn)
+        let engine = MediaEngine(
+            transport: try JanusTransport(server: server, configuration: configuration))
+        let (count, events) = (Observed(0), engine.events)
+        let source = try source()
+        let audio = source.audio
+        try await engine.setVideoSource(source)
+        if let audio { try await engine.setAudioSource(audio) }
+        try await engine.setRemoteVideoRenderer(PictureCounter(count), forUserID: UserID(other))
+        try await engine.joinChannel("hall", userID: UserID(user))
+        let watching = Task {
+            await count.wait { $0 >= enough }
+            writeLine("enough")
+        }
+        for await event in events {
+            switch event {
+            case .publicationChanged(_, .sending): writeLine("sending")
+            case .publicationChanged(_, .failed(let error)):
+                watching.cancel()
+                await engine.shutDown()
+                throw ProbeFailure("\(error)")
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import TestSupport
+
+/// kill -9, at moments that nobody chose.
+enum Kills {
+    static let promises =
+        Subject.all.map { promise(Kind($0)) }
+        + Subject.kinds.flatMap { isCopy in
+            [
+                promise(Kind(Subject(container: "ts", isCopy: isCopy), sound: .none)),
+                promise(Kind(Subject(container: "mkv", isCopy: isCopy), sound: .late)),
+            ]
+        }
+
+    /// What is recorded.
+    private struct Kind: Sendable {
+        enum Sound: Sendable { case usual, none, late }
+        var subject: Subject
+        var sound: Sound
+
+        init(_ subject: Subject, sound: Sound = .usual) {
+            self.subject = subject
+            self.sound = sound
+        }
+
+        /// Milliseconds that late sound is behind the pictures.
+        static let delay = 60
+
+        var name: String {
+            switch sound {
+            case .usual: "kill-\(subject.name)"
+            case .none: "kill-\(subject.name)-silent"
+            case .late: "kill-\(subject.name)-late-sound"
+            }
+        }
+
+        var fault: String {
+            switch sound {
+            case .usual: "kill -9, \(subject.title)"
+            case .none: "kill -9, \(subject.title), without sound"
+            case .late: "kill -9, \(subject.title), sound \(Self.delay) ms late"
+            }
+        }
+
+        /// Frames that may be lost, of thirty a second: those of the last fragment, and those behind
+        /// which there is no sound yet. What AAC gives is 65 ms late.
+        var limit: Int {
+            switch (subject.container, sound) {
+            case ("mp4", _): 18
+            case ("ts", .usual), (_, .late): 3
+            default: 1
+            }
+        }
+
+        /// Seconds of sound that may be lost.
+        var soundLimit: Double { Double(limit) / 30 + 0.15 }
+
+        func allows(_ loss: Loss) -> Bool {
+            loss.frames <= limit && (sound == .none || loss.sound <= soundLimit)
+        }
+
+        var text: String {
+            let lost =
+                switch (subject.container, sound) {
+                case ("mp4", _): "0.6 s are lost at most"
+                case ("ts", .usual): "three frames are lost at most: AAC is 65 ms late"
+                case (_, .late): "one frame is lost at most, and what the sound is late by"
+                default: "one frame is lost at most"
+                }
+            return lost + "; the rest plays"
+        }
+
+        var camera: Camera {
+            Camera(hasSound: sound != .none, soundDelay: sound == .late ? Self.delay : 0)
+        }
+    }
+
+    private struct Loss: Sendable {
+        var frames: Int
+        /// Of sound, behind the last picture that was handed over.
+        var sound: Double
+        var complaints: [String]
+
+        init(frames: Int, sound: Double, complaints: [String]) {
+            self.frames = frames
+            self.sound = sound
+            self.complaints = complaints
+        }
+
+        /// - Parameter offered: Frames that were handed over.
+        init(_ found: Judgement, of offered: Int, complaints: [String]) {
+            frames = max(0, offered - found.frames)
+            sound = max(0, Double(offered) / 30 - found.soundLength)
+            self.complaints = complaints
+        }
+    }
+
+    private static func promise(_ kind: Kind) -> Promise {
+        Promise(name: kind.name, fault: kind.fault, text: kind.text) { options in
+            try await check(kind, options)
+        }
+    }
+
+    private static func check(_ kind: Kind, _ options: Options) async throws -> Finding {
+        var random = SeededGenerator(seed: options.seed &+ UInt64(kind.subject.container.hashed))
+        let range = options.isQuick ? 500...1500 : 1000...4000
+        let moments = (0..<options.kills).map { _ in Int.random(in: range, using: &random) }
+        let losses = try await inTurns(moments, width: 2) { moment in
+            try await kill(kind, after: .milliseconds(moment), isSettled: options.isQuick)
+        }
+        var complaints = Complaints()
+        let worst = losses.map(\.frames).max() ?? 0
+        complaints.expect(
+            worst <= kind.limit,
+            "frames lost: \(losses.map { String($0.frames) }.joined(separator: ", "))")
+        let broken = losses.flatMap(\.complaints).filter { !$0.hasSuffix(Self.torn) }
+        complaints.expect(
+            broken.isEmpty, "\(broken.count) complaints of ffprobe: \(broken.first ?? "")")
+        var measured =
+            "\(losses.count) kill\(losses.count == 1 ? "" : "s"): \(worst) "
+            + "frame\(worst == 1 ? "" : "s") (\((Double(worst) / 30).text) s) at most, "
+            + "\((Double(losses.map(\.frames).reduce(0, +)) / Double(losses.count)).text) in the mean"
+        if kind.sound != .none {
+            let sound = losses.map(\.sound).max() ?? 0
+            complaints.expect(sound <= kind.soundLimit, "\(sound.text) s of sound lost")
+            measured += "; \(sound.text) s of sound at most"
+        }
+        let tears = losses.count { $0.complaints.contains { $0.hasSuffix(Self.torn) } }
+        if tears > 0 { measured += "; \(tears) amid a unit" }
+        return Finding(measured, complaints: complaints.all)
+    }
+
+    /// What ffprobe says of a Matroska file whose last unit is there in part: the kill came between the
+    /// write of its header and that of its bytes. It is one of those that are lost.
+    static let torn = "File ended prematurely"
+
+    /// - Parameter isSettled: Whether the kill waits until the file has all frames of a moment but those
+    ///   that may be lost. What a busy machine has not encoded yet is lost too, however good the file.
+    private static func kill(
+        _ kind: Kind, after moment: Duration, isSettled: Bool
+    ) async throws -> Loss {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(kind.subject.container)")
+            let recording = try Recording(VictimOrder(kind.camera, as: kind.subject, into: path))
+            defer { recording.child.send(signal: SIGKILL) }
+            try await recording.untilTold("fileStarted")
+            try await Task.sleep(for: moment)
+            let settled = recording.offered
+            if isSettled { try await settle(kind, path, having: settled) }
+            recording.child.send(signal: SIGKILL)
+            let ended = try await recording.child.end()
+            let offered = isSettled ? settled : Recording.offered(in: ended.output)
+            do {
+                let found = try await Judgement(of: path)
+                var complaints = found.complaints
+                if found.soundEnd == nil, kind.sound != .none { complaints.append("no sound") }
+                return Loss(found, of: offered, complaints: complaints)
+            } catch {
+                return Loss(frames: offered, sound: 0, complaints: ["\(error)"])
+            }
+        }
+    }
+
+    /// Returns when a file that is still written to has so many frames and their sound, but for what may
+    /// be lost, or after the limit of a hang.
+    private static func settle(_ kind: Kind, _ path: String, having frames: Int) async throws {
+        let deadline = ContinuousClock.now + Duration.hangLimit
+        while ContinuousClock.now < deadline {
+            if let found = try? await Judgement(of: path),
+                kind.allows(Loss(found, of: frames, complaints: []))
+            {
+                return
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+}
+
+/// Some at a time, in their order.
+func inTurns<Item: Sendable, Result: Sendable>(
+    _ items: [Item], width: Int, _ body: @escaping @Sendable (Item) async throws -> Result
+) async throws -> [Result] {
+    var results: [Int: Result] = [:]
+    try await withThrowingTaskGroup(of: (Int, Result).self) { group in
+        for (index, item) in items.enumerated() {
+            if index >= width, let (done, result) = try await group.next() {
+                results[done] = result
+            }
+            group.addTask { (index, try await body(item)) }
+        }
+        for try await (done, result) in group { results[done] = result }
+    }
+    return items.indices.compactMap { results[$0] }
+}
+
+extension String {
+    /// The same on every run, which `hashValue` is not.
+    fileprivate var hashed: Int { utf8.reduce(0) { $0 &* 31 &+ Int($1) } }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// Disks that do not answer, and readers that go.
+enum Stalls {
+    static let promises = Subject.kinds.flatMap { isCopy in
+        [
+            Promise(
+                name: "fifo-unread", fault: "A FIFO that nobody opens", isCopy: isCopy,
+                text: "told as stalled; stop ends in time and says *stuck*; the preview goes on"
+            ) { try await stalled($0, opensReader: false, isCopy) },
+            Promise(
+                name: "fifo-stalled", fault: "A FIFO whose reader stands still", isCopy: isCopy,
+                text: "told as stalled; stop ends in time and says *stuck*; the preview goes on"
+            ) { try await stalled($0, opensReader: true, isCopy) },
+            Promise(
+                name: "fifo-waiting", fault: "The same, and whoever hands frames over waits",
+                isCopy: isCopy, text: "stop ends in time and says *stuck*, and lets go of who waits"
+            ) { try await waiting($0, isCopy) },
+            Promise(
+                name: "closed-pipe", fault: "A pipe whose reader goes away", isCopy: isCopy,
+                text: "a typed error; the process and its preview go on"
+            ) { try await closedPipe($0, isCopy) },
+        ]
+    }
+
+    private static let stallTimeout = 1.5
+    /// What stop may take beyond its timeout until everything is put away.
+    private static let grace = 10.0
+
+    private static func fifo(
+        in directory: TemporaryDirectory, _ subject: Subject, _ options: Options, rate: Int = 30
+    ) throws -> VictimOrder {
+        let path = directory.file("out.\(subject.container)")
+        guard mkfifo(path, 0o600) == 0 else { throw Trouble(description: "no FIFO: \(errno)") }
+        let camera = Camera(pattern: "snow", rate: rate, bitrate: 4_000_000)
+        var order = VictimOrder(camera, as: subject, into: path)
+        order.hasPreview = true
+        order.stopAfter = options.frames
+        order.stallTimeout = stallTimeout
+        return order
+    }
+
+    private static func stalled(
+        _ options: Options, opensReader: Bool, _ isCopy: Bool
+    ) async throws -> Finding {
+        let findings = try await inTurns(options.subjects(isCopy), width: 2) { subject in
+            try await withTemporaryDirectory { directory in
+                let order = try fifo(in: directory, subject, options)
+                let reader = opensReader ? open(order.path, O_RDONLY | O_NONBLOCK) : -1
+                defer { if reader >= 0 { close(reader) } }
+                let report = try await Recording.run(order)
+                var complaints = Complaints()
+                complaints.expect(
+                    report.failure?.code == "deadlineExceeded"
+                        && report.failure?.message.contains("stuck") == true,
+                    "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
+                complaints.expect(
+                    report.hasThrown && report.ended == "error", "the end was called a success")
+                complaints.expect(report.events.contains("stalled"), "nobody told that it stalls")
+                complaints.expectStop(within: stallTimeout + grace, options, report)
+                complaints.expectPreview(options, in: report)
+                complaints.expect(report.addsUp, "the report does not add up: \(report)")
+                return (
+                    subject.container, report.stopSeconds,
+                    complaints.all.map { "\(subject.container): \($0)" }
+                )
+            }
+        }
+        return Finding(
+            "stop took \((findings.map(\.1).max() ?? 0).text) s at most with a timeout of "
+                + "\(stallTimeout.text) s; all of the preview's frames",
+            complaints: findings.flatMap(\.2))
+    }
+
+    private static func waiting(_ options: Options, _ isCopy: Bool) async throws -> Finding {
+        let findings = try await inTurns(options.subjects(isCopy), width: 2) { subject in
+            try await withTemporaryDirectory { directory in
+                // Several hundred units wait for a file before whoever hands them over does.
+                let rate = isCopy ? 300 : 30
+                var order = try fifo(in: directory, subject, options, rate: rate)
+                order.waits = true
+                order.hasPreview = false
+                let reader = open(order.path, O_RDONLY | O_NONBLOCK)
+                defer { if reader >= 0 { close(reader) } }
+                let recording = try Recording(order)
+                defer { recording.child.send(signal: SIGKILL) }
+                // The processor that counts to the stop waits with everybody else: the signal does not.
+                try await recording.untilTold("stalled")
+                try await recording.untilNothingIsOffered()
+                recording.child.send(signal: SIGTERM)
+                let report = try await recording.report()
+                var complaints = Complaints()
+                complaints.expect(
+                    report.failure?.code == "deadlineExceeded",
+                    "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
+                complaints.expect(
+                    report.hasThrown && report.ended == "error", "the end was called a success")
+                complaints.expectStop(within: stallTimeout + grace, options, report)
+                complaints.expect(report.addsUp, "the report does not add up: \(report)")
+                return (report.stopSeconds, complaints.all.map { "\(subject.container): \($0)" })
+            }
+        }
+        return Finding(
+            "stop took \((findings.map(\.0).max() ?? 0).text) s at most with a timeout of "
+                + "\(stallTimeout.text) s", complaints: findings.flatMap(\.1))
+    }
+
+    private static func closedPipe(_ options: Options, _ isCopy: Bool) async throws -> Finding {
+        let findings = try await inTurns(options.subjects(isCopy), width: 2) { subject in
+            try await withTemporaryDirectory { directory in
+                let order = try fifo(in: directory, subject, options)
+                let recording = try Recording(order)
+                defer { recording.child.send(signal: SIGKILL) }
+                // Reads some, and goes.
+                _ = try await Tool.run("head", ["-c", "100000", order.path])
+                let report = try await recording.report()
+                var complaints = Complaints()
+                complaints.expect(
+                    report.failure?.code == "resourceFailed"
+                        || report.failure?.code == "streamFailed",
+                    "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
+                complaints.expect(
+                    report.hasThrown && report.ended == "error", "the end was called a success")
+                complaints.expectStop(options, report)
+                complaints.expectPreview(options, in: report)
+                complaints.expect(report.addsUp, "the report does not add up: \(report)")
+                return (
+                    report.failure?.code ?? "", complaints.all.map { "\(subject.container): \($0)" }
+                )
+            }
+        }
+        return Finding(
+            "\(Set(findings.map(\.0)).sorted().joined(separator: ", ")) in each; all of the "
+                + "preview's frames", complaints: findings.flatMap(\.1))
+    }
+}

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// libFuzzer on what takes input from outside. A package of its own, because everything in it, MediaBridge
+/// too, is built with `-sanitize=fuzzer,address`. `make fuzz SECONDS=30` builds and runs it.
+let package = Package(
+    name: "Fuzz",
+    dependencies: [.package(name: "MediaBridge", path: "../../..", traits: [])],
+    targets: [
+        .systemLibrary(name: "CFuzzer"),
+        .target(name: "FuzzSupport", dependencies: ["CFuzzer"]),
+    ]
+        + [
+            "fuzz-strings", "fuzz-untrusted", "fuzz-files", "fuzz-pushes", "fuzz-frames",
+            "fuzz-repair",
+        ].map { name in
+            .executableTarget(
+                name: name,
+                dependencies: [
+                    "FuzzSupport", .product(name: "MediaBridge", package: "MediaBridge"),
+                ])
+        }
+)

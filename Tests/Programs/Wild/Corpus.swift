@@ -1,0 +1,79 @@
+import Foundation
+import Yams
+
+/// What keeps the corpus from being run.
+struct WildError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Every line, in the order of the files and of the lines in them.
+struct Corpus {
+    let entries: [Entry]
+
+    init() throws {
+        let folder = try Self.resource("Corpus")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        var entries: [Entry] = []
+        var byID: [String: Entry] = [:]
+        for name in names where name.hasSuffix(".yaml") {
+            let family = String(name.dropLast(".yaml".count))
+            let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+            let read: [EntryText]
+            do {
+                read = try YAMLDecoder().decode([EntryText].self, from: text)
+            } catch {
+                throw WildError("\(name): \(error)")
+            }
+            for one in read {
+                let model = one.like.flatMap { byID[$0] }
+                if let like = one.like, model == nil {
+                    throw WildError(
+                        "\(name): \(one.id) is like \(like), which does not stand before it")
+                }
+                let entry = try one.entry(family: family, like: model)
+                guard byID.updateValue(entry, forKey: entry.id) == nil else {
+                    throw WildError("\(name): there are two entries \(entry.id)")
+                }
+                entries.append(entry)
+            }
+        }
+        self.entries = entries
+    }
+
+    /// The films that lines read, by name, and the shell's line that makes each.
+    static func films() throws -> [String: String] {
+        let text = try String(contentsOfFile: resource("Films.yaml"), encoding: .utf8)
+        return try YAMLDecoder().decode([String: String].self, from: text)
+    }
+
+    private static func resource(_ name: String) throws -> String {
+        guard let path = Bundle.module.resourcePath else {
+            throw WildError("no corpus beside the program")
+        }
+        return "\(path)/\(name)"
+    }
+
+    /// - Throws: ``WildError`` where there is no such entry.
+    func chosen(only: [String]?, family: String?, sample: Int?) throws -> [Entry] {
+        var chosen = entries
+        if let family {
+            chosen = chosen.filter { $0.family == family }
+            let families = Set(entries.map(\.family)).sorted().joined(separator: ", ")
+            guard !chosen.isEmpty else {
+                throw WildError("no family \(family); there are \(families)")
+            }
+        }
+        if let only {
+            for id in only where !chosen.contains(where: { $0.id == id }) {
+                throw WildError("no entry \(id); --list tells them")
+            }
+            chosen = chosen.filter { only.contains($0.id) }
+        }
+        guard let sample else { return chosen }
+        let repeatable = chosen.filter { $0.expect.windows == 0 && !$0.expect.live }
+        return Dictionary(grouping: repeatable, by: \.family).sorted { $0.key < $1.key }
+            .flatMap { $0.value.prefix(sample) }
+    }
+}

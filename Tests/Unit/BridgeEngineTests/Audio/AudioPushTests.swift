@@ -1,0 +1,131 @@
+import BridgeEngine
+import MediaCore
+import TestSupport
+import Testing
+
+@Suite(.hangGuard, .balanced)
+struct AudioPushTests {
+    private func makeSilentMovie() -> MediaEngine { makeEngine { $0.hasVideo = false } }
+
+    private func time(_ block: Int) -> MediaTime { MediaTime(value: Int64(block), timescale: 100) }
+
+    @Test func aPushIsAnsweredInEveryState() async throws {
+        let engine = makeSilentMovie()
+        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .notEnabled)
+        try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
+        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .notStarted)
+        try await engine.startPreview()
+        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .accepted)
+        #expect(engine.pushExternalAudioFrame([], timestamp: nil) == .badSize)
+        let silence = [Int16](repeating: 0, count: 480)
+        silence.withUnsafeBytes { bytes in
+            let start = bytes.baseAddress!
+            #expect(
+                engine.pushExternalAudioFrame(rawData: start, samples: 480, timestamp: 0.01)
+                    == .accepted)
+            #expect(
+                engine.pushExternalAudioFrame(rawData: start, samples: 0, timestamp: 0) == .badSize)
+            #expect(
+                engine.pushExternalAudioFrame(rawData: start, samples: .max, timestamp: 0)
+                    == .badSize)
+        }
+        let stereo = try AudioFrame(
+            copying: [Int16](repeating: 0, count: 960), sampleRate: 48000, channels: 2,
+            runningTime: nil)
+        #expect(engine.pushExternalAudioFrame(stereo) == .badFormat)
+        try await engine.stopPreview()
+        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .notStarted)
+        try await engine.disableExternalAudioSource()
+        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .notEnabled)
+        #expect(engine.refusedAudioPushes[.notEnabled] == 2)
+    }
+
+    @Test(arguments: [(7999, 1), (48001, 2), (16000, 0), (16000, 3), (-1, -1)])
+    func whatNoSDKTakesIsRefused(rate: Int, channels: Int) async throws {
+        let engine = makeSilentMovie()
+        let source = await #expect(throws: EngineError.self) {
+            try await engine.enableExternalAudioSource(sampleRate: rate, channels: channels)
+        }
+        #expect(source?.code == .invalidArgument)
+        let sink = await #expect(throws: EngineError.self) {
+            try await engine.enableExternalAudioSink(sampleRate: rate, channels: channels)
+        }
+        #expect(sink?.code == .invalidArgument)
+    }
+
+    @Test func everySampleComesOnceAndInOrder() async throws {
+        let engine = makeSilentMovie()
+        let sink = SoundCollector()
+        try await engine.setLocalAudioSink(sink)
+        try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
+        try await engine.startPreview()
+        for index in 0..<50 {
+            #expect(
+                engine.pushExternalAudioFrame(block(index), timestamp: time(index)) == .accepted)
+        }
+        await sink.wait(for: 24000)
+        #expect(try sink.channel(0) == (0..<50).flatMap { block($0) })
+        #expect(sink.isUnbroken)
+        let statistics = try #require(await engine.statistics.localAudio)
+        #expect(statistics.corrections == AudioContinuity.Counts())
+        #expect(statistics.deliveredSamples == 24000)
+        #expect(statistics.samples == 24000)
+        #expect(statistics.level ?? 0 > 0.7)
+        await engine.shutDown()
+    }
+
+    @Test func aGapIsFilledAndAnOverlapCutOffAndBothAreCounted() async throws {
+        let engine = makeSilentMovie()
+        let events = engine.events
+        let sink = SoundCollector()
+        try await engine.setLocalAudioSink(sink)
+        try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
+        try await engine.startPreview()
+        for index in [0, 1, 4, 5] {
+            #expect(
+                engine.pushExternalAudioFrame(block(index), timestamp: time(index)) == .accepted)
+        }
+        // All of it was there; then two blocks, the first of which was.
+        #expect(
+            engine.pushExternalAudioFrame(block(5), timestamp: time(5)) == .dropped(.backwards))
+        #expect(
+            engine.pushExternalAudioFrame(block(5, samples: 960), timestamp: time(5)) == .accepted)
+        await sink.wait(for: 480 * 7)
+        let silence = [Int16](repeating: 0, count: 960)
+        let expected = block(0) + block(1) + silence + block(4) + block(5) + block(6)
+        #expect(try sink.channel(0) == expected)
+        #expect(sink.isUnbroken)
+        let corrections = try #require(await engine.statistics.localAudio).corrections
+        #expect(corrections.gaps == 1)
+        #expect(corrections.insertedSamples == 960)
+        #expect(corrections.overlaps == 2)
+        #expect(corrections.droppedSamples == 960)
+        let told = await events.first { event in
+            if case .audioCorrected(let correction) = event { correction } else { nil }
+        }
+        #expect(told == .inserted(samples: 960))
+        await engine.shutDown()
+    }
+
+    @Test func processorsChangeWhatEverybodyHears() async throws {
+        struct Halving: AudioProcessor {
+            func process(_ frame: consuming AudioFrame) throws -> AudioFrame? {
+                var frame = frame
+                try frame.withMutableSamples(as: Int16.self) { samples in
+                    for index in samples.indices { samples[index] /= 2 }
+                }
+                return frame
+            }
+        }
+        let engine = makeSilentMovie()
+        let sink = SoundCollector()
+        engine.setAudioProcessors([Halving()])
+        try await engine.setLocalAudioSink(sink)
+        try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
+        try await engine.startPreview()
+        engine.pushExternalAudioFrame(block(0), timestamp: time(0))
+        await sink.wait(for: 480)
+        #expect(try sink.channel(0) == block(0).map { $0 / 2 })
+        await engine.shutDown()
+    }
+}

@@ -1,0 +1,136 @@
+import BridgeEngine
+import MediaCore
+import TestSupport
+import Testing
+
+/// Operations whose task is cancelled, and operations beside one that takes its time.
+@Suite(.hangGuard)
+struct CancellationTests {
+    private func code(_ task: Task<Void, any Error>) async -> EngineError.Code? {
+        do { try await task.value } catch { return (error as? EngineError)?.code }
+        return nil
+    }
+
+    @Test func joiningIsCancelled() async throws {
+        let transport = SlowTransport()
+        let engine = makeEngine(transport: transport)
+        try await engine.setVideoSource(ScriptedSource(SourceScript()))
+        let join = Task { try await engine.joinChannel("room", userID: 1) }
+        await transport.isAsked.wait()
+        join.cancel()
+        #expect(await code(join) == .cancelled)
+        #expect(await engine.currentChannel == nil)
+        // A channel that answers all the same has nobody in it.
+        transport.answer.happen()
+        await transport.isLeft.wait()
+        #expect(transport.network.channelNames.isEmpty)
+        // It may be tried again.
+        try await engine.joinChannel("room", userID: 1)
+        #expect(await engine.currentChannel?.channel == "room")
+        await engine.shutDown()
+    }
+
+    @Test func whoWaitsForAnothersJoinIsCancelledAndTheOtherIsNot() async throws {
+        let transport = SlowTransport()
+        let engine = makeEngine(transport: transport)
+        let join = Task {
+            try await engine.joinChannel("room", userID: 1, role: .audience)
+        }
+        await transport.isAsked.wait()
+        let second = Task { try await engine.joinChannel("attic", userID: 1) }
+        second.cancel()
+        #expect(await code(second) == .cancelled)
+        transport.answer.happen()
+        #expect(await code(join) == nil)
+        #expect(await engine.currentChannel?.channel == "room")
+        await engine.shutDown()
+    }
+
+    @Test func everythingElseGoesOnWhileAChannelDoesNotAnswer() async throws {
+        let transport = SlowTransport()
+        let engine = makeEngine(transport: transport)
+        let (a, b, sink, remote) = (
+            SourceScript("A"), SourceScript("B"), SinkScript(), SinkScript()
+        )
+        let join = Task { try await engine.joinChannel("room", userID: 1) }
+        await transport.isAsked.wait()
+        try await engine.setVideoSource(ScriptedSource(a))
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        try await engine.setRemoteVideoRenderer(ScriptedSink(remote), forUserID: "ben")
+        #expect(remote.calls.last == "shouldStart")
+        try await engine.startPreview()
+        try a.deliver(0)
+        await sink.rendered(1)
+        try b.deliverAtStart(0)
+        try await engine.setVideoSource(ScriptedSource(b))
+        try await engine.stopPreview()
+        #expect(await engine.currentChannel == nil)
+        transport.answer.happen()
+        #expect(await code(join) == nil)
+        #expect(await engine.currentChannel?.channel == "room")
+        #expect(b.calls.last == "shouldStart")
+        await engine.shutDown()
+        #expect(remote.calls.last == "shouldDispose")
+    }
+
+    @Test func shuttingDownEndsAJoinThatDoesNotEnd() async throws {
+        let transport = SlowTransport()
+        let engine = makeEngine(transport: transport)
+        let remote = SinkScript()
+        try await engine.setRemoteVideoRenderer(ScriptedSink(remote), forUserID: "ben")
+        let join = Task { try await engine.joinChannel("room", userID: 1) }
+        await transport.isAsked.wait()
+        await engine.shutDown()
+        #expect(await code(join) == .cancelled)
+        #expect(remote.calls.last == "shouldDispose")
+        transport.answer.happen()
+        await transport.isLeft.wait()
+        #expect(transport.network.channelNames.isEmpty)
+    }
+
+    @Test func aSourceThatIsWaitedForIsGivenUpAndTheOldOneGoesOn() async throws {
+        let engine = makeEngine()
+        let (a, b, sink) = (SourceScript("A"), SourceScript("B"), SinkScript())
+        try await engine.setVideoSource(ScriptedSource(a))
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        try await engine.startPreview()
+        let isStarted = Happening()
+        b.whenStarted { _ in isStarted.happen() }
+        let swap = Task { try await engine.setVideoSource(ScriptedSource(b)) }
+        await isStarted.wait()
+        swap.cancel()
+        #expect(await code(swap) == .cancelled)
+        #expect(b.calls.last == "shouldDispose")
+        #expect(try a.deliver(0) == .accepted)
+        #expect(try b.deliver(0) == .notStarted)
+        await engine.shutDown()
+        #expect(sink.names == ["A"])
+    }
+
+    @Test func aSnapshotIsCancelled() async throws {
+        let engine = makeEngine()
+        let shot = Task<Void, any Error> {
+            _ = try await engine.takeSnapshot(within: .seconds(3600))
+        }
+        shot.cancel()
+        #expect(await code(shot) == .cancelled)
+        await engine.shutDown()
+    }
+
+    /// What puts things away is done in a task that was cancelled, too.
+    @Test func aCancelledTaskMayStillStopAndShutDown() async throws {
+        let engine = makeEngine(transport: LoopbackNetwork())
+        let source = SourceScript()
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.joinChannel("room", userID: 1)
+        try await engine.startPreview()
+        let end = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await engine.stopPreview()
+            try await engine.leaveChannel()
+            await engine.shutDown()
+        }
+        #expect(await code(end) == nil)
+        #expect(source.calls.last == "shouldDispose")
+    }
+}

@@ -1,0 +1,264 @@
+import BridgeEngine
+import MediaCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// What engines hear of the channel that they are in, and do about it.
+@Suite(.hangGuard, .balanced)
+struct ChannelLifeTests {
+    let network = LoopbackNetwork(timeline: VirtualTimeline())
+
+    /// Two engines in a channel; the first sends.
+    private func pair() async throws -> (MediaEngine, MediaEngine, SourceScript) {
+        let (sender, receiver) = (makeEngine(transport: network), makeEngine(transport: network))
+        let source = SourceScript("A")
+        try await receiver.joinChannel("room", userID: "ben", role: .audience)
+        try await sender.setVideoSource(ScriptedSource(source))
+        try await sender.joinChannel("room", userID: "anna")
+        return (sender, receiver, source)
+    }
+
+    @Test func whatNobodyLooksAtIsNotTransported() async throws {
+        let (sender, receiver, source) = try await pair()
+        let events = sender.events
+        try source.deliver(number: 0)
+        let sink = SinkScript()
+        let renderer = try await receiver.addVideoRenderer(ScriptedSink(sink), to: .remote("anna"))
+        await events.first(named: "publicationChanged")
+        try source.deliver(number: 1)
+        await sink.rendered(1)
+        try await receiver.removeVideoRenderer(renderer)
+        await events.first(named: "publicationChanged")
+        try source.deliver(number: 2)
+        await sender.shutDown()
+        #expect(sink.numbers == [1])
+        let statistics = await receiver.statistics
+        #expect(statistics.channel?.incoming.sent == 1)
+        await receiver.shutDown()
+        #expect(await sender.statistics.sent == 3)
+    }
+
+    /// The largest size that renderers ask for is all that is of use.
+    @Test func theSenderHearsWhatSizeIsOfUse() async throws {
+        let (sender, receiver, _) = try await pair()
+        let events = sender.events
+        var options = RendererOptions()
+        options.size = VideoSize(width: 320, height: 180)
+        try await receiver.addVideoRenderer(
+            ScriptedSink(SinkScript()), to: .remote("anna"), options: options)
+        let limit = await events.first { event in
+            if case .publicationLimited(.main, let limit) = event { limit } else { nil }
+        }
+        #expect(limit?.size == options.size)
+        await sender.shutDown()
+        await receiver.shutDown()
+    }
+
+    /// A source that takes over hears it as well, and the end of it.
+    @Test func theSourceKeepsToWhatIsOfUse() async throws {
+        let (sender, receiver, first) = try await pair()
+        let events = sender.events
+        func kept() async -> VideoLimit? {
+            await events.first { event in
+                if case .sourceLimited(.main, let limit) = event { limit } else { nil }
+            }
+        }
+        try await sender.startPreview()
+        var options = RendererOptions()
+        options.size = VideoSize(width: 320, height: 180)
+        try await receiver.addVideoRenderer(
+            ScriptedSink(SinkScript()), to: .remote("anna"), options: options)
+        #expect(await kept()?.size == options.size)
+        #expect(first.calls.last == "keep to 320×180")
+        let second = SourceScript("B")
+        try second.deliverAtStart(1)
+        let isTold = Happening()
+        second.state.withLock { state in
+            state.onCall = { if $0.hasPrefix("keep") { isTold.happen() } }
+        }
+        try await sender.setVideoSource(ScriptedSource(second))
+        await isTold.wait()
+        try await sender.leaveChannel()
+        #expect(await kept() == VideoLimit())
+        #expect(
+            second.calls.filter { $0.hasPrefix("keep") } == ["keep to 320×180", "keep to no limit"])
+        #expect(first.violations + second.violations == 0)
+        await sender.shutDown()
+        await receiver.shutDown()
+    }
+
+    @Test func aMutedTrackGoesOnHereAndIsNotSent() async throws {
+        let (sender, receiver, source) = try await pair()
+        let (near, far) = (SinkScript(), SinkScript())
+        try await sender.setLocalVideoRenderer(ScriptedSink(near))
+        try await receiver.setRemoteVideoRenderer(ScriptedSink(far), forUserID: "anna")
+        let events = receiver.events
+        try source.deliver(number: 0)
+        await far.rendered(1)
+        try await sender.muteLocalVideo(true)
+        try source.deliver(number: 1)
+        try await sender.muteLocalVideo(false)
+        try source.deliver(number: 2)
+        await far.rendered(2)
+        await near.rendered(3)
+        await sender.shutDown()
+        await receiver.shutDown()
+        #expect(near.numbers == [0, 1, 2] && far.numbers == [0, 2])
+        #expect(await sender.statistics.unsent[.muted] == 1)
+        let muted = await events.rest().compactMap { event in
+            if case .videoMuted(let isMuted, .main, by: "anna") = event { isMuted } else { nil }
+        }
+        #expect(muted == [true, false])
+    }
+
+    @Test func aTrackThatWasMutedBeforeIsPublishedSo() async throws {
+        let (sender, receiver) = (makeEngine(transport: network), makeEngine(transport: network))
+        let source = SourceScript()
+        let events = receiver.events
+        try await receiver.joinChannel("room", userID: "ben", role: .audience)
+        try await sender.setVideoSource(ScriptedSource(source))
+        try await sender.muteLocalVideo(true)
+        try await sender.joinChannel("room", userID: "anna")
+        await events.first(named: "videoMuted")
+        try source.deliver(number: 0)
+        await sender.shutDown()
+        #expect(await sender.statistics.unsent[.muted] == 1)
+        await receiver.shutDown()
+    }
+
+    @Test func messagesGoToOneOrToAll() async throws {
+        let (sender, receiver, _) = try await pair()
+        let events = receiver.events
+        try await sender.sendMessage(ChannelMessage("to all"))
+        try await sender.sendMessage(ChannelMessage("to ben"), to: "ben")
+        for expected in ["to all", "to ben"] {
+            let message = await events.first { event in
+                if case .messageReceived(let message, from: "anna") = event {
+                    message.text
+                } else {
+                    nil
+                }
+            }
+            #expect(message == expected)
+        }
+        await #expect(throws: EngineError.self) {
+            try await sender.sendMessage(ChannelMessage("x"), to: "nobody")
+        }
+        try await sender.leaveChannel()
+        let error = await #expect(throws: EngineError.self) {
+            try await sender.sendMessage(ChannelMessage("x"))
+        }
+        #expect(error?.code == .notInChannel)
+        await sender.shutDown()
+        await receiver.shutDown()
+    }
+
+    /// Neither the source nor a renderer notices more than frames that are missing.
+    @Test func anInterruptionLeavesEverythingInPlace() async throws {
+        let (sender, receiver, source) = try await pair()
+        let far = SinkScript()
+        try await receiver.setRemoteVideoRenderer(ScriptedSink(far), forUserID: "anna")
+        try source.deliver(number: 0)
+        await far.rendered(1)
+        let (here, there) = (sender.events, receiver.events)
+        func connections(_ events: EngineEvents) async -> String? {
+            await events.first { event in
+                switch event {
+                case .connectionChanged(.connected): "connected"
+                case .connectionChanged(.reconnecting(let attempt, let error)):
+                    "\(attempt) \(error.code.rawValue)"
+                default: nil
+                }
+            }
+        }
+        network.cut("anna", inChannel: "room")
+        #expect(await connections(here) == "1 unreachable")
+        try source.deliver(number: 1)
+        #expect(await sender.currentChannel != nil && sender.remoteUsers == ["ben"])
+        network.heal("anna", inChannel: "room")
+        #expect(await connections(here) == "connected")
+        network.cut("ben", inChannel: "room")
+        #expect(await connections(there) == "1 unreachable")
+        try source.deliver(number: 2)
+        network.heal("ben", inChannel: "room")
+        #expect(await connections(there) == "connected")
+        try source.deliver(number: 3)
+        await far.rendered(2)
+        #expect(far.numbers == [0, 3])
+        #expect(!source.calls.contains("shouldStop") && !far.calls.contains("shouldStop"))
+        #expect(await sender.statistics.channel?.outgoing.lost == 2)
+        await sender.shutDown()
+        await receiver.shutDown()
+    }
+
+    @Test func whoIsKickedHearsWhyAndMayComeAgain() async throws {
+        let (sender, receiver, source) = try await pair()
+        let (here, there) = (sender.events, receiver.events)
+        network.kick("anna", fromChannel: "room")
+        let reason = await here.first { event in
+            if case .disconnected(let error) = event { error.code } else { nil }
+        }
+        #expect(reason == .kicked)
+        let offline = await there.first { event in
+            if case .userOffline("anna", let reason) = event { reason } else { nil }
+        }
+        #expect(offline == .kicked)
+        #expect(source.calls.contains("shouldStop"))
+        try await sender.joinChannel("room", userID: "anna")
+        await sender.shutDown()
+        await receiver.shutDown()
+    }
+
+    private struct Verifier: TokenVerifier {
+        let valid: Observed<String>
+        func verify(_ request: ChannelRequest) throws(EngineError) {
+            guard request.token == valid.value else {
+                throw EngineError(.tokenExpired, message: "not any more")
+            }
+        }
+    }
+
+    @Test func theProgramIsAskedForAnotherToken() async throws {
+        let valid = Observed("first")
+        network.demand(Verifier(valid: valid), forChannel: "room")
+        let engine = makeEngine(transport: network)
+        let reasons = Observed<[TokenReason]>([])
+        try await engine.joinChannel("room", token: "first", userID: "anna", role: .audience) {
+            reason in
+            reasons.change { $0.append(reason) }
+            if reasons.value.count > 1 { throw Refusal(reason: "the server is down") }
+            return "second"
+        }
+        let events = engine.events
+        network.cut("anna", inChannel: "room")
+        valid.change { $0 = "second" }
+        network.heal("anna", inChannel: "room")
+        _ = await events.first { event in
+            if case .connectionChanged(.connected) = event { true } else { nil }
+        }
+        network.cut("anna", inChannel: "room")
+        network.heal("anna", inChannel: "room")
+        let error = await events.first { event in
+            if case .disconnected(let error) = event { error } else { nil }
+        }
+        #expect(error?.code == .tokenMissing && error?.underlying as? Refusal != nil)
+        #expect(reasons.value == [.reconnecting, .reconnecting])
+        await engine.shutDown()
+    }
+}
+
+extension SourceScript {
+    /// Delivers a frame that says its number; the times of two engines differ.
+    fileprivate func deliver(number: Int) throws {
+        var frame = try named(number)
+        frame.metadata["number"] = "\(number)"
+        deliver(frame)
+    }
+}
+
+extension SinkScript {
+    fileprivate var numbers: [Int] {
+        frames.compactMap { $0.metadata["number"].flatMap { Int($0) } }
+    }
+}

@@ -1,0 +1,259 @@
+import BridgeEngine
+import Foundation
+import MediaBasics
+import MediaCore
+import TestSupport
+import Testing
+
+/// JoinAttempt and leaving in every order, and transports that do not behave.
+@Suite(.hangGuard, .balanced)
+struct ChannelUseTests {
+    @Test func joiningTwiceIsAnErrorAndTheFirstStays() async throws {
+        let engine = makeEngine(transport: LoopbackNetwork())
+        try await engine.setVideoSource(ScriptedSource(SourceScript()))
+        try await engine.joinChannel("one", userID: 1)
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.joinChannel("two", userID: 1)
+        }
+        #expect(error?.code == .alreadyInChannel)
+        #expect(await engine.currentChannel?.channel == "one")
+        await engine.shutDown()
+    }
+
+    @Test func leavingWithoutJoiningIsAnError() async throws {
+        let engine = makeEngine(transport: LoopbackNetwork())
+        let error = await #expect(throws: EngineError.self) { try await engine.leaveChannel() }
+        #expect(error?.code == .notInChannel)
+        await engine.shutDown()
+    }
+
+    @Test func theFirstFrameIsSent() async throws {
+        let network = LoopbackNetwork()
+        let (sender, receiver) = (makeEngine(transport: network), makeEngine(transport: network))
+        let (source, sink) = (SourceScript("A"), SinkScript())
+        try source.deliverAtStart(0)
+        try await receiver.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: "anna")
+        try await receiver.joinChannel("room", userID: "ben", role: .audience)
+        try await sender.setVideoSource(ScriptedSource(source))
+        try await sender.joinChannel("room", userID: "anna")
+        await sink.rendered(1)
+        #expect(sink.names == ["A"])
+        // A receiver may be faster than its sender's count, which is final after the end.
+        await sender.shutDown()
+        #expect(await sender.statistics.sent == 1)
+        await receiver.shutDown()
+    }
+
+    @Test func aSourceThatDoesNotStartIsNoMemberOfTheChannel() async throws {
+        let network = LoopbackNetwork()
+        let (engine, source, sink) = (
+            makeEngine(transport: network), SourceScript(), SinkScript()
+        )
+        source.fail("shouldStart")
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: 2)
+        let events = engine.events
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.joinChannel("room", userID: 1)
+        }
+        #expect(error?.code == .sourceNotStarted)
+        #expect(await engine.currentChannel == nil)
+        #expect(network.channelNames.isEmpty)
+        #expect(sink.calls.last == "shouldDispose")
+        // It may start the next time.
+        source.mend()
+        try await engine.joinChannel("room", userID: 1)
+        await engine.shutDown()
+        let all = await events.rest()
+        #expect(all.count("joined") == 2)
+        #expect(all.count("left") == 2)
+    }
+
+    @Test func leavingDuringJoinComesAfterIt() async throws {
+        let transport = SlowTransport()
+        let engine = makeEngine(transport: transport)
+        try await engine.setVideoSource(ScriptedSource(SourceScript()))
+        let join = Task { try await engine.joinChannel("room", userID: 1) }
+        await transport.isAsked.wait()
+        let leave = Task { try await engine.leaveChannel() }
+        transport.answer.happen()
+        try await join.value
+        _ = try await leave.value
+        #expect(await engine.currentChannel == nil)
+        #expect(transport.network.channelNames.isEmpty)
+        await engine.shutDown()
+    }
+
+    @Test func aTransportThatAnswersTooLateKeepsNobodyInTheChannel() async throws {
+        let transport = SlowTransport()
+        let engine = makeEngine(transport: transport)
+        let join = Task { try await engine.joinChannel("room", userID: 1, role: .audience) }
+        await transport.isAsked.wait()
+        await engine.time.expire(engine.configuration.joinDeadline)
+        let error = await #expect(throws: EngineError.self) { try await join.value }
+        #expect(error?.code == .stuck)
+        let events = engine.events
+        transport.answer.happen()
+        await transport.isLeft.wait()
+        #expect(transport.network.channelNames.isEmpty)
+        await engine.shutDown()
+        #expect(await events.rest().count("joined") == 0)
+    }
+
+    @Test func aTransportThatDoesNotLetGoIsLeftAllTheSame() async throws {
+        let transport = SlowTransport()
+        transport.answer.happen()
+        transport.holdsOn = true
+        let engine = makeEngine(transport: transport)
+        try await engine.joinChannel("room", userID: 1, role: .audience)
+        let leave = Task { try await engine.leaveChannel() }
+        await transport.isLeaving.wait()
+        await engine.time.expire(engine.configuration.callDeadline)
+        _ = try await leave.value
+        #expect(await engine.currentChannel == nil)
+        // What it still says is not heard.
+        let events = engine.events
+        transport.receiver?.userJoined("ghost")
+        transport.receiver?.receive(try frame(), track: .main, from: "ghost")
+        transport.receiver?.disconnected(EngineError(.disconnected, message: "gone"))
+        #expect(engine.remoteUsers.isEmpty)
+        await engine.shutDown()
+        #expect(await events.rest().isEmpty)
+        transport.release.happen()
+    }
+
+    @Test func aChannelThatGoesIsNotOneThatWasLeft() async throws {
+        let network = LoopbackNetwork()
+        let (engine, source) = (makeEngine(transport: network), SourceScript())
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.joinChannel("room", userID: 1)
+        let events = engine.events
+        network.close(channel: "room")
+        await events.first(named: "disconnected")
+        #expect(await engine.currentChannel == nil)
+        #expect(source.calls.last == "shouldDispose")
+        // A new stay has nothing to do with the old one.
+        try await engine.joinChannel("room", userID: 1)
+        #expect(await engine.currentChannel?.channel == "room")
+        await engine.shutDown()
+        let rest = await events.rest()
+        #expect(rest.count("left") == 1)
+        #expect(rest.count("disconnected") == 0)
+    }
+
+    @Test func aHundredJoinsAndLeaves() async throws {
+        let network = LoopbackNetwork()
+        let (engine, other) = (makeEngine(transport: network), makeEngine(transport: network))
+        let (source, sink) = (SourceScript("A"), SinkScript())
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await other.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: 1)
+        try await other.joinChannel("room", userID: 2, role: .audience)
+        for round in 1...100 {
+            try await engine.joinChannel("room", userID: 1)
+            let taken = try source.deliver(round)
+            #expect(taken == .accepted)
+            await sink.rendered(round)
+            try await engine.leaveChannel()
+        }
+        #expect(network.channelNames == ["room"])
+        #expect(source.calls.filter { $0 == "shouldDispose" }.count == 100)
+        #expect(await engine.statistics.sent == 100)
+        await engine.shutDown()
+        await other.shutDown()
+        #expect(network.channelNames.isEmpty)
+    }
+
+    @Test func usersThatComeByLeaveNothingBehind() async throws {
+        let network = LoopbackNetwork()
+        let engine = makeEngine(transport: network)
+        try await engine.joinChannel("room", userID: "host", role: .audience)
+        let events = engine.events
+        for number in 0..<20 {
+            let guest = makeEngine(transport: network)
+            let (source, sink) = (SourceScript(), SinkScript())
+            try source.deliverAtStart(0)
+            let user = UserID("guest \(number)")
+            try await engine.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: user)
+            try await guest.setVideoSource(ScriptedSource(source))
+            try await guest.joinChannel("room", userID: user)
+            await events.first(named: "firstRemoteFrame")
+            #expect(await engine.statistics.remote.count == 1)
+            await guest.shutDown()
+            await events.first(named: "userOffline")
+            try await engine.setRemoteVideoRenderer(nil, forUserID: user)
+            #expect(await engine.statistics.remote.isEmpty)
+        }
+        await engine.shutDown()
+    }
+
+    @Test func aFrameThatTheTransportStillHoldsAtTheEndIsCounted() async throws {
+        let sending = Hang()
+        let transport = SlowTransport(sending: sending)
+        transport.answer.happen()
+        let (host, guest) = (
+            makeEngine(transport: transport.network), makeEngine(transport: transport)
+        )
+        let source = SourceScript()
+        let events = host.events
+        try await host.setRemoteVideoRenderer(ScriptedSink(SinkScript()), forUserID: "guest")
+        try await host.joinChannel("room", userID: "host", role: .audience)
+        try await guest.setVideoSource(ScriptedSource(source))
+        try await guest.joinChannel("room", userID: "guest")
+        Thread.detachNewThread { _ = try? source.deliver(0) }
+        await events.first(named: "firstRemoteFrame")
+        let end = Task { await guest.shutDown() }
+        // The engine waits for the frame's count.
+        await guest.time.alarms(in: .seconds(1).asDefaultDeadline)
+        sending.signal()
+        await end.value
+        #expect(await guest.statistics.sent == 1)
+        await host.shutDown()
+    }
+
+    @Test func whatIsBeingConvertedIsSentBeforeLeaving() async throws {
+        let (network, backend) = (LoopbackNetwork(), TestBackend())
+        let engine = makeEngine(backend, transport: network)
+        let source = SourceScript()
+        var encoder = VideoEncoderConfiguration()
+        encoder.mirror = .enabled
+        try await engine.setVideoEncoderConfiguration(encoder)
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.joinChannel("room", userID: 1)
+        let door = backend.conversions.hang()
+        for time in 0..<3 { #expect(try source.deliver(time) == .accepted) }
+        async let end: Void = engine.shutDown()
+        door.signal()
+        await end
+        let outgoing = await engine.statistics.outgoing
+        #expect(outgoing == FrameBalance(offered: 3, delivered: 3))
+    }
+
+    @Test func theEncodersConfigurationChangesWithoutANewTrack() async throws {
+        let network = LoopbackNetwork()
+        let (engine, other) = (makeEngine(transport: network), makeEngine(transport: network))
+        let (source, sink) = (SourceScript("A"), SinkScript())
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await other.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: 1)
+        try await other.joinChannel("room", userID: 2, role: .audience)
+        let events = other.events
+        try await engine.joinChannel("room", userID: 1)
+        try source.deliver(0)
+        await sink.rendered(1)
+        var encoder = VideoEncoderConfiguration()
+        encoder.mirror = .enabled
+        try await engine.setVideoEncoderConfiguration(encoder)
+        try source.deliver(1)
+        await sink.rendered(2)
+        try await engine.setVideoEncoderConfiguration(VideoEncoderConfiguration())
+        try source.deliver(2)
+        await sink.rendered(3)
+        #expect(sink.frames.map { $0.metadata["converted"] } == [nil, "geometry", nil])
+        // A receiver may be faster than its sender's count, which is final after the end.
+        await engine.shutDown()
+        #expect(await engine.statistics.sent == 3)
+        await other.shutDown()
+        let all = await events.rest()
+        #expect(all.count("trackPublished") == 1)
+        #expect(all.count("trackUnpublished") <= 1)
+    }
+}

@@ -1,0 +1,204 @@
+import BridgeEngine
+import MediaCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// Frames into a channel that carries units only.
+@Suite(.hangGuard, .balanced)
+struct EncodedPublicationTests {
+    private let backend = TestBackend()
+    private let network = LoopbackNetwork(carriesFrames: false)
+
+    /// Hears the units of the sender, and wants its track unless it is told not to.
+    private func listen(_ user: UserID = "ben") async throws -> (Member, Ears) {
+        let ears = Ears()
+        let request = ChannelRequest(channel: "room", userID: user)
+        let member = try await network.enter(request, receiver: ears)
+        BalanceBook.current?.add(member.membership)
+        return (member, ears)
+    }
+
+    /// An engine in the channel, with a source whose frames are a second apart.
+    private func send() async throws -> (MediaEngine, SourceScript) {
+        let engine = makeEngine(backend, transport: network)
+        let source = SourceScript()
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.joinChannel("room", userID: "anna")
+        return (engine, source)
+    }
+
+    @Test func eachFrameIsAUnitWhoeverReceivesIt() async throws {
+        let (ben, one) = try await listen()
+        let (cleo, other) = try await listen("cleo")
+        let (engine, source) = try await send()
+        for number in 0..<3 {
+            try source.deliver(number * 1000)
+            await one.hears(.unit(number + 1, .main, "anna"))
+            await other.hears(.unit(number + 1, .main, "anna"))
+        }
+        await engine.shutDown()
+        #expect(backend.encoders.calls == ["make h264", "stop h264"])
+        let track = try #require(await engine.statistics.local[.main])
+        #expect(track.encoding == FrameBalance(offered: 3, delivered: 3))
+        #expect(await engine.statistics.sent == 3)
+        for member in [ben, cleo] { await member.leave() }
+    }
+
+    @Test func whatIsAskedForReachesTheEncoder() async throws {
+        let (ben, ears) = try await listen()
+        let (engine, source) = try await send()
+        var configuration = VideoEncoderConfiguration()
+        configuration.bitRate = 300_000
+        (configuration.contentHint, configuration.keyFrameInterval) = (.text, .seconds(3))
+        try await engine.setVideoEncoderConfiguration(configuration)
+        try source.deliver(0)
+        await ears.hears(.unit(1, .main, "anna"))
+        #expect(
+            backend.encoders.settings == [
+                VideoEncoderSettings(
+                    .h264, bitRate: 300_000, keyFrameInterval: .seconds(3),
+                    contentHint: .text)
+            ])
+        configuration.bitRate = 200_000
+        try await engine.setVideoEncoderConfiguration(configuration)
+        ben.membership.requestKeyFrame(.main, of: "anna")
+        // The request passes through the sender's queue, in front of this message.
+        let events = engine.events
+        try await ben.membership.send(ChannelMessage("now"), to: nil)
+        await events.first(named: "messageReceived")
+        try source.deliver(1000)
+        await ears.hears(.unit(2, .main, "anna"))
+        configuration.keyFrameInterval = .seconds(4)
+        try await engine.setVideoEncoderConfiguration(configuration)
+        try source.deliver(2000)
+        // A new encoder begins with one.
+        await ears.hears { $0.units("anna") == [1, 2, 1] }
+        await engine.shutDown()
+        #expect(
+            backend.encoders.calls == [
+                "make h264", "bit rate 200000", "key frame", "stop h264", "make h264", "stop h264",
+            ])
+        await ben.leave()
+    }
+
+    @Test func anEncoderThatFailsIsToldAndReplacedOnRequest() async throws {
+        let (ben, ears) = try await listen()
+        let (engine, source) = try await send()
+        let events = engine.events
+        func failure() async -> EngineError? {
+            await events.first { event in
+                if case .publicationChanged(.main, .failed(let error)) = event {
+                    error
+                } else {
+                    nil
+                }
+            }
+        }
+        try source.deliver(0)
+        await ears.hears(.unit(1, .main, "anna"))
+        backend.encoders.fail()
+        #expect(await failure()?.code == .sendingFailed)
+        try source.deliver(1000)
+        try await engine.setVideoEncoderConfiguration(VideoEncoderConfiguration())
+        // Both end there, or one at the encoder that failed.
+        try source.deliver(2000)
+        await ears.hears { $0.units("anna").count >= 2 }
+        backend.encoders.refuse(Refusal(reason: "none left"))
+        var configuration = VideoEncoderConfiguration()
+        configuration.keyFrameInterval = .seconds(1)
+        try await engine.setVideoEncoderConfiguration(configuration)
+        try source.deliver(3000)
+        #expect(await failure()?.underlying as? Refusal == Refusal(reason: "none left"))
+        try source.deliver(4000)
+        await engine.shutDown()
+        let track = try #require(await engine.statistics.local[.main])
+        #expect(
+            track.encoding.dropped[.failed] >= 2 && track.encoding.waiting == 0,
+            "\(track.encoding) of \(track)")
+        await ben.leave()
+    }
+
+    @Test func whatAnEncoderKeepsIsCounted() async throws {
+        let (ben, _) = try await listen()
+        backend.encoders.hold()
+        let (engine, source) = try await send()
+        for number in 0..<3 { try source.deliver(number * 1000) }
+        await engine.shutDown()
+        let track = try #require(await engine.statistics.local[.main])
+        #expect(track.encoding.offered == 3 && track.encoding.delivered == 0)
+        #expect(track.encoding.dropped.total == 3)
+        await ben.leave()
+    }
+
+    @Test func nothingIsEncodedForNobody() async throws {
+        let (ben, ears) = try await listen()
+        let (engine, source) = try await send()
+        let events = engine.events
+        try source.deliver(0)
+        await ears.hears(.unit(1, .main, "anna"))
+        ben.membership.want(nil, .main, of: "anna")
+        _ = await events.first { event in
+            if case .publicationChanged(.main, .paused) = event { true } else { nil }
+        }
+        try source.deliver(1000)
+        await engine.shutDown()
+        let track = try #require(await engine.statistics.local[.main])
+        #expect(track.encoding.delivered == 1 && track.encoding.dropped[.paused] == 1)
+        await ben.leave()
+    }
+
+    /// Of another size than they have: decoded and encoded, and sent once.
+    @Test func unitsWhosePicturesChangeAreEncodedAgain() async throws {
+        let (ben, ears) = try await listen()
+        let engine = makeEngine(backend, transport: network)
+        try await engine.setExternalVideoSource(
+            enabled: true, useTexture: false, encodedFrame: true)
+        try await engine.joinChannel("room", userID: "anna")
+        var configuration = VideoEncoderConfiguration()
+        let push = { (isKey: Bool, mark: UInt8) in
+            let unit = EncodedVideoFrame.Codec.h264.unit(isKey: isKey, mark: mark)
+            engine.time.advance(by: .milliseconds(1))
+            #expect(engine.pushExternalEncodedVideoFrame(unit) == .accepted)
+        }
+        push(true, 101)
+        await ears.hears(.unit(101, .main, "anna"))
+        configuration.size = VideoSize(width: 2, height: 2)
+        try await engine.setVideoEncoderConfiguration(configuration)
+        push(true, 102)
+        await ears.hears(.unit(1, .main, "anna"))
+        try await engine.setVideoEncoderConfiguration(VideoEncoderConfiguration())
+        // It refers to a unit that the receivers did not get.
+        let events = engine.events
+        push(false, 103)
+        await events.first(named: "keyFrameNeeded")
+        push(true, 104)
+        push(false, 105)
+        await ears.hears(.unit(105, .main, "anna"))
+        await engine.shutDown()
+        #expect(ears.words.units("anna") == [101, 1, 104, 105])
+        #expect(
+            backend.encoders.calls.first == "make h264"
+                && backend.decoders.calls.first == "make h264")
+        await ben.leave()
+    }
+
+    @Test(arguments: [EncodedVideoFrame.Codec.h264, .vp8])
+    func unitsThatTheChannelCarriesAreNotEncodedAgain(codec: EncodedVideoFrame.Codec) async throws {
+        let (ben, ears) = try await listen()
+        let engine = makeEngine(backend, transport: network)
+        try await engine.setExternalVideoSource(
+            enabled: true, useTexture: false, encodedFrame: true)
+        try await engine.joinChannel("room", userID: "anna")
+        let unit = codec.unit(isKey: true, mark: 9)
+        #expect(engine.pushExternalEncodedVideoFrame(unit) == .accepted)
+        await ears.hears(.unit(9, .main, "anna"))
+        // The source is asked, not an encoder.
+        let events = engine.events
+        ben.membership.requestKeyFrame(.main, of: "anna")
+        await events.first(named: "keyFrameNeeded")
+        await engine.shutDown()
+        #expect(backend.encoders.calls.isEmpty && backend.decoders.calls.isEmpty)
+        await ben.leave()
+    }
+}

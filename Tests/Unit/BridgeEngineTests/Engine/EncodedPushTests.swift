@@ -1,0 +1,82 @@
+import BridgeEngine
+import MediaCore
+import TestSupport
+import Testing
+
+/// Encoded units in push mode: decoded on the way in, and counted where they are not.
+@Suite(.hangGuard, .balanced)
+struct EncodedPushTests {
+    let backend = TestBackend()
+    let sink = SinkScript()
+
+    private func running() async throws -> MediaEngine {
+        let engine = makeEngine(backend)
+        try await engine.setExternalVideoSource(
+            enabled: true, useTexture: false, encodedFrame: true)
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        try await engine.startPreview()
+        return engine
+    }
+
+    /// A key frame, marked for the decoder by its last byte.
+    private func unit(_ codec: EncodedVideoFrame.Codec, _ mark: UInt8 = 1) -> EncodedVideoFrame {
+        codec.unit(isKey: true, mark: mark)
+    }
+
+    @Test func unitsBecomeFramesAndCodecsMayChange() async throws {
+        let engine = try await running()
+        for codec in [EncodedVideoFrame.Codec.h264, .h264, .vp8] {
+            let taken = engine.pushExternalEncodedVideoFrame(unit(codec))
+            #expect(taken == .accepted)
+        }
+        await sink.rendered(3)
+        #expect(await engine.statistics.local[.main]?.bitRate != nil)
+        try await engine.stopPreview()
+        #expect(sink.names == ["h264", "h264", "vp8"])
+        #expect(
+            backend.decoders.calls == [
+                "make h264", "drain h264", "stop h264", "make vp8", "stop vp8",
+            ])
+        await engine.shutDown()
+    }
+
+    @Test func whatCannotBeDecodedIsCounted() async throws {
+        let engine = try await running()
+        for byte: UInt8 in [0, 255, 0, 1] {
+            engine.pushExternalEncodedVideoFrame(unit(.h264, byte))
+        }
+        await sink.rendered(1)
+        let empty = engine.pushExternalEncodedVideoFrame(
+            EncodedVideoFrame(.h264, bytes: [], runningTime: nil))
+        let raw = engine.pushExternalVideoFrame(external())
+        #expect(empty == .badSize)
+        #expect(raw == .wrongBufferType)
+        #expect(engine.refusedPushes[.badSize] == 1)
+        try await engine.stopPreview()
+        let track = try #require(await engine.statistics.local[.main])
+        #expect(track.dropped[.undecodable] == 3)
+        #expect(track.decoding.delivered == 1 && track.decoding.dropped[.undecodable] == 3)
+        await engine.shutDown()
+    }
+
+    @Test func aDecoderThatIsNotThereIsToldOnce() async throws {
+        backend.decoders.areMissing = true
+        let engine = try await running()
+        let events = engine.events
+        engine.pushExternalEncodedVideoFrame(unit(.h264))
+        await events.first(named: "sourceFailed")
+        for _ in 0..<5 {
+            let refused = engine.pushExternalEncodedVideoFrame(unit(.h264))
+            #expect(refused == .dropped(.undecodable))
+        }
+        #expect(await engine.statistics.local[.main]?.decoding.dropped[.undecodable] == 6)
+        // It may be there the next time.
+        backend.decoders.areMissing = false
+        try await engine.stopPreview()
+        try await engine.startPreview()
+        engine.pushExternalEncodedVideoFrame(unit(.h264))
+        await sink.rendered(1)
+        await engine.shutDown()
+        #expect(await events.rest().count("sourceFailed") == 0)
+    }
+}

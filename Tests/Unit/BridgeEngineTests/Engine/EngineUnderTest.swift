@@ -1,0 +1,77 @@
+import MediaCore
+import TestSupport
+
+@testable import BridgeEngine
+
+/// An engine without C, in a configuration that gives up soon.
+///
+/// - Parameter isKept: Whether the test holds it to its end, where its counts are looked at.
+func makeEngine(
+    _ backend: any VirtualBackend = TestBackend(), transport: any ChannelTransport = NoTransport(),
+    isKept: Bool = true, _ change: (inout MediaEngine.Configuration) -> Void = { _ in }
+) -> MediaEngine {
+    var configuration = MediaEngine.Configuration()
+    configuration.statisticsInterval = nil
+    // Other than the deadline of a call, so that a test can tell what waits for it.
+    configuration.firstFrameDeadline = .seconds(3)
+    change(&configuration)
+    let engine = MediaEngine(
+        configuration: configuration, backend: backend, transport: transport,
+        timeline: backend.time)
+    if isKept { BalanceBook.current?.add(engine) }
+    return engine
+}
+
+extension MediaEngine {
+    /// The statistics once they say so: a frame is counted after its renderer has had it.
+    func statistics(once isReached: (EngineStatistics) -> Bool) async -> EngineStatistics {
+        // A test's deadline cancels it.
+        await CountWatch.read(
+            within: nil, on: .system, isCancellable: true, until: isReached, statisticsNow)
+    }
+
+    /// The time of the engine's backend.
+    nonisolated var time: VirtualTimeline {
+        guard let time = clock.timeline as? VirtualTimeline else { preconditionFailure() }
+        return time
+    }
+
+    /// The trace as text, without what renderers do.
+    nonisolated var sourceTrace: [String] {
+        trace.filter { $0.object.hasPrefix("source") }.map(\.description)
+    }
+    nonisolated var rendererTrace: [String] {
+        trace.filter { $0.object.hasPrefix("renderer") }.map(\.description)
+    }
+}
+
+extension EngineEvents {
+    /// Suspends until an event of this name.
+    func first(named name: String) async {
+        _ = await first { $0.name == name ? true : nil }
+    }
+}
+
+extension EngineEvent {
+    /// The case's name.
+    var name: String {
+        Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    }
+}
+
+extension [EngineEvent] {
+    func count(_ name: String) -> Int { filter { $0.name == name }.count }
+
+    /// The codes of the errors in events of this name.
+    func codes(_ name: String) -> [EngineError.Code] {
+        compactMap { event in
+            guard event.name == name else { return nil }
+            switch event {
+            case .sourceFailed(_, let error), .rendererFailed(_, let error),
+                .processorFailed(_, _, let error), .disconnected(let error):
+                return error.code
+            default: return nil
+            }
+        }
+    }
+}

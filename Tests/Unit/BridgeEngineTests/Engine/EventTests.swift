@@ -1,0 +1,71 @@
+import MediaCore
+import TestSupport
+import Testing
+
+@testable import BridgeEngine
+
+/// The events of an engine: bounded, in order, for any number of listeners, with an end.
+@Suite(.hangGuard, .balanced)
+struct EventTests {
+    @Test func aListenerThatNeverReadsKeepsTheNewestAndCountsTheRest() async throws {
+        let hub = EventHub()
+        let events = hub.subscribe()
+        for number in 0..<300 { hub.post(.warning("\(number)")) }
+        #expect(events.missed == 44)
+        hub.finish()
+        let kept = await events.rest().map(\.text)
+        #expect(kept == (44..<300).map { "\($0)" })
+    }
+
+    @Test func everyListenerHearsEverythingFromItsBeginning() async throws {
+        let hub = EventHub()
+        var listeners: [EngineEvents] = []
+        for number in 0..<20 {
+            listeners.append(hub.subscribe())
+            hub.post(.warning("\(number)"))
+        }
+        hub.finish()
+        for (number, listener) in listeners.enumerated() {
+            let heard = await listener.rest().map(\.text)
+            #expect(heard == (number..<20).map { "\($0)" })
+        }
+    }
+
+    @Test func whoListensNoMoreIsForgotten() async {
+        let hub = EventHub()
+        for _ in 0..<10 { _ = hub.subscribe() }
+        let reading = Task { [events = hub.subscribe()] in await events.rest() }
+        reading.cancel()
+        _ = await reading.value
+        #expect(hub.listenerCount == 0)
+        hub.post(.warning("nobody hears it"))
+    }
+
+    @Test func whoComesAfterTheEndHearsNothing() async {
+        let engine = makeEngine()
+        await engine.shutDown()
+        let late = await engine.events.rest()
+        #expect(late.isEmpty)
+    }
+
+    @Test func manyThreadsPostAndManyListen() async {
+        let hub = EventHub()
+        let listeners = (0..<4).map { _ in hub.subscribe() }
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask { for _ in 0..<1000 { hub.post(.sourceEnded(.main)) } }
+            }
+        }
+        hub.finish()
+        for listener in listeners {
+            let heard = await listener.rest().count
+            #expect(heard + listener.missed == 4000)
+        }
+    }
+}
+
+extension EngineEvent {
+    fileprivate var text: String {
+        if case .warning(let text) = self { return text } else { return name }
+    }
+}

@@ -1,0 +1,117 @@
+import BridgeEngine
+import MediaCore
+import TestSupport
+import Testing
+
+/// A source that does not take over: the one before goes on, and the reason is thrown.
+@Suite(.hangGuard, .balanced)
+struct HotSwapFailureTests {
+    /// What is wrong with the new source, and what is thrown.
+    enum Fault: CaseIterable {
+        case saysNo, failsToInitialise, failsToStart, deliversNothing, failsAtOnce, endsAtOnce
+        case deliversNoTimes, hangsInInitialise, hangsInStart
+
+        var code: EngineError.Code {
+            switch self {
+            case .saysNo, .failsToInitialise: .sourceNotInitialized
+            case .failsToStart: .sourceNotStarted
+            case .deliversNothing, .endsAtOnce, .deliversNoTimes: .noFrame
+            case .failsAtOnce: .sourceFailed
+            case .hangsInInitialise, .hangsInStart: .stuck
+            }
+        }
+
+        func afflict(_ script: SourceScript) {
+            switch self {
+            case .saysNo: script.refuse("shouldInitialize")
+            case .failsToInitialise: script.fail("shouldInitialize")
+            case .failsToStart: script.fail("shouldStart")
+            case .deliversNothing: break
+            case .failsAtOnce:
+                script.whenStarted { $0.sourceDidFail(Refusal(reason: "unplugged")) }
+            case .endsAtOnce: script.whenStarted { $0.sourceDidEnd() }
+            case .deliversNoTimes:
+                script.whenStarted { consumer in
+                    guard var frame = try? frame(0) else { return }
+                    frame.runningTime = nil
+                    consumer.consume(frame)
+                }
+            case .hangsInInitialise, .hangsInStart: break
+            }
+        }
+
+        /// The call that does not return until the semaphore is signalled.
+        var hangingCall: String? {
+            switch self {
+            case .hangsInInitialise: "shouldInitialize"
+            case .hangsInStart: "shouldStart"
+            default: nil
+            }
+        }
+    }
+
+    @Test(arguments: Fault.allCases)
+    func theSourceBeforeGoesOn(_ fault: Fault) async throws {
+        let engine = makeEngine()
+        let (a, b, c, sink) = (
+            SourceScript("A"), SourceScript("B"), SourceScript("C"), SinkScript()
+        )
+        try await engine.setVideoSource(ScriptedSource(a))
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        try await engine.startPreview()
+        try a.deliver(0)
+        fault.afflict(b)
+        let hang = fault.hangingCall.map { b.block($0) }
+        let swap = Task { try await engine.setVideoSource(ScriptedSource(b)) }
+        switch fault {
+        case .deliversNothing, .deliversNoTimes:
+            await engine.time.expire(engine.configuration.firstFrameDeadline)
+        default: if let hang { await engine.giveUp(hang) }
+        }
+        let error = await #expect(throws: EngineError.self) { try await swap.value }
+        #expect(error?.code == fault.code)
+        if let call = fault.hangingCall { #expect(error?.call == call) }
+        let goesOn = try a.deliver(1)
+        let shutOut = try b.deliver(1)
+        #expect(goesOn == .accepted)
+        #expect(shutOut == .notStarted)
+        hang?.signal()
+        // Whatever was wrong with it, it is put away.
+        await b.gone.wait()
+        if b.calls.contains("shouldStart") || fault == .hangsInInitialise {
+            #expect(b.calls.last == "shouldDispose")
+        }
+        // And the next one may try.
+        try c.deliverAtStart(2)
+        try await engine.setVideoSource(ScriptedSource(c))
+        await sink.rendered(3)
+        await engine.shutDown()
+        #expect(sink.names == ["A", "A", "C"])
+    }
+
+    @Test func aDefaultSourceThatIsNotThereLeavesTheOldOneRunning() async throws {
+        struct NoDefault: VirtualBackend {
+            let inner = TestBackend()
+            var time: VirtualTimeline { inner.time }
+            func makeDefaultSource() throws -> sending any VideoSource {
+                throw Refusal(reason: "no camera")
+            }
+            func makeConverter() -> any VideoConverter { inner.makeConverter() }
+            func makeDecoder(
+                _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+            ) throws -> any VideoDecoder { throw TestBackend.NoDecoder() }
+        }
+        let engine = makeEngine(NoDefault())
+        let a = SourceScript("A")
+        try await engine.setVideoSource(ScriptedSource(a))
+        try await engine.startPreview()
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.setVideoSource(nil)
+        }
+        #expect(error?.code == .sourceNotInitialized)
+        #expect(await engine.videoSource != nil)
+        let taken = try a.deliver(0)
+        #expect(taken == .accepted)
+        await engine.shutDown()
+    }
+}

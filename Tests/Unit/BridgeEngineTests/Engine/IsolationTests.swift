@@ -1,0 +1,154 @@
+import BridgeEngine
+import MediaCore
+import TestSupport
+import Testing
+
+/// One bad renderer beside a good one: the good one misses nothing.
+@Suite(.hangGuard, .balanced)
+struct IsolationTests {
+    let source = SourceScript("A")
+    let bad = SinkScript()
+    let good = SinkScript()
+
+    private func running(
+        _ options: RendererOptions = RendererOptions()
+    ) async throws -> MediaEngine {
+        let engine = makeEngine()
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.setLocalVideoRenderer(ScriptedSink(bad), options: options)
+        try await engine.addVideoRenderer(ScriptedSink(good), to: .local())
+        try await engine.startPreview()
+        return engine
+    }
+
+    /// Delivers frames as fast as the good renderer takes them.
+    private func deliver(_ numbers: Range<Int>) async throws {
+        for number in numbers {
+            let result = try source.deliver(number)
+            #expect(result == .accepted)
+            await good.rendered(number + 1)
+        }
+    }
+
+    private func counts(
+        of engine: MediaEngine
+    ) async throws -> (bad: EngineStatistics.Renderer, good: EngineStatistics.Renderer) {
+        let id = await engine.localVideoRenderer?.id
+        // Of the good one, which has had every frame by now.
+        let all = await engine.statistics {
+            $0.renderers.allSatisfy { $0.key == id || $0.value.waiting == 0 }
+        }.renderers
+        return (
+            try #require(all.first { $0.key == id }?.value),
+            try #require(all.first { $0.key != id }?.value)
+        )
+    }
+
+    @Test func aStalledRendererIsToldAndHarmsNobody() async throws {
+        let hang = bad.block("render")
+        let engine = try await running()
+        let events = engine.events
+        try await deliver(0..<1)
+        await hang.entered()
+        try await deliver(1..<50)
+        engine.time.advance(by: .seconds(5))
+        await events.first(named: "rendererStalled")
+        let stalled = try await counts(of: engine)
+        // One is inside, four wait, the others gave way.
+        #expect(stalled.bad.offered == 50)
+        #expect(stalled.bad.dropped[.evicted] == 45)
+        hang.signal()
+        await bad.rendered(5)
+        engine.time.advance(by: .milliseconds(100))
+        await events.first(named: "rendererResumed")
+        try await deliver(50..<60)
+        await engine.shutDown()
+        #expect(good.times.count == 60)
+        #expect(good.frames.count == 60)
+        #expect(bad.times == bad.times.sorted())
+        let rest = await events.rest()
+        #expect(rest.count("rendererStalled") == 0)
+    }
+
+    @Test func aRendererThatIsWaitedForInVainIsWaitedForOnce() async throws {
+        let hang = bad.block("render")
+        var options = RendererOptions()
+        (options.whenFull, options.depth) = (.wait, 1)
+        let engine = try await running(options)
+        try await deliver(0..<1)
+        await hang.entered()
+        try await deliver(1..<2)
+        async let delivery = blocking { [source] in try? source.deliver(2) }
+        await engine.time.expire(engine.configuration.stallLimit)
+        #expect(await delivery == .accepted)
+        try await deliver(3..<20)
+        let (bad, good) = try await counts(of: engine)
+        // The first that found no room was waited for; its like gave way after that.
+        #expect(bad.dropped[.queueFull] == 1)
+        #expect(bad.dropped[.evicted] == 17)
+        #expect(good.rendered == 20)
+        hang.signal()
+        await engine.shutDown()
+    }
+
+    @Test func aRendererThatThrowsIsToldOnceAndCounted() async throws {
+        let engine = try await running()
+        let events = engine.events
+        bad.fail("render")
+        try await deliver(0..<20)
+        // What waits is rendered, or fails, before the end.
+        try await engine.stopPreview()
+        bad.mend()
+        try await engine.startPreview()
+        try await deliver(20..<21)
+        try await engine.stopPreview()
+        bad.fail("render")
+        try await engine.startPreview()
+        try await deliver(21..<25)
+        try await engine.stopPreview()
+        let (bad, good) = try await counts(of: engine)
+        #expect(bad.dropped[.failed] + bad.dropped[.evicted] == 24)
+        #expect(bad.rendered == 1)
+        #expect(good.rendered == 25)
+        await engine.shutDown()
+        let codes = await events.rest().codes("rendererFailed")
+        #expect(codes == [.rendererFailed, .rendererFailed])
+    }
+
+    @Test func depthIsWhatWaitsInFrontOfARenderer() async throws {
+        let hang = bad.block("render")
+        var options = RendererOptions()
+        options.depth = 2
+        let engine = try await running(options)
+        try await deliver(0..<1)
+        await hang.entered()
+        try await deliver(1..<10)
+        let (bad, _) = try await counts(of: engine)
+        #expect(bad.dropped[.evicted] == 7)
+        hang.signal()
+        await self.bad.rendered(3)
+        await engine.shutDown()
+        #expect(self.bad.frames.count == 3)
+    }
+
+    @Test func aSourceThatWaitsForARendererCanBeStopped() async throws {
+        let hang = bad.block("render")
+        var options = RendererOptions()
+        (options.whenFull, options.depth) = (.wait, 1)
+        let engine = try await running(options)
+        let pump = Pump(source)
+        // The source's stop waits for its thread, and that for the renderer.
+        source.state.withLock { $0.onCall = { if $0 == "shouldStop" { pump.join() } } }
+        await good.rendered(2)
+        let events = engine.events
+        let stop = Task { try await engine.stopPreview() }
+        // The source gets half of the deadline, and is gone although the renderer still hangs.
+        await source.called("shouldStop")
+        await engine.time.expire(engine.configuration.callDeadline / 2)
+        await source.called("shouldDispose")
+        hang.signal()
+        try await stop.value
+        await engine.shutDown()
+        #expect(await events.rest().count("sourceFailed") == 0)
+    }
+}

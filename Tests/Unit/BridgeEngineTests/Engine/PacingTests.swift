@@ -1,0 +1,140 @@
+import BridgeEngine
+import MediaCore
+import TestSupport
+import Testing
+
+/// Files: the engine holds their frames until they are due, and lets go of them when it must.
+@Suite(.hangGuard, .balanced)
+struct PacingTests {
+    private let hour = 3_600_000
+
+    @Test func framesAreHeldUntilTheyAreDue() async throws {
+        let (engine, file, sink) = (
+            makeEngine(), SourceScript(pacing: .engine), SinkScript()
+        )
+        try await engine.setVideoSource(ScriptedSource(file))
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        try await engine.startPreview()
+        #expect(try file.deliver(0) == .accepted)
+        for number in 1..<5 {
+            async let delivery = blocking { try? file.deliver(number * 20) }
+            await sink.rendered(number)
+            await engine.time.alarms(in: .milliseconds(20))
+            #expect(sink.frames.count == number)
+            engine.time.advance(by: .milliseconds(20))
+            #expect(await delivery == .accepted)
+        }
+        await engine.shutDown()
+        let times = sink.frames.compactMap(\.runningTime)
+        #expect(times == (0..<5).map { MediaTime(.milliseconds($0 * 20)) })
+    }
+
+    @Test func aStopDoesNotWaitForAFrameThatIsDueInAnHour() async throws {
+        let (engine, file) = (makeEngine(), SourceScript(pacing: .engine))
+        try await engine.setVideoSource(ScriptedSource(file))
+        try await engine.startPreview()
+        try file.deliver(0)
+        let held = Pump(file, from: hour)
+        await engine.time.alarms(in: .seconds(3600))
+        // The source's own stop waits for its thread, as a pipeline's does.
+        file.state.withLock { $0.onCall = { if $0 == "shouldStop" { held.join() } } }
+        let events = engine.events
+        try await engine.stopPreview()
+        #expect(held.accepted == 0)
+        await engine.shutDown()
+        #expect(await events.rest().count("sourceFailed") == 0)
+    }
+
+    @Test func framesFromInsideOfStartAreHeldWithoutHoldingTheStart() async throws {
+        let (engine, file) = (makeEngine(), SourceScript(pacing: .engine))
+        let hour = self.hour
+        file.whenStarted { consumer in
+            for number in 0..<3 {
+                if let frame = try? frame(number * hour) { consumer.consume(frame) }
+            }
+        }
+        try await engine.setVideoSource(ScriptedSource(file))
+        try await engine.startPreview()
+        try await engine.stopPreview()
+        #expect(engine.sourceTrace.last == "source 1: dispose")
+        await engine.shutDown()
+    }
+
+    @Test func aSourceMayDeliverAllItHasFromInsideOfStart() async throws {
+        let (engine, file, sink) = (makeEngine(), SourceScript(), SinkScript())
+        file.whenStarted { consumer in
+            for number in 0..<50 {
+                if let frame = try? frame(number) { consumer.consume(frame) }
+            }
+        }
+        try await engine.setVideoSource(ScriptedSource(file))
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        try await engine.startPreview()
+        await sink.rendered(4)
+        let track = await engine.statistics.local[.main]
+        await engine.shutDown()
+        // What finds no room is counted, and the start is not kept.
+        #expect(track?.delivered == 50)
+        #expect(track?.dropped[.queueFull] == 46)
+    }
+
+    @Test func aFileThatHoldsAFrameIsReplacedAtOnceAndTimeDoesNotJump() async throws {
+        let engine = makeEngine()
+        let (file, live, sink) = (
+            SourceScript("file", pacing: .engine), SourceScript("live"), SinkScript()
+        )
+        try await engine.setVideoSource(ScriptedSource(file))
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        try await engine.startPreview()
+        try file.deliver(0)
+        let held = Pump(file, from: hour)
+        await engine.time.alarms(in: .seconds(3600))
+        try live.deliverAtStart(0)
+        try await engine.setVideoSource(ScriptedSource(live))
+        await sink.rendered(2)
+        await held.stop()
+        let now = engine.runningTime
+        await engine.shutDown()
+        #expect(sink.names == ["file", "live"])
+        let times = sink.frames.compactMap(\.runningTime)
+        #expect(times == times.sorted())
+        // Two frames of a track are 1 ms apart at least, however soon the second one comes.
+        #expect(try #require(times.last) <= now + MediaTime(seconds: 0.001))
+    }
+
+    @Test func fileLiveAndFileAgainGoForward() async throws {
+        let (backend, sink) = (TestBackend(), SinkScript())
+        let engine = makeEngine(backend)
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        let (one, two) = (
+            SourceScript("1", pacing: .engine), SourceScript("3", pacing: .engine)
+        )
+        let live = SourceScript("2")
+        let picture = try live.named(0)
+        live.whenStarted { consumer in
+            var frame = picture
+            frame.liveTiming = LiveTiming(clockOrigin: .zero, latency: .zero)
+            frame.runningTime = backend.clockTime()
+            consumer.consume(frame)
+        }
+        try one.deliverAtStart(500)
+        try two.deliverAtStart(0)
+        try await engine.setVideoSource(ScriptedSource(one))
+        try await engine.startPreview()
+        await sink.rendered(1)
+        engine.time.advance(by: .milliseconds(5))
+        try await engine.setVideoSource(ScriptedSource(live))
+        // A frame that is still on its way when another source takes over is dropped.
+        await sink.rendered(2)
+        engine.time.advance(by: .milliseconds(5))
+        try await engine.setVideoSource(ScriptedSource(two))
+        async let delivery = blocking { try? two.deliver(30) }
+        await engine.time.follow(within: .milliseconds(40))
+        #expect(await delivery == .accepted)
+        await sink.rendered(4)
+        await engine.shutDown()
+        #expect(sink.names == ["1", "2", "3", "3"])
+        let times = sink.frames.compactMap(\.runningTime)
+        #expect(times == times.sorted())
+    }
+}

@@ -1,0 +1,169 @@
+import BridgeEngine
+import MediaCore
+import TestSupport
+import Testing
+
+/// A small picture to push.
+func external(_ milliseconds: Int? = nil) -> ExternalVideoFrame {
+    let frame = ExternalVideoFrame()
+    frame.format = .i420
+    (frame.strideInPixels, frame.height) = (4, 2)
+    frame.dataBuf = [UInt8](repeating: 128, count: 12)
+    frame.time = milliseconds.map { MediaTime(.milliseconds($0)) }
+    frame.metadata["from"] = "push"
+    return frame
+}
+
+/// Between a source and push mode while the engine runs: what other SDKs cannot.
+@Suite(.hangGuard, .balanced)
+struct PushSwapTests {
+    let a = SourceScript("A")
+    let sink = SinkScript()
+
+    private func running(
+        _ backend: TestBackend = TestBackend(), withDefault: Bool = false
+    ) async throws -> MediaEngine {
+        let engine = makeEngine(backend)
+        if !withDefault { try await engine.setVideoSource(SharedSource(a)) }
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        try await engine.startPreview()
+        return engine
+    }
+
+    @Test func pushModeTakesOverAtTheFirstPush() async throws {
+        let engine = try await running()
+        let events = engine.events
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        #expect(await engine.isExternalVideoSourceEnabled)
+        let before = try a.deliver(0)
+        #expect(before == .accepted)
+        #expect(!a.calls.contains("shouldStop"))
+        let pushed = engine.pushExternalVideoFrame(external())
+        #expect(pushed == .accepted)
+        await events.first(named: "sourceSwitched")
+        let after = try a.deliver(1)
+        #expect(after == .notStarted)
+        await sink.rendered(2)
+        await engine.shutDown()
+        #expect(sink.names == ["A", "push"])
+        #expect(sink.times == sink.times.sorted())
+        #expect(a.calls.suffix(2) == ["shouldStop", "shouldDispose"])
+        let rest = await events.rest()
+        #expect(rest.count("sourceSwitched") == 0)
+    }
+
+    @Test func turningPushModeOffBringsTheSourceBack() async throws {
+        let engine = try await running()
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        let events = engine.events
+        engine.pushExternalVideoFrame(external())
+        await events.first(named: "sourceSwitched")
+        try a.deliverAtStart(0)
+        try await engine.setExternalVideoSource(enabled: false, useTexture: false)
+        let refused = engine.pushExternalVideoFrame(external())
+        #expect(refused == .notEnabled)
+        #expect(await engine.videoSource != nil)
+        await sink.rendered(2)
+        await engine.shutDown()
+        #expect(sink.names == ["push", "A"])
+        #expect(a.calls.filter { $0 == "shouldInitialize" }.count == 2)
+    }
+
+    @Test func turningPushModeOffBeforeTheFirstPushDisturbsNothing() async throws {
+        let engine = try await running()
+        let events = engine.events
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(enabled: false, useTexture: false)
+        let taken = try a.deliver(0)
+        #expect(taken == .accepted)
+        await engine.shutDown()
+        let all = await events.rest()
+        #expect(all.count("sourceSwitched") == 0)
+        #expect(a.calls.filter { $0 == "shouldStart" }.count == 1)
+        #expect(engine.sourceTrace.suffix(2) == ["source 1: stop", "source 1: dispose"])
+    }
+
+    @Test func theDefaultSourceIsOpenedOnce() async throws {
+        let backend = TestBackend()
+        let engine = try await running(backend, withDefault: true)
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(enabled: false, useTexture: false)
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setVideoSource(nil)
+        #expect(await !engine.isExternalVideoSourceEnabled)
+        let taken = try backend.defaultScript.deliver(0)
+        #expect(taken == .accepted)
+        await engine.shutDown()
+        #expect(backend.defaultScript.calls.filter { $0 == "shouldInitialize" }.count == 1)
+    }
+
+    @Test func aStopBeforeTheFirstPushLeavesNothingRunning() async throws {
+        let engine = try await running()
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.stopPreview()
+        #expect(a.calls.last == "shouldDispose")
+        #expect(
+            engine.sourceTrace.filter { $0.hasSuffix("start") }.count
+                == engine.sourceTrace.filter { $0.hasSuffix("dispose") }.count)
+        let refused = engine.pushExternalVideoFrame(external())
+        #expect(refused == .notStarted)
+        // From the start, push mode waits for nobody.
+        try await engine.startPreview()
+        let taken = engine.pushExternalVideoFrame(external())
+        #expect(taken == .accepted)
+        await engine.shutDown()
+    }
+
+    @Test func aSourceThatFailsWhilePushModeWaitsLeavesItWaiting() async throws {
+        let engine = try await running()
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        let bad = SourceScript("B")
+        bad.refuse("shouldInitialize")
+        await #expect(throws: EngineError.self) {
+            try await engine.setVideoSource(ScriptedSource(bad))
+        }
+        let events = engine.events
+        let pushed = engine.pushExternalVideoFrame(external())
+        #expect(pushed == .accepted)
+        await events.first(named: "sourceSwitched")
+        await engine.shutDown()
+    }
+
+    @Test func theSourceThatPushModeReplacedCanBeSetAgain() async throws {
+        let engine = makeEngine()
+        let source = SharedSource(a)
+        try await engine.setVideoSource(source)
+        try await engine.startPreview()
+        let events = engine.events
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        engine.pushExternalVideoFrame(external())
+        await events.first(named: "sourceSwitched")
+        try a.deliverAtStart(0)
+        try await engine.setVideoSource(source)
+        #expect(await !engine.isExternalVideoSourceEnabled)
+        #expect(await engine.videoSource?.refers(to: source) == true)
+        let taken = try a.deliver(1)
+        #expect(taken == .accepted)
+        await engine.shutDown()
+        #expect(a.violations == 0)
+    }
+
+    @Test func pushModeAgainTakesOverFromPushMode() async throws {
+        let engine = try await running()
+        let events = engine.events
+        try await engine.setExternalVideoSource(enabled: true, useTexture: true)
+        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        engine.pushExternalVideoFrame(external())
+        await events.first(named: "sourceSwitched")
+        try await engine.setExternalVideoSource(enabled: true, useTexture: true)
+        let bytes = engine.pushExternalVideoFrame(external())
+        #expect(bytes == .wrongBufferType)
+        let picture = ExternalVideoFrame()
+        picture.format = .pixelBuffer
+        picture.textureBuf = try PixelBuffer(.i420, size: VideoSize(width: 4, height: 2))
+        let taken = engine.pushExternalVideoFrame(picture)
+        #expect(taken == .accepted)
+        await events.first(named: "sourceSwitched")
+        await engine.shutDown()
+    }
+}

@@ -1,0 +1,139 @@
+import BridgeEngine
+import Dispatch
+import MediaCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// The end of a frame runs its maker's code, which may call whatever it likes: nothing is locked then.
+@Suite(.hangGuard)
+struct ReleaseTests {
+    /// A frame that calls `body` when nobody holds it any more.
+    private func frame(
+        at milliseconds: Int, _ body: @escaping @Sendable () -> Void
+    ) throws -> VideoFrame {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 8, alignment: 8)
+        memory.initializeMemory(as: UInt8.self, repeating: 0)
+        let address = UInt(bitPattern: memory.baseAddress)
+        let storage = try MemoryFrameStorage(
+            unsafeNoCopy: memory, format: VideoFormat(.gray8, width: 4, height: 2),
+            planes: [VideoPlaneLayout(offset: 0, stride: 4, rows: 2, width: 4)]
+        ) {
+            UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
+            body()
+        }
+        return VideoFrame(storage, runningTime: MediaTime(.milliseconds(milliseconds)))
+    }
+
+    /// All that a program may ask of a running engine.
+    private func askAll(_ engine: MediaEngine, _ script: SourceScript) {
+        _ = engine.refusedPushes
+        _ = engine.remoteUsers
+        _ = engine.trace
+        _ = engine.pushExternalVideoFrame(external())
+        // From inside of the delivery: it follows when that is done.
+        if let next = try? BridgeEngineTests.frame(1_000_000) { script.deliver(next) }
+    }
+
+    @Test func theLastPictureThatIsKeptMayAskTheEngine() async throws {
+        let (source, sink) = (SourceScript("A"), SinkScript())
+        let engine = makeEngine {
+            $0.fallback = .lastPicture
+            $0.stallLimit = .seconds(60)
+        }
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink))
+        try await engine.startPreview()
+        let gone = Arrivals(20)
+        for number in 0..<20 {
+            source.deliver(
+                try frame(at: number) {
+                    self.askAll(engine, source)
+                    gone.arrive()
+                })
+            sink.state.withLock { $0.frames = [] }
+        }
+        await engine.shutDown()
+        sink.state.withLock { $0.frames = [] }
+        await gone.all.wait()
+    }
+
+    @Test(arguments: [false, true])
+    func framesThatGiveWayMayAskTheEngine(_ isRemote: Bool) async throws {
+        let network = LoopbackNetwork(depth: 2)
+        let engine = makeEngine(transport: network)
+        let (source, sink) = (SourceScript("A"), SinkScript())
+        let ears = DeafEars()
+        let hang = sink.block("render")
+        try await engine.setVideoSource(ScriptedSource(source))
+        if !isRemote { try await engine.setLocalVideoRenderer(ScriptedSink(sink)) }
+        let listener = try await network.join(
+            ChannelRequest(channel: "room", userID: 2), receiver: ears)
+        try await engine.joinChannel("room", userID: 1)
+        let gone = Arrivals(50)
+        for number in 0..<50 {
+            // Each evicts another in the delivery of the next.
+            source.deliver(
+                try frame(at: number) {
+                    self.askAll(engine, source)
+                    _ = network.channelNames
+                    _ = listener.statistics
+                    gone.arrive()
+                })
+        }
+        hang.signal()
+        await engine.shutDown()
+        await listener.leave()
+        sink.state.withLock { $0.frames = [] }
+        await gone.all.wait()
+    }
+
+    @Test func framesOfAFanOutMayChangeIt() throws {
+        final class Kept: VideoFrameConsumer {
+            let onEnd: @Sendable () -> Void
+            init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+            deinit { onEnd() }
+            func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
+        }
+        let fan = FanOut()
+        let hasEnded = Happening()
+        do {
+            let link = fan.add(
+                Kept {
+                    if let frame = try? BridgeEngineTests.frame(0) { fan.consume(frame) }
+                    hasEnded.happen()
+                })
+            fan.remove(link)
+        }
+        #expect(hasEnded.hasHappened)
+    }
+
+    /// A converter is the backend's, and may be the program's.
+    @Test func aConversionIsSharedAndHoldsNoLock() async throws {
+        let (engine, source) = (makeEngine(), SourceScript("A"))
+        let sinks = (0..<4).map { _ in SinkScript(format: .rgba) }
+        try await engine.setVideoSource(ScriptedSource(source))
+        for sink in sinks {
+            try await engine.addVideoRenderer(ScriptedSink(sink), to: .local())
+        }
+        try await engine.startPreview()
+        for number in 0..<3 {
+            try source.deliver(number)
+            for sink in sinks { await sink.rendered(number + 1) }
+        }
+        await engine.shutDown()
+        for sink in sinks {
+            #expect(sink.frames.allSatisfy { $0.metadata["converted"] == "RGBA" })
+        }
+    }
+}
+
+/// Keeps nothing.
+private final class DeafEars: ChannelReceiver {
+    func userJoined(_ user: UserID) {}
+    func userLeft(_ user: UserID, reason: OfflineReason) {}
+    func trackPublished(_ track: TrackID, by user: UserID) {}
+    func trackUnpublished(_ track: TrackID, by user: UserID) {}
+    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
+    func disconnected(_ error: EngineError) {}
+}

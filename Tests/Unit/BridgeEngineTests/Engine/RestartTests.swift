@@ -1,0 +1,214 @@
+import BridgeEngine
+import MediaCore
+import TestSupport
+import Testing
+
+/// A source that fails: told, and started again where that is asked for.
+@Suite(.hangGuard, .balanced)
+struct RestartTests {
+    let source = SourceScript("A")
+
+    private func running(
+        _ attempts: Int?? = .none
+    ) async throws -> MediaEngine {
+        let engine = try await made(attempts)
+        try await engine.startPreview()
+        return engine
+    }
+
+    /// For sources that fail while they start: whoever listens must do so before.
+    private func made(
+        _ attempts: Int??
+    ) async throws -> MediaEngine {
+        let engine = makeEngine { configuration in
+            guard let attempts else { return }
+            var restart = RestartPolicy()
+            restart.delay = .milliseconds(20)
+            restart.attempts = attempts
+            configuration.restart = restart
+        }
+        try await engine.setVideoSource(ScriptedSource(source))
+        return engine
+    }
+
+    private func fail() { source.consumer?.sourceDidFail(Refusal(reason: "unplugged")) }
+
+    /// Lets the time pass after which an attempt is made: each waits twice as long as the one before.
+    private func attempt(_ number: Int = 1, of engine: MediaEngine) async {
+        await engine.time.expire(.milliseconds(20) * (1 << (number - 1)))
+    }
+
+    @Test func aFailureIsToldAndNothingIsStartedByItself() async throws {
+        let engine = try await running()
+        let (events, news) = (engine.events, engine.events)
+        fail()
+        await news.first(named: "sourceFailed")
+        engine.time.advance(by: .seconds(10))
+        await engine.shutDown()
+        let all = await events.rest()
+        #expect(all.codes("sourceFailed") == [.sourceFailed])
+        #expect(all.count("sourceRestarting") == 0)
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 1)
+        let states = all.compactMap { event -> LocalMediaState? in
+            if case .localVideoState(let state) = event { return state } else { return nil }
+        }
+        #expect(states == [.failed, .stopped])
+    }
+
+    @Test func itIsReopenedAndDeliversAgain() async throws {
+        let engine = try await running(.some(nil))
+        let events = engine.events
+        try source.deliver(0)
+        fail()
+        await attempt(of: engine)
+        await events.first(named: "sourceRestarting")
+        let isCapturing = await events.first { event -> Bool? in
+            if case .localVideoState(.capturing) = event { return true } else { return nil }
+        }
+        #expect(isCapturing == true)
+        #expect(
+            engine.sourceTrace.suffix(4)
+                == ["stop", "dispose", "initialize", "start"].map { "source 1: \($0)" })
+        let taken = try source.deliver(1)
+        #expect(taken == .accepted)
+        // It fails again, and comes back again.
+        fail()
+        await attempt(2, of: engine)
+        await events.first(named: "sourceRestarting")
+        await engine.shutDown()
+        #expect(source.violations == 0)
+    }
+
+    @Test func attemptsAreNumberedAndLimited() async throws {
+        let engine = try await running(3)
+        let (events, news) = (engine.events, engine.events)
+        source.fail("shouldInitialize")
+        fail()
+        for number in 1...3 {
+            await news.first(named: "sourceFailed")
+            await attempt(number, of: engine)
+        }
+        await news.first(named: "sourceFailed")
+        engine.time.advance(by: .seconds(10))
+        let numbers = source.calls.filter { $0 == "shouldInitialize" }.count
+        #expect(numbers == 4)
+        await engine.shutDown()
+        let all = await events.rest()
+        let attempts = all.compactMap { event -> Int? in
+            if case .sourceRestarting(_, let attempt) = event { return attempt } else { return nil }
+        }
+        #expect(attempts == [1, 2, 3])
+        #expect(all.codes("sourceFailed").filter { $0 == .sourceNotInitialized }.count == 3)
+    }
+
+    @Test func aSourceThatStartsAndFailsAtOnceRunsOutOfAttempts() async throws {
+        source.whenStarted { $0.sourceDidFail(Refusal(reason: "no signal")) }
+        let engine = try await made(3)
+        let (events, news) = (engine.events, engine.events)
+        try await engine.startPreview()
+        for number in 1...3 {
+            await attempt(number, of: engine)
+            await news.first(named: "sourceRestarting")
+            await news.first(named: "sourceFailed")
+        }
+        engine.time.advance(by: .seconds(10))
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 4)
+        await engine.shutDown()
+        #expect(await events.rest().count("sourceRestarting") == 3)
+    }
+
+    @Test func aSourceThatFailsAfterAFewFramesRunsOutOfAttempts() async throws {
+        // Ten frames, and gone again: that is no recovery, however often it happens.
+        source.whenStarted { consumer in
+            for number in 0..<4 { if let frame = try? frame(number) { consumer.consume(frame) } }
+            consumer.sourceDidFail(Refusal(reason: "no signal"))
+        }
+        let engine = try await made(2)
+        let (events, news) = (engine.events, engine.events)
+        try await engine.startPreview()
+        for number in 1...2 {
+            await attempt(number, of: engine)
+            await news.first(named: "sourceRestarting")
+            await news.first(named: "sourceFailed")
+        }
+        engine.time.advance(by: .seconds(10))
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 3)
+        await engine.shutDown()
+        #expect(await events.rest().count("sourceRestarting") == 2)
+    }
+
+    @Test func aSourceThatDeliveredForAWhileHasAllItsAttemptsAgain() async throws {
+        let backend = TestBackend()
+        var restart = RestartPolicy()
+        (restart.delay, restart.attempts) = (.milliseconds(20), 2)
+        restart.recoveryTime = .seconds(10)
+        let engine = makeEngine(backend) { $0.restart = restart }
+        try await engine.setVideoSource(ScriptedSource(source))
+        let events = engine.events
+        try await engine.startPreview()
+        var attempts: [Int] = []
+        for round in 0..<6 {
+            // Every second time it ran for long enough.
+            let time = MediaTime(seconds: 1000 + Double(round / 2) * 20 + Double(round % 2))
+            backend.time.advance(to: time)
+            try source.deliver(round)
+            fail()
+            await self.attempt(round % 2 + 1, of: engine)
+            let attempt = await events.first { event -> Int? in
+                if case .sourceRestarting(_, let attempt) = event { attempt } else { nil }
+            }
+            attempts.append(try #require(attempt))
+            _ = await events.first { event -> Bool? in
+                if case .localVideoState(.capturing) = event { true } else { nil }
+            }
+        }
+        await engine.shutDown()
+        #expect(attempts == [1, 2, 1, 2, 1, 2])
+    }
+
+    @Test func nothingIsRestartedAfterAStop() async throws {
+        let engine = try await running(.some(nil))
+        let events = engine.events
+        fail()
+        try await engine.stopPreview()
+        // What a source says when it was stopped is nobody's business.
+        fail()
+        try await engine.startPreview()
+        engine.time.advance(by: .seconds(10))
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 2)
+        await engine.shutDown()
+        let all = await events.rest()
+        #expect(all.count("sourceRestarting") == 0)
+        #expect(all.count("sourceFailed") <= 1)
+    }
+
+    @Test func aSourceThatTookTheFailedOnesPlaceIsNotRestarted() async throws {
+        let engine = try await running(.some(nil))
+        let (events, news) = (engine.events, engine.events)
+        source.fail("shouldInitialize")
+        fail()
+        await attempt(of: engine)
+        await news.first(named: "sourceRestarting")
+        let next = SourceScript("B")
+        try next.deliverAtStart(0)
+        try await engine.setVideoSource(ScriptedSource(next))
+        await source.gone.wait()
+        // The new one's failures are its own.
+        next.consumer?.sourceDidFail(Refusal(reason: "unplugged too"))
+        await news.first(named: "sourceSwitched")
+        await attempt(of: engine)
+        await news.first(named: "sourceRestarting")
+        await engine.shutDown()
+        #expect(next.calls.filter { $0 == "shouldInitialize" }.count >= 1)
+        #expect(await events.rest().count("sourceSwitched") == 1)
+    }
+
+    @Test func restartingByHandNeedsASourceThatRuns() async throws {
+        let engine = makeEngine()
+        let error = await #expect(throws: EngineError.self) {
+            try await engine.restartVideoSource()
+        }
+        #expect(error?.code == .invalidState)
+        await engine.shutDown()
+    }
+}

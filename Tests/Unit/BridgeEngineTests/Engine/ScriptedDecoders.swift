@@ -1,0 +1,85 @@
+import Dispatch
+import MediaCore
+import Synchronization
+
+/// Decoders that make a small picture of every unit, and note what is asked of them.
+final class ScriptedDecoders: Sendable {
+    private let state = Mutex((calls: [String](), areMissing: false))
+
+    var calls: [String] { state.withLock { $0.calls } }
+    /// Whether none can be made.
+    var areMissing: Bool {
+        get { state.withLock { $0.areMissing } }
+        set { state.withLock { $0.areMissing = newValue } }
+    }
+
+    func make(
+        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+    ) -> any VideoDecoder {
+        note("make \(codec.rawValue)")
+        return Decoder(codec, consumer, self)
+    }
+
+    /// Blocks every decoder before its next picture, until the result is signalled.
+    func block() -> Hang {
+        let hang = Hang()
+        gate.withLock { $0 = hang }
+        return hang
+    }
+
+    private func hold() { gate.withLock { $0.take() }?.wait() }
+    private let gate = Mutex<Hang?>(nil)
+
+    private func note(_ call: String) { state.withLock { $0.calls.append(call) } }
+
+    /// A unit whose last byte is zero is damaged: it is taken, and nothing comes of it. One whose last byte
+    /// is 255 is no unit at all, and 254 finds no room.
+    private final class Decoder: VideoDecoder {
+        private let codec: EncodedVideoFrame.Codec
+        private let consumer: any VideoFrameConsumer
+        private let owner: ScriptedDecoders
+        private let lost = Atomic<Int>(0)
+
+        init(
+            _ codec: EncodedVideoFrame.Codec, _ consumer: any VideoFrameConsumer,
+            _ owner: ScriptedDecoders
+        ) {
+            (self.codec, self.consumer, self.owner) = (codec, consumer, owner)
+        }
+
+        func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
+            switch unit.bytes.last {
+            case 255: return .dropped(.undecodable)
+            case 254: return .queueFull
+            case 0: lost.add(1, ordering: .relaxed)
+            default:
+                guard var picture = try? frame(0) else { return .badFormat }
+                picture.runningTime = unit.runningTime
+                picture.liveTiming = unit.liveTiming
+                picture.metadata["from"] = codec.rawValue
+                picture.metadata["unit"] = unit.bytes.map(String.init).joined(separator: " ")
+                owner.hold()
+                consumer.consume(picture)
+            }
+            return .accepted
+        }
+        var lostUnits: Int { lost.load(ordering: .relaxed) }
+        func drain() { owner.note("drain \(codec.rawValue)") }
+        func stop() { owner.note("stop \(codec.rawValue)") }
+    }
+}
+
+extension EncodedVideoFrame.Codec {
+    /// A unit that looks like one of the codec's.
+    ///
+    /// - Parameter mark: Its last byte.
+    func unit(isKey: Bool, mark: UInt8 = 1) -> EncodedVideoFrame {
+        let head: [UInt8] =
+            switch self {
+            case .h264: [0, 0, 0, 1, isKey ? 0x65 : 0x41]
+            case .vp8: [isKey ? 0x10 : 0x11, 1, 0]
+            default: [0xff, 0xd8]
+            }
+        return EncodedVideoFrame(self, bytes: head + [7, mark], runningTime: nil)
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import MediaCore
+import Synchronization
+import TestSupport
+
+/// What a test tells a source that it has handed over, and what it hears of it.
+final class SourceScript: Sendable {
+    struct State {
+        var calls: [String] = []
+        var consumer: (any VideoFrameConsumer)?
+        var refusals: Set<String> = []
+        var failures: [String: Refusal] = [:]
+        var blocks: [String: Hang] = [:]
+        var delivers: (@Sendable (any VideoFrameConsumer) -> Void)?
+        /// Told of every call.
+        var onCall: (@Sendable (String) -> Void)?
+        var overlaps = 0
+        var mainThreadCalls = 0
+        var isInside = false
+    }
+    let state = Mutex(State())
+    private let called = Observed<Set<String>>([])
+    /// The source is there no more.
+    let gone = Happening()
+    /// Says on each frame who made it.
+    let name: String
+    let bufferType: VideoBufferType
+    let pacing: MediaPacing
+    let captureType: VideoCaptureType
+
+    init(
+        _ name: String = "", bufferType: VideoBufferType = .pixelBuffer,
+        pacing: MediaPacing = .source,
+        captureType: VideoCaptureType = .unknown
+    ) {
+        self.name = name
+        self.bufferType = bufferType
+        self.pacing = pacing
+        self.captureType = captureType
+    }
+
+    var calls: [String] { state.withLock { $0.calls } }
+    var consumer: (any VideoFrameConsumer)? { state.withLock { $0.consumer } }
+    /// Two calls at once, and calls on the main thread.
+    var violations: Int { state.withLock { $0.overlaps + $0.mainThreadCalls } }
+
+    func refuse(_ call: String) { state.withLock { _ = $0.refusals.insert(call) } }
+    func fail(_ call: String, _ reason: String = "no camera") {
+        state.withLock { $0.failures[call] = Refusal(reason: reason) }
+    }
+    func mend() {
+        state.withLock {
+            $0.failures = [:]
+            $0.refusals = []
+        }
+    }
+    /// The call blocks until the result is signalled.
+    func block(_ call: String) -> Hang {
+        let hang = Hang()
+        state.withLock { $0.blocks[call] = hang }
+        return hang
+    }
+    /// What the source does in `shouldStart`.
+    func whenStarted(_ body: @escaping @Sendable (any VideoFrameConsumer) -> Void) {
+        state.withLock { $0.delivers = body }
+    }
+
+    /// Suspends until a call was made.
+    func called(_ call: String) async { await called.wait { $0.contains(call) } }
+
+    func named(_ milliseconds: Int) throws -> VideoFrame {
+        var frame = try frame(milliseconds)
+        if !name.isEmpty { frame.metadata["from"] = name }
+        return frame
+    }
+
+    @discardableResult
+    func deliver(_ milliseconds: Int) throws -> FrameDisposition {
+        try deliver(named(milliseconds))
+    }
+
+    @discardableResult
+    func deliver(_ frame: VideoFrame) -> FrameDisposition {
+        consumer?.consume(frame) ?? .notStarted
+    }
+
+    /// Delivers a frame of this time from inside of `shouldStart`.
+    func deliverAtStart(_ milliseconds: Int) throws {
+        let frame = try named(milliseconds)
+        whenStarted { $0.consume(frame) }
+    }
+
+    fileprivate func enter(_ call: String) -> Hang? {
+        let (block, onCall) = state.withLock { state in
+            state.calls.append(call)
+            if state.isInside { state.overlaps += 1 }
+            if Thread.isMainThread { state.mainThreadCalls += 1 }
+            state.isInside = true
+            return (state.blocks.removeValue(forKey: call), state.onCall)
+        }
+        called.change { _ = $0.insert(call) }
+        onCall?(call)
+        return block
+    }
+    fileprivate func leave(_ call: String) throws -> Bool {
+        let (failure, refuses) = state.withLock { state in
+            state.isInside = false
+            return (state.failures[call], state.refusals.contains(call))
+        }
+        if let failure { throw failure }
+        return !refuses
+    }
+}
+
+/// A program's own source; not Sendable, as most are not.
+class ScriptedSource: VideoSource {
+    fileprivate let script: SourceScript
+    var consumer: (any VideoFrameConsumer)? {
+        didSet {
+            let consumer = consumer
+            // What a source keeps after the end is what the tests want to try.
+            if consumer != nil { script.state.withLock { $0.consumer = consumer } }
+        }
+    }
+
+    init(_ script: SourceScript) { self.script = script }
+    deinit { script.gone.happen() }
+
+    @discardableResult
+    private func call(_ name: String) throws -> Bool {
+        script.enter(name)?.wait()
+        return try script.leave(name)
+    }
+
+    func bufferType() -> VideoBufferType {
+        _ = try? call("bufferType")
+        return script.bufferType
+    }
+    func captureType() -> VideoCaptureType { script.captureType }
+    func pacing() -> MediaPacing { script.pacing }
+    func shouldInitialize() throws -> Bool { try call("shouldInitialize") }
+    func shouldStart() throws {
+        try call("shouldStart")
+        let delivers = script.state.withLock { $0.delivers }
+        if let consumer { delivers?(consumer) }
+    }
+    func shouldStop() throws { try call("shouldStop") }
+    func shouldDispose() throws { try call("shouldDispose") }
+    /// Keeps to sizes.
+    func keep(to limit: VideoLimit) -> VideoLimit {
+        _ = try? call("keep to \(limit)")
+        var kept = VideoLimit()
+        kept.size = limit.size
+        return kept
+    }
+}
+
+/// The same, of a class that a program can keep hold of. Sendable: the engine alone calls it.
+final class SharedSource: ScriptedSource, @unchecked Sendable {}

@@ -1,0 +1,88 @@
+import BridgeEngine
+import MediaCore
+import Synchronization
+import TestSupport
+
+/// The loopback, with a will of its own about when it answers.
+final class SlowTransport: ChannelTransport {
+    let network = LoopbackNetwork()
+    /// Somebody has asked to join.
+    let isAsked = Happening()
+    /// Until then nobody gets an answer.
+    let answer = Happening()
+    /// A member has left.
+    let isLeft = Happening()
+    /// Until then nobody who leaves gets an answer, where ``holdsOn``.
+    let release = Happening()
+    /// A member begins to leave, where ``holdsOn``.
+    let isLeaving = Happening()
+    /// Keeps a sender after its receivers have the frame.
+    let sending: Hang?
+    private let state = Mutex((holdsOn: false, receiver: (any ChannelReceiver)?.none))
+
+    init(sending: Hang? = nil) { self.sending = sending }
+
+    var holdsOn: Bool {
+        get { state.withLock { $0.holdsOn } }
+        set { state.withLock { $0.holdsOn = newValue } }
+    }
+    var receiver: (any ChannelReceiver)? { state.withLock { $0.receiver } }
+
+    func join(
+        _ request: ChannelRequest, receiver: any ChannelReceiver
+    ) async throws(EngineError) -> any ChannelMembership {
+        state.withLock { $0.receiver = receiver }
+        isAsked.happen()
+        await answer.wait()
+        // It has no ear for cancellation: whoever gave up is let in all the same.
+        let member = await Task { [network] () -> Result<any ChannelMembership, EngineError> in
+            do throws(EngineError) {
+                return .success(try await network.join(request, receiver: receiver))
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        return Member(try member.get(), of: self)
+    }
+
+    private final class Member: ChannelMembership {
+        let inner: any ChannelMembership
+        let transport: SlowTransport
+
+        init(_ inner: any ChannelMembership, of transport: SlowTransport) {
+            (self.inner, self.transport) = (inner, transport)
+        }
+
+        func publish(
+            _ track: TrackID, feedback: any PublicationFeedback
+        ) -> any VideoPublication {
+            Publication(inner.publish(track, feedback: feedback), of: transport)
+        }
+        func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+            inner.want(demand, track, of: user)
+        }
+        func leave() async {
+            if transport.holdsOn {
+                transport.isLeaving.happen()
+                await transport.release.wait()
+            }
+            await inner.leave()
+            transport.isLeft.happen()
+        }
+        var statistics: ChannelStatistics { inner.statistics }
+    }
+    private final class Publication: VideoPublication {
+        let inner: any VideoPublication
+        let transport: SlowTransport
+
+        init(_ inner: any VideoPublication, of transport: SlowTransport) {
+            (self.inner, self.transport) = (inner, transport)
+        }
+
+        func send(_ frame: consuming VideoFrame) -> FrameDisposition {
+            defer { transport.sending?.wait() }
+            return inner.send(frame)
+        }
+        func end() { inner.end() }
+    }
+}

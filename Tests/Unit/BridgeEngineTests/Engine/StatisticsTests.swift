@@ -1,0 +1,169 @@
+import MediaCore
+import TestSupport
+import Testing
+
+@testable import BridgeEngine
+
+/// What an engine counts, and that it adds up.
+@Suite(.hangGuard, .balanced)
+struct StatisticsTests {
+    @Test func everyFrameIsRenderedOrHasACause() async throws {
+        let network = LoopbackNetwork()
+        let (engine, other) = (makeEngine(transport: network), makeEngine(transport: network))
+        let source = SourceScript("A")
+        let sinks = [SinkScript(), SinkScript(), SinkScript()]
+        sinks[1].fail("render")
+        let remote = SinkScript()
+        try await other.setRemoteVideoRenderer(ScriptedSink(remote), forUserID: 1)
+        try await other.joinChannel("room", userID: 2, role: .audience)
+        try await engine.setVideoSource(ScriptedSource(source))
+        for sink in sinks {
+            try await engine.addVideoRenderer(ScriptedSink(sink), to: .local())
+        }
+        try await engine.setVideoProcessors([Work { $0 }], at: .encode)
+        try await engine.joinChannel("room", userID: 1)
+        let pump = Pump(source)
+        await sinks[0].rendered(200)
+        await pump.stop()
+        var odd = try frame(0)
+        odd.runningTime = nil
+        source.deliver(odd)
+        try await engine.leaveChannel()
+        let statistics = await engine.statistics
+        let local = try #require(statistics.local[.main])
+        #expect(local.delivered == pump.delivered + 1)
+        #expect(local.accepted == pump.accepted)
+        #expect(local.dropped[.noTime] == 1)
+        #expect(local.size == VideoSize(width: 4, height: 2))
+        for renderer in statistics.renderers.values {
+            #expect(renderer.offered == local.accepted)
+            #expect(renderer.offered == renderer.rendered + renderer.dropped.total)
+        }
+        let rendered = statistics.renderers.values.map(\.rendered).sorted()
+        #expect(rendered[0] == 0)
+        #expect(rendered[1...] == [sinks[0], sinks[2]].map(\.frames.count).sorted()[...])
+        // What was captured went out, or was evicted before the encoder's processors.
+        #expect(statistics.sent + local.dropped[.evicted] == local.accepted)
+        #expect(statistics.unsent.total == 0)
+        await engine.shutDown()
+        await other.shutDown()
+    }
+
+    @Test func ratesAndSizesOfWhatComesAndGoes() async throws {
+        let network = LoopbackNetwork()
+        let backend = TestBackend()
+        let (engine, other) = (
+            makeEngine(backend, transport: network), makeEngine(backend, transport: network)
+        )
+        let (source, remote) = (SourceScript("A"), SinkScript())
+        try await other.setRemoteVideoRenderer(ScriptedSink(remote), forUserID: 1)
+        try await other.joinChannel("room", userID: 2, role: .audience)
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.joinChannel("room", userID: 1)
+        try source.deliver(0)
+        await remote.rendered(1)
+        // The first statistics set the mark that the second measures from.
+        _ = (await engine.statistics, await other.statistics)
+        for number in 1..<20 {
+            try source.deliver(number)
+            await remote.rendered(number + 1)
+        }
+        backend.time.advance(by: .seconds(1))
+        let near = await engine.statistics
+        // Each look measures from the one before.
+        var rates = (user: 0.0, renderer: 0.0)
+        let far = await other.statistics { statistics in
+            rates.user = max(rates.user, statistics.remote[1]?[.main]?.frameRate ?? 0)
+            let renderer = statistics.renderers.values.first
+            rates.renderer = max(rates.renderer, renderer?.frameRate ?? 0)
+            return renderer?.rendered == 20
+        }
+        #expect(near.local[.main]?.frameRate == 19)
+        let user = try #require(far.remote[1]?[.main])
+        #expect(user.received == 20)
+        #expect(rates.user > 0)
+        #expect(user.size == VideoSize(width: 4, height: 2))
+        let renderer = try #require(far.renderers.values.first)
+        #expect(rates.renderer > 0)
+        #expect(renderer.latencyP50 != nil)
+        #expect(try #require(renderer.latencyP99) >= #require(renderer.latencyP50))
+        await engine.shutDown()
+        await other.shutDown()
+    }
+
+    @Test func aCustomTrackIsCountedByItself() async throws {
+        let engine = makeEngine()
+        try await engine.setVideoSource(ScriptedSource(SourceScript()))
+        let track = try await engine.createCustomVideoTrack(useTexture: false)
+        let sink = SinkScript()
+        try await engine.addVideoRenderer(ScriptedSink(sink), to: .local(track))
+        try await engine.startPreview()
+        for _ in 0..<3 { engine.pushExternalVideoFrame(external(), track: track) }
+        await sink.rendered(3)
+        let statistics = await engine.statistics
+        #expect(statistics.local[track]?.accepted == 3)
+        #expect(statistics.local[.main]?.accepted == 0)
+        try await engine.destroyCustomVideoTrack(track)
+        await sink.gone.wait()
+        let after = engine.pushExternalVideoFrame(external(), track: track)
+        #expect(after == .notEnabled)
+        let gone = await engine.statistics
+        #expect(gone.local[track] == nil)
+        #expect(gone.renderers.isEmpty)
+        await engine.shutDown()
+    }
+
+    @Test func aFreezeIsHalfASecondWithoutAPicture() {
+        let meter = FreezeMeter()
+        for milliseconds in [0, 40, 80, 580, 1081, 1121] {
+            meter.note(at: MediaTime(.milliseconds(milliseconds)))
+        }
+        #expect(meter.all.count == 1)
+        #expect(meter.all.total == .milliseconds(501))
+        // A pause that was asked for is none.
+        meter.pause()
+        meter.note(at: MediaTime(seconds: 100))
+        #expect(meter.all.count == 1)
+    }
+
+    @Test func quantilesAreRightToAnEighth() throws {
+        let histogram = LatencyHistogram()
+        #expect(histogram.quantile(0.5) == nil)
+        for milliseconds in 1...100 { histogram.record(MediaTime(.milliseconds(milliseconds))) }
+        histogram.record(MediaTime(nanoseconds: .max))
+        histogram.record(.zero)
+        let (half, most) = (
+            try #require(histogram.quantile(0.5)), try #require(histogram.quantile(0.98))
+        )
+        #expect(half > .milliseconds(44) && half < .milliseconds(57))
+        #expect(most > .milliseconds(86) && most < .milliseconds(112))
+    }
+
+    @Test func aSnapshotIsTheNextFrame() async throws {
+        let (engine, source) = (makeEngine(), SourceScript("A"))
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.startPreview()
+        let pump = Pump(source)
+        let shot = try await engine.takeSnapshot()
+        await pump.stop()
+        #expect(shot.metadata["from"] == "A")
+        await engine.shutDown()
+    }
+
+    @Test func aSnapshotOfNothingIsAnError() async throws {
+        let engine = makeEngine()
+        for stream in [StreamID.local(), .remote("nobody")] {
+            let shot = Task { try await engine.takeSnapshot(of: stream) }
+            await engine.time.expire(engine.configuration.firstFrameDeadline)
+            let nothing = await #expect(throws: EngineError.self) { try await shot.value }
+            #expect(nothing?.code == .noFrame)
+        }
+        let stranger = await #expect(throws: EngineError.self) {
+            try await engine.takeSnapshot(of: .local(9))
+        }
+        #expect(stranger?.code == .invalidArgument)
+        await engine.shutDown()
+        let late = await #expect(throws: EngineError.self) { try await engine.takeSnapshot() }
+        #expect(late?.code == .shutDown)
+    }
+}

@@ -1,0 +1,71 @@
+import BridgeEngine
+import MediaCore
+import TestSupport
+import Testing
+
+/// Sources change again and again while their threads deliver.
+@Suite(.hangGuard, .balanced)
+struct SwapUnderLoadTests {
+    @Test(arguments: [MediaPacing.source, .engine])
+    func timesNeverGoBackAndWhatIsNotCountedIsNotLost(_ pacing: MediaPacing) async throws {
+        let (engine, sink) = (makeEngine(), SinkScript())
+        var options = RendererOptions()
+        options.whenFull = .wait
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink), options: options)
+        let scripts = (0..<12).map { SourceScript("\($0)", pacing: pacing) }
+        var pumps: [Pump] = []
+        // Files are held until time reaches their frames.
+        let passing = Task {
+            while !Task.isCancelled { await engine.time.follow(within: .milliseconds(50)) }
+        }
+        for (number, script) in scripts.enumerated() {
+            pumps.append(Pump(script))
+            try await engine.setVideoSource(ScriptedSource(script))
+            if number == 0 { try await engine.startPreview() }
+            // Each has shown something before the next comes.
+            while !sink.names.contains("\(number)") {
+                await sink.rendered(sink.frames.count + 1)
+            }
+            engine.time.advance(by: .milliseconds(5))
+        }
+        for pump in pumps { await pump.stop() }
+        await engine.shutDown()
+        passing.cancel()
+        await passing.value
+        let times = sink.frames.compactMap(\.runningTime)
+        #expect(times == times.sorted())
+        // No frame of a source follows one of its successor.
+        let order = sink.names.compactMap(Int.init)
+        #expect(order == order.sorted())
+        #expect(Set(order).count == scripts.count)
+        // What the sources were told was taken, and what was rendered, is the same.
+        let accepted = pumps.reduce(0) { $0 + $1.accepted }
+        let rendered = sink.frames.count
+        // Frames that were held while a start was decided are told as taken, and may then be dropped.
+        #expect(accepted >= rendered)
+        #expect(accepted - rendered <= 4 * scripts.count)
+        #expect(scripts.allSatisfy { $0.violations == 0 })
+        #expect(sink.violations == 0)
+    }
+
+    @Test func renderersThatComeAndGoDisturbNobody() async throws {
+        let (engine, source, sink) = (makeEngine(), SourceScript("A"), SinkScript())
+        var options = RendererOptions()
+        options.whenFull = .wait
+        try await engine.setVideoSource(ScriptedSource(source))
+        try await engine.setLocalVideoRenderer(ScriptedSink(sink), options: options)
+        try await engine.startPreview()
+        let pump = Pump(source)
+        for _ in 0..<30 {
+            let guest = SinkScript()
+            let id = try await engine.addVideoRenderer(ScriptedSink(guest), to: .local())
+            await guest.rendered(1)
+            try await engine.removeVideoRenderer(id)
+            await guest.gone.wait()
+        }
+        await pump.stop()
+        await engine.shutDown()
+        #expect(sink.frames.count == pump.accepted)
+        #expect(sink.violations == 0)
+    }
+}

@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+@testable import MediaBridgeWebRTC
+
+/// Which candidates of others are handed on.
+struct CandidateTextTests {
+    @Test(arguments: [
+        "candidate:1 1 udp 2113937151 10.0.0.1 5000 typ host",
+        "candidate:1 1 UDP 1 10.0.0.1 5000 typ host generation 0 network-cost 999",
+        "candidate:a+/9 2 tcp 0 ::1 9 typ host tcptype active",
+        "candidate:1 1 udp 1 203.0.113.1 65535 typ srflx raddr 0.0.0.0 rport 0",
+        "candidate:1 1 udp 1 203.0.113.1 1 typ relay raddr ::1 rport 9 ufrag abcd",
+    ]) func candidatesOfBrowsersAreUsable(text: String) { #expect(CandidateText.isUsable(text)) }
+
+    @Test(arguments: [
+        "", "candidate:", "candidate:1 1 udp 1 10.0.0.1 5000 typ",
+        "1 1 udp 1 10.0.0.1 5000 typ host",
+        "candidate:1 1 udp 1 0a1b.local 5000 typ host",
+        "candidate:1 3 udp 1 10.0.0.1 5000 typ host",
+        "candidate:1 1 sctp 1 10.0.0.1 5000 typ host",
+        "candidate:1 1 udp -1 10.0.0.1 5000 typ host",
+        "candidate:1 1 udp 4294967296 10.0.0.1 5000 typ host",
+        "candidate:1 1 udp 1 10.0.0.1 65536 typ host", "candidate:1 1 udp 1 10.0.0.1 5 typ other",
+        "candidate:1 1 udp 1 example.com 5 typ host", "candidate:1 1 udp 1 fe80::1%eth0 5 typ host",
+        "candidate:1 1 udp 1 10.0.0.1 5 typ host x\r\na=y",
+        "candidate:; 1 udp 1 10.0.0.1 5 typ host",
+        "candidate:1 1 udp 1 10.0.0.1 5 typ host é", "candidate:1 1 udp 1 1234 5 typ host",
+        "candidate:1 1 udp 1 10.0.0.1 5 typ host " + String(repeating: "x", count: 500),
+    ]) func othersAreNot(text: String) { #expect(!CandidateText.isUsable(text)) }
+
+    @Test func anyTextIsJudged() {
+        var random = SeededGenerator(seed: 7)
+        let parts = [
+            "candidate:1", "1", "udp", "10.0.0.1", "typ", "host", " ", "\u{0}", "é", "-", "::",
+        ]
+        for _ in 0..<5000 {
+            let text = (0..<Int.random(in: 0...20, using: &random))
+                .map { _ in parts.randomElement(using: &random) ?? "" }.joined(separator: " ")
+            if CandidateText.isUsable(text) {
+                #expect(text.utf8.allSatisfy { (0x20..<0x7f).contains($0) })
+            }
+        }
+    }
+}

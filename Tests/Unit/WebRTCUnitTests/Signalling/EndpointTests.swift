@@ -1,0 +1,17 @@
+import MediaBridgeWebRTC
+import Testing
+
+/// Addresses and tokens of WHIP and WHEP.
+struct EndpointTests {
+    @Test(arguments: ["", "whip", "ftp://host/whip", "http://", "rtsp://host"])
+    func whatIsNoEndpointIsRefused(text: String) {
+        #expect(throws: PeerError.self) { _ = try SignallingClient(text) }
+    }
+
+    @Test(arguments: ["", "a b", "a\nb", "ä"]) func aTokenMustFitAHeader(token: String) throws {
+        let error = try #require(throws: PeerError.self) {
+            _ = try SignallingClient("http://host/whip", token: token)
+        }
+        #expect(error.code == .badAddress)
+    }
+}
