@@ -112,8 +112,8 @@ extension CommandTests {
                 ]),
             Standing(
                 capture: "videotestsrc is-live=true ! video/x-raw,width=64,height=48",
-                output: "appsrc name=video ! jpegenc ! mux. audiotestsrc is-live=true ! valve drop=true ! "
-                    + "opusenc ! queue ! matroskamux name=mux ! fakesink name=end",
+                output: "appsrc name=video ! jpegenc ! mux. audiotestsrc is-live=true ! "
+                    + "valve drop=true ! opusenc ! queue ! matroskamux name=mux ! fakesink name=end",
                 words: [
                     "end has not got its first buffer",
                     "mux (matroskamux) waits for data on its pad",
