@@ -36,6 +36,11 @@ final class Once<R: Sendable>: Sendable {
     func expire(after limit: Duration, on timeline: any Timeline) {
         let timer = OneShotTimer(after: limit, on: timeline) { self.resume(nil) }
         self.timer.withLock { $0 = timer }
+        // A value that came before the timer was stored has not cancelled it.
+        let isDone = state.withLock { state in
+            if case .done = state { true } else { false }
+        }
+        if isDone { self.timer.withLock { $0.take() }?.cancel() }
     }
 
     /// Suspends until the value is delivered. May be called once.

@@ -155,7 +155,7 @@ public final class Recorder: Sendable {
         }
         try DiskSpace.check(path)
         tracks.values.forEach { $0.open() }
-        inbox.start()
+        inbox.start(at: tracks[writer.kinds[0]]?.last)
         watch.begin()
     }
 

@@ -95,7 +95,7 @@ extension CommandTests {
                 for replay in replays {
                     let probe = try await MediaProbe(of: replay.path)
                     #expect(probe.video?.frames == replay.frames && probe.audio?.channels == 2)
-                    #expect(replay.seconds >= 0.9 && replay.seconds < 10)
+                    #expect(replay.frames > 0)
                 }
                 #expect(!FileManager.default.fileExists(atPath: path))
             }
@@ -112,7 +112,9 @@ extension CommandTests {
                         "always",
                     ], environment: ["DISPLAY": ""]
                 ) { child in
-                    try await child.waitForErrors(to: "record") { $0.contains(" fps ") }
+                    try await child.waitForErrors(to: "record") {
+                        InterruptionTests.framesSoFar($0) > 0
+                    }
                     child.send(signal: signal)
                     return Ended(try await child.end())
                 }

@@ -18,7 +18,8 @@ final class RecordingInbox: Sendable {
         case failed(PipelineError)
         /// The tags of a track.
         case tags(RecordingKind, Tags)
-        case start
+        /// The time of the last frame before the start; `nil` if there was none.
+        case start(at: MediaTime?)
         case cut(RecordingCut)
         case endCut
         /// Streams that are late are not waited for any more.
@@ -72,7 +73,7 @@ final class RecordingInbox: Sendable {
 
     func note(_ tags: Tags, of kind: RecordingKind) { put(.tags(kind, tags)) }
 
-    func start() { put(.start) }
+    func start(at time: MediaTime?) { put(.start(at: time)) }
 
     func begin(_ cut: RecordingCut) { put(.cut(cut)) }
 

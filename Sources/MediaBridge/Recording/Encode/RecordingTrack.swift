@@ -105,6 +105,9 @@ final class RecordingTrack: Sendable {
         return isFirst
     }
 
+    /// The time of the last frame taken.
+    var last: MediaTime? { state.withLock { $0.last } }
+
     var isClosed: Bool { state.withLock { $0.phase == .closed } }
 
     // MARK: Frames

@@ -10,7 +10,7 @@ extension RecordingCut {
 /// Thread: the writer's queue.
 extension RecordingWriter {
     func begin(_ cut: RecordingCut) {
-        guard phase == .recording else { return cut.done.open() }
+        guard phase == .recording || call != nil else { return cut.done.open() }
         self.cut = cut
         pump()
     }
@@ -18,6 +18,7 @@ extension RecordingWriter {
     /// Ends the file at the cut, after the units before it have arrived or are not waited for any
     /// more. Later units go to the pre-roll again.
     func endCut() {
+        if call != nil { start() }
         guard let cut, phase == .recording else {
             self.cut?.done.open()
             self.cut = nil

@@ -49,7 +49,7 @@ extension RecordingWriter {
     /// Writes units as a recording that has ended. Call it before any other.
     func write(_ content: ReplayRequest.Content) {
         let units = content.units.sorted { $0.unit.time < $1.unit.time }
-        var items: [RecordingInbox.Item] = [.start]
+        var items: [RecordingInbox.Item] = [.start(at: nil)]
         items += content.tags.map { .tags($0, $1) }
         var ends: [RecordingInbox.Item] = []
         for kind in kinds {

@@ -20,6 +20,10 @@ final class RecordingWriter: @unchecked Sendable {
     var phase: Phase
     var interleaver: Interleaver
     private var preRoll: RecentUnits
+    /// The time of the last frame before ``Recorder/start()``, while the encoder has not delivered it.
+    private(set) var call: MediaTime?
+    /// The time of the newest unit of the leading stream.
+    private var reached: MediaTime?
     /// What is kept for replays; `nil` if nothing is.
     var replay: RecentUnits?
     var file: RecordingFile?
@@ -92,7 +96,7 @@ final class RecordingWriter: @unchecked Sendable {
             case .live: interleaver.maximumWait = Self.startWait
             case .failed(let error): fail(error)
             case .tags(let kind, let tags): note(tags, of: kind)
-            case .start: afterPump { start() }
+            case .start(let call): afterPump { start(at: call) }
             case .cut(let cut): afterPump { begin(cut) }
             case .endCut: afterPump { endCut() }
             case .flush: afterPump { interleaver.flush() }
@@ -112,28 +116,41 @@ final class RecordingWriter: @unchecked Sendable {
         body()
     }
 
-    /// Begins the file with the pre-roll.
-    private func start() {
+    /// Begins the file with the pre-roll once all units up to `call` have arrived: an encoder that is
+    /// behind would otherwise make the pre-roll longer.
+    private func start(at call: MediaTime?) {
         guard phase == .keeping else { return }
+        self.call = call
+        if call.map({ reached ?? .zero >= $0 }) ?? true { start() }
+    }
+
+    func start() {
+        call = nil
         phase = .recording
         upcoming = preRoll.takeAll()[...]
-        while let released = upcoming.popFirst() { route(released) }
+        while let released = upcoming.popFirst() { take(released) }
         pump()
     }
 
     func pump() {
         while let released = interleaver.next(now: clock.now) {
             remember(released)
+            if released.unit.kind == kinds[0] { reached = released.unit.time }
             if interleaver.isSoundSilent { file?.end(.audio) }
-            switch phase {
-            case .recording where cut?.isBehind(released.unit) == true: keep(released)
-            case .keeping: keep(released)
-            case .recording: route(released)
-            case .failed, .done: progress.drop(released.unit, .unwritten)
-            }
+            take(released)
+            if let call, let reached, reached >= call { start() }
         }
         if let cut, cut.isReached(by: interleaver) { endCut() }
         if interleaver.isOver { complete() }
+    }
+
+    private func take(_ released: Interleaver.Released) {
+        switch phase {
+        case .recording where cut?.isBehind(released.unit) == true: keep(released)
+        case .keeping: keep(released)
+        case .recording: route(released)
+        case .failed, .done: progress.drop(released.unit, .unwritten)
+        }
     }
 
     private func keep(_ released: Interleaver.Released) {
@@ -149,6 +166,7 @@ final class RecordingWriter: @unchecked Sendable {
 
     private func complete() {
         guard phase != .done else { return }
+        if call != nil { return start() }
         if phase == .keeping {
             for kept in preRoll.takeAll() { progress.drop(kept.unit, .early) }
         }

@@ -78,10 +78,10 @@ import Testing
             let report = try await recorder.stop()
             expectBalanced(report)
             let times = try await MediaProbe.videoTimes(of: path)
-            // Ten seconds were there. Five are kept, from a keyframe on, and what the encoder had not
-            // finished at the call.
+            // Ten seconds were there. Five are kept, from the key frame before them on, however far
+            // the encoder was at the call.
             let before = times.count - 50
-            #expect((125..<250).contains(before))
+            #expect(before == 150)
             #expect(times.first == 0)
             #expect(report.video?.written == times.count)
             #expect(report.video?.dropped[.early] == 250 - before)
@@ -114,9 +114,9 @@ import Testing
             expectBalanced(report)
             let sound = try #require(report.audio)
             #expect(sound.offered == 50 && sound.repeated == 0)
-            // Of ten seconds one was kept, what lies before its key frame, and what was encoded after the
-            // start; the rest is counted in units, of which there are more than buffers.
-            #expect(sound.droppedUnits[.early] > 50)
+            // Of ten seconds one was kept, and what lies before its key frame: eight are dropped, in units,
+            // of which there are more than buffers.
+            #expect((399...401).contains(sound.droppedUnits[.early]))
             #expect(sound.droppedUnits.total + sound.written >= 500)
             #expect(report.video?.droppedUnits == DropCounts())
         }

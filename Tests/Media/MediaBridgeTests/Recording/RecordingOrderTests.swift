@@ -53,7 +53,7 @@ import Testing
         }
         queue.sync {
             inbox.isLive()
-            inbox.start()
+            inbox.start(at: nil)
             inbox.trackEnded(.video)
         }
         queue.sync {}

@@ -184,6 +184,7 @@ struct BalanceTests {
         await engine.time.alarms(in: engine.configuration.stallLimit * 10)
         engine.time.advance(by: .seconds(5))
         await isDelivered
+        _ = await engine.statistics { $0.local[.main]?.balance.delivered == 7 }
         hang.signal()
         try await engine.stopPreview()
         // What comes out of a processor that was left behind is counted when it does.
