@@ -195,7 +195,8 @@ actor JanusMember {
         opening?.close()
         stop(Self.left(request))
         let ending = self.ending.values
-        if let live { await sayGoodbye(live) }
+        // In a task of its own, because a caller that was cancelled leaves as well.
+        if let live { await Task { await self.sayGoodbye(live) }.value }
         for task in ending { await task.value }
     }
 
@@ -215,12 +216,19 @@ actor JanusMember {
         continuation.finish()
     }
 
-    /// Tells the others and the server, which may be gone.
+    /// Tells the others and the server, which may be gone. Each request waits for the answer to the one
+    /// before: Janus handles requests on several threads, and a leave that overtook the goodbye would
+    /// make the others believe that the user was dropped.
     private func sayGoodbye(_ live: Live) async {
-        live.handle.post(["request": "configure", "display": .string(Notice.goodbye.text)])
-        // Not before the plugin has done it: the end of the session would overtake both.
-        _ = try? await live.handle.request(["request": "leave"])
-        _ = try? await live.session.request(["janus": "destroy"])
+        do throws(JanusFailure) {
+            _ = try await live.handle.request([
+                "request": "configure", "display": .string(Notice.goodbye.text),
+            ])
+            _ = try await live.handle.request(["request": "leave"])
+            _ = try await live.session.request(["janus": "destroy"])
+        } catch {
+            // The session ends with its connection.
+        }
         live.session.close()
     }
 

@@ -115,7 +115,7 @@ struct ReceivingConnection: Sendable {
             throw PeerLoss(error)
         }
         let wantsVideo = media.wantsVideo
-        if !wantsVideo { setSending(false, videoMid, handle) }
+        if !wantsVideo { await setSending(false, videoMid, handle) }
         do throws(JanusFailure) {
             _ = try await handle.request(
                 ["request": "start"], jsep: (type: "answer", sdp: answer))
@@ -123,10 +123,11 @@ struct ReceivingConnection: Sendable {
         return wantsVideo
     }
 
-    /// Asks the server to send video or not.
-    private func setSending(_ isSending: Bool, _ videoMid: String?, _ handle: JanusHandle) {
+    /// Asks the server to send video or not. Waits for the answer, because Janus may handle a later
+    /// request first.
+    private func setSending(_ isSending: Bool, _ videoMid: String?, _ handle: JanusHandle) async {
         guard let videoMid else { return }
-        handle.post([
+        _ = try? await handle.request([
             "request": "configure",
             "streams": [["mid": .string(videoMid), "send": .bool(isSending)]],
         ])
@@ -150,7 +151,7 @@ struct ReceivingConnection: Sendable {
                 let wantsVideo = media.wantsVideo
                 guard wantsVideo != sends else { continue }
                 sends = wantsVideo
-                setSending(sends, video.mid, handle)
+                await setSending(sends, video.mid, handle)
                 if sends { media.requestKeyFrame() }
             }
         }

@@ -190,7 +190,10 @@ struct SendingConnection: Sendable {
             // Before the connection is there, the others would take it for a connection.
             guard isConnected, modes != told.modes else { continue }
             told.modes = modes
-            handle.post(["request": "configure", "descriptions": told.descriptions])
+            // Waits for the answer, because Janus may handle a later request first.
+            _ = try? await handle.request([
+                "request": "configure", "descriptions": told.descriptions,
+            ])
         }
         throw .over
     }

@@ -103,8 +103,12 @@ import Testing
     }
 
     @Test func aUserWhoVanishesIsDropped() async throws {
-        try await LocalJanus.run { server in
-            let transport = try JanusTransport(to: server)
+        var configuration = try LocalJanus.configuration()
+        configuration.sessionTimeout = 8
+        try await LocalJanus.run(configuration) { server in
+            var configuration = JanusTransport.Configuration.patient
+            configuration.sessionTimeout = .seconds(8)
+            let transport = try JanusTransport(server: server.url, configuration: configuration)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
             // Of another program, whose connection ends without a word.

@@ -103,10 +103,10 @@ enum Kills {
 
     private static func check(_ kind: Kind, _ options: Options) async throws -> Finding {
         var random = SeededGenerator(seed: options.seed &+ UInt64(kind.subject.container.hashed))
-        let range = options.isQuick ? 500...1500 : 1000...4000
+        let range = options.isQuick ? 15...45 : 30...120
         let moments = (0..<options.kills).map { _ in Int.random(in: range, using: &random) }
         let losses = try await inTurns(moments, width: 2) { moment in
-            try await kill(kind, after: .milliseconds(moment), isSettled: options.isQuick)
+            try await kill(kind, after: moment, isSettled: options.isQuick)
         }
         var complaints = Complaints()
         let worst = losses.map(\.frames).max() ?? 0
@@ -134,17 +134,21 @@ enum Kills {
     /// write of its header and that of its bytes. It is one of those that are lost.
     static let torn = "File ended prematurely"
 
-    /// - Parameter isSettled: Whether the kill waits until the file has all frames of a moment but those
-    ///   that may be lost. What a busy machine has not encoded yet is lost too, however good the file.
+    /// - Parameters:
+    ///   - moment: The number of frames that are handed over before the kill.
+    ///   - isSettled: Whether the kill waits until the file has all frames of a moment but those
+    ///     that may be lost. What a busy machine has not encoded yet is lost too, however good the file.
     private static func kill(
-        _ kind: Kind, after moment: Duration, isSettled: Bool
+        _ kind: Kind, after moment: Int, isSettled: Bool
     ) async throws -> Loss {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(kind.subject.container)")
             let recording = try Recording(VictimOrder(kind.camera, as: kind.subject, into: path))
             defer { recording.child.send(signal: SIGKILL) }
             try await recording.untilTold("fileStarted")
-            try await Task.sleep(for: moment)
+            try await recording.child.waitForOutput(to: "hand over \(moment) frames") {
+                Recording.offered(in: $0) >= moment
+            }
             let settled = recording.offered
             if isSettled { try await settle(kind, path, having: settled) }
             recording.child.send(signal: SIGKILL)
