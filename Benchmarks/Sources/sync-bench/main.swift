@@ -6,6 +6,9 @@
 // each frame's time), and each frame's moment there is held against the moment on the clock at which it
 // was captured, plus the latency that the capture declares. Printed: the median and the largest distance
 // in milliseconds, and the frames that were lost after the first second.
+//
+// Then the source is replaced by another live one, eight times, and the longest time between two frames
+// is printed. Exit status: 1 if it is more than the interval of the sources and 2.1 ms, else 0.
 import Foundation
 import MediaBridge
 import Synchronization
@@ -71,3 +74,37 @@ func measure(_ name: String, captureDelay: Duration, skipped: Int) async throws 
 try await measure("together", captureDelay: .zero, skipped: 0)
 try await measure("output 1.5 s early", captureDelay: .milliseconds(1500), skipped: 0)
 try await measure("output 1.5 s late", captureDelay: .zero, skipped: 45)
+
+/// Notes when frames are due.
+final class Dues: VideoSink {
+    static let all = Mutex<[MediaTime]>([])
+    func render(_ frame: VideoFrame) {
+        if let time = frame.runningTime { Self.all.withLock { $0.append(time) } }
+    }
+}
+
+func measureSwaps(_ count: Int) async throws -> Bool {
+    func source() throws -> PipelineVideoSource {
+        try PipelineVideoSource(
+            "videotestsrc is-live=true "
+                + "! video/x-raw,format=I420,width=\(width),height=\(height),framerate=30/1")
+    }
+    let engine = MediaEngine()
+    try await engine.setVideoSource(source())
+    try await engine.addVideoRenderer(Dues(), to: .local())
+    try await engine.startPreview()
+    for swap in 0...count {
+        for _ in 0..<20 { _ = try await engine.takeSnapshot() }
+        if swap < count { try await engine.setVideoSource(source()) }
+    }
+    await engine.shutDown()
+    let times = Dues.all.withLock { $0 }
+    let gaps = zip(times.dropFirst(), times).map { ($0 - $1).seconds * 1000 }.sorted()
+    let limit = 1000.0 / 30 + 2.1
+    print(
+        "\(count) swaps of the source: \(times.count) frames, median \(gaps[gaps.count / 2]) ms apart, "
+            + "largest \(gaps.last!) ms, limit \(limit) ms")
+    return gaps.last! <= limit
+}
+
+if try await !measureSwaps(8) { exit(1) }
