@@ -17,10 +17,14 @@ final class AudioMeter: ArrivalMeter {
             reading.samples += samples
             reading.format = format
         }
+        CountWatch.noteCount()
     }
 
     /// Counts an encoded unit, whose samples are not known before it is decoded.
-    func noteUnit() { reading.withLock { $0.frames += 1 } }
+    func noteUnit() {
+        reading.withLock { $0.frames += 1 }
+        CountWatch.noteCount()
+    }
 
     /// Counts the samples of a decoded unit.
     func note(decoded frame: borrowing AudioFrame) {

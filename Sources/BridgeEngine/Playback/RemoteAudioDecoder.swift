@@ -75,7 +75,10 @@ enum AudioUnitMedia: CountedMedia {
 final class AudioUnitMeter: ArrivalMeter {
     private let count = Atomic<Int>(0)
 
-    func note(_ frame: borrowing EncodedAudioFrame) { count.add(1, ordering: .relaxed) }
+    func note(_ frame: borrowing EncodedAudioFrame) {
+        count.add(1, ordering: .sequentiallyConsistent)
+        CountWatch.noteCount()
+    }
 
     var frames: Int { count.load(ordering: .relaxed) }
 }

@@ -180,7 +180,8 @@ struct BalanceTests {
             for number in 0..<12 { _ = try? source.deliver(number) }
         }
         await isInside.wait()
-        // One frame is inside, four wait, and the source waits for room.
+        // One frame is inside, four wait, and the source waits with the next one.
+        _ = await engine.statistics { $0.local[.main]?.balance.waiting == 6 }
         await engine.time.alarms(in: engine.configuration.stallLimit * 10)
         engine.time.advance(by: .seconds(5))
         await isDelivered
