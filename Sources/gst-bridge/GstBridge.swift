@@ -13,7 +13,7 @@ struct GstBridge: AsyncParsableCommand {
             gst-bridge run pipelines/test-to-file.yaml
             gst-bridge snapshot picture.png
 
-            Exit status: 0 done, also after Ctrl-C or SIGTERM (files are completed first); 1 a failure, \
+            Exit status: 0 done, also after Ctrl-C, SIGTERM or SIGHUP (files are completed first); 1 a failure, \
             told on standard error; 64 wrong usage; 130 a second Ctrl-C.
             """,
         version: "gst-bridge \(MediaBridgeVersion.text)",

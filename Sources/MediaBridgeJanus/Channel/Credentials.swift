@@ -48,12 +48,15 @@ final class Credentials: Sendable {
         return body
     }
 
-    /// Returns the request to create the room.
+    /// Returns the request to create the room. Nobody knows its secret, without which every client could change,
+    /// record, forward and destroy it.
     func creating(_ creation: JanusTransport.RoomCreation) -> [String: JSONValue] {
         var body: [String: JSONValue] = [
             "request": "create", "room": .string(request.channel), "permanent": false,
             "notify_joining": true, "publishers": .number(max(1, creation.capacity)),
             "videocodec": "h264,vp8", "audiocodec": "opus", "bitrate": 0,
+            "secret": .string("\(UInt64.random(in: 0...(.max)))-\(UInt64.random(in: 0...(.max)))"),
+            "lock_record": true,
         ]
         if let key = creation.adminKey { body["admin_key"] = .string(key) }
         if let pin { body["pin"] = .string(pin) }

@@ -87,8 +87,10 @@ final class JanusProgram: Sendable {
     private func runOnce(onReady: () -> Void) {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
+        // A child inherits the signals that this process blocks, and Janus would never see SIGTERM.
         process.arguments = [
-            "setpriv", "--pdeathsig", "TERM", "janus", "-F", directory.path, "--disable-colors",
+            "--default-signal", "setpriv", "--pdeathsig", "TERM", "janus", "-F", directory.path,
+            "--disable-colors",
         ]
         let output = Pipe()
         process.standardInput = FileHandle.nullDevice

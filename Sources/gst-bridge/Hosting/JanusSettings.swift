@@ -94,6 +94,8 @@ struct JanusSettings {
         let rooms = channels.map { name in
             """
             room-\(name): {
+                secret = "\(RandomToken.make())"
+                lock_record = true
                 publishers = 100
                 notify_joining = true
                 signed_tokens = \(secret != nil)
@@ -104,9 +106,16 @@ struct JanusSettings {
 
             """
         }
-        // Without a key that nobody knows, anybody would make channels.
-        return "general: {\n    string_ids = true\n    admin_key = \"\(RandomToken.make())\"\n}\n"
-            + rooms.joined()
+        // Janus lets everybody make rooms who knows the key, and change, record, forward and destroy a room who knows
+        // its secret. Without them that is every client, whatever its token admits to; so nobody knows them.
+        return """
+            general: {
+                string_ids = true
+                admin_key = "\(RandomToken.make())"
+                lock_rtp_forward = true
+            }
+
+            """ + rooms.joined()
     }
 }
 

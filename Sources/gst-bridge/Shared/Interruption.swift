@@ -1,9 +1,12 @@
 import Glibc
 import UnixSignals
 
-/// Handles Ctrl-C and SIGTERM: the first signal requests an orderly end, the second exits at once.
+/// Handles Ctrl-C, SIGTERM and SIGHUP: the first signal requests an orderly end, a second Ctrl-C or
+/// SIGTERM exits at once. A SIGHUP never exits at once, because a terminal that closes sends several,
+/// and it stays ignored if it was when the process began (`nohup`).
 struct Interruption {
     private let task: Task<Void, Never>
+    private let trapped: [UnixSignal]
 
     /// Programs that start others (`timeout`, a shell at Ctrl-C) send a signal to the process and
     /// to its group. A signal within this time of the first is treated as the same signal.
@@ -27,15 +30,20 @@ struct Interruption {
 
     /// Returns once signals are caught.
     private init(onFirst: @escaping @Sendable () -> Void) async {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        var hangUp = sigaction()
+        sigaction(SIGHUP, nil, &hangUp)
+        let isIgnored = unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: Int.self) == 1
+        trapped = [.sigint, .sigterm] + (isIgnored ? [] : [.sighup])
+        let signals = await UnixSignalsSequence(trapping: trapped)
         task = Task {
-            var first: ContinuousClock.Instant?
-            for await _ in signals {
-                if let first {
-                    if ContinuousClock.now - first > Self.echo { _exit(130) }
-                    continue
+            var (isFinishing, first) = (false, ContinuousClock.Instant?.none)
+            for await signal in signals {
+                if signal != .sighup {
+                    if let first, ContinuousClock.now - first > Self.echo { _exit(130) }
+                    first = first ?? .now
                 }
-                first = .now
+                guard !isFinishing else { continue }
+                isFinishing = true
                 Terminal.write("\n")
                 Terminal.say("finishing; once more to give up at once")
                 onFirst()
@@ -48,6 +56,6 @@ struct Interruption {
         await task.value
         // A signal from here on ends the process: the user does not want to wait for the remaining
         // work.
-        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+        for signal in trapped { Glibc.signal(signal.rawValue, SIG_DFL) }
     }
 }

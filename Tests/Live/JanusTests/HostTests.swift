@@ -146,6 +146,26 @@ struct HostTests {
         }
     }
 
+    @Test func theServerEndsWithAHostThatIsKilled() async throws {
+        try await withTestNetwork { network in
+            let host = try await Host(on: network)
+            let child = try await Tool.check("pgrep", ["-P", "\(host.program.pid)"])
+            host.program.send(signal: SIGKILL)
+            _ = try await host.program.end()
+            // Returns when that process has ended.
+            let wait = """
+                import os, select, sys
+                try: process = os.pidfd_open(int(sys.argv[1]))
+                except ProcessLookupError: sys.exit()
+                poll = select.poll()
+                poll.register(process, select.POLLIN)
+                poll.poll()
+                """
+            try await Tool.check(
+                "python3", ["-c", wait, child.trimmingCharacters(in: .whitespacesAndNewlines)])
+        }
+    }
+
     @Test(arguments: [["a b"], ["a/b"], [""], ["hall", "hall"], ["hall", "--port", "0"], []])
     func badArgumentsAreRefused(arguments: [String]) async throws {
         let result = try await Tool.run(Tool.gstBridge, ["host"] + arguments)

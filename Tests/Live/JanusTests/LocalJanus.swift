@@ -1,5 +1,10 @@
 import Foundation
 import TestSupport
+import Testing
+
+@testable import struct MediaBridgeJanus.JanusHandle
+@testable import class MediaBridgeJanus.JanusSession
+@testable import struct MediaBridgeJanus.ServerAddress
 
 /// A Janus server of a test's own on 127.0.0.1, for signalling.
 ///
@@ -31,4 +36,19 @@ enum LocalJanus {
             return try await body(server)
         }
     }
+}
+
+/// Runs `body` with a handle of a plain client at a Janus server, whose connection ends without a word.
+///
+/// - Parameter token: Sent with each request.
+func withHandle(
+    at url: String, token: String? = nil, _ body: (JanusHandle) async throws -> Void
+) async throws {
+    let address = try #require(ServerAddress(url))
+    var limits = JanusSession.Limits()
+    (limits.request, limits.socket.connecting) = (.hangLimit, .hangLimit)
+    limits.socket.silence = .hangLimit
+    let session = try await JanusSession.open(address, caFile: nil, token: token, limits) { _ in }
+    defer { session.close() }
+    try await body(try await JanusHandle.attach(to: session))
 }

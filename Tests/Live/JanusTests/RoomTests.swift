@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 
 @testable import struct MediaBridgeJanus.JanusHandle
-@testable import class MediaBridgeJanus.JanusSession
-@testable import struct MediaBridgeJanus.ServerAddress
 
 /// Who is in a room, at a real Janus.
 @Suite(.hangGuard) struct RoomTests {
@@ -70,7 +68,7 @@ import Testing
             let first = try await transport.join("hall", as: "anna", anna)
             let second = try await transport.join("hall", as: "ben", ben)
             await anna.wait(for: .joined("ben"))
-            try await withHandle(at: server) { handle in
+            try await withHandle(at: server.url) { handle in
                 _ = try await handle.request([
                     "request": "kick", "room": "hall", "id": "ben",
                     "secret": .string(LocalJanus.roomSecret),
@@ -91,7 +89,7 @@ import Testing
             let transport = try JanusTransport(to: server)
             let anna = RoomReceiver()
             let member = try await transport.join("hall", as: "anna", anna)
-            try await withHandle(at: server) { handle in
+            try await withHandle(at: server.url) { handle in
                 _ = try await handle.request([
                     "request": "destroy", "room": "hall",
                     "secret": .string(LocalJanus.roomSecret),
@@ -112,7 +110,7 @@ import Testing
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
             // Of another program, whose connection ends without a word.
-            try await withHandle(at: server) { handle in
+            try await withHandle(at: server.url) { handle in
                 _ = try await handle.request([
                     "request": "join", "ptype": "publisher", "room": "hall", "id": "carl",
                 ])
@@ -142,7 +140,7 @@ import Testing
             let transport = try JanusTransport(to: server)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
-            try await withHandle(at: server) { track in
+            try await withHandle(at: server.url) { track in
                 _ = try await track.request([
                     "request": "join", "ptype": "publisher", "room": "hall", "id": "ben~track~2",
                 ])
@@ -201,19 +199,6 @@ import Testing
             #expect(anna.events.value == [.joined("ben")])
             member.change { $0 = nil }
         }
-    }
-
-    /// Runs `body` with a handle of a session of its own, as another program would have.
-    private func withHandle(
-        at server: JanusServer, _ body: (JanusHandle) async throws -> Void
-    ) async throws {
-        let address = try #require(ServerAddress(server.url))
-        var limits = JanusSession.Limits()
-        (limits.request, limits.socket.connecting) = (.hangLimit, .hangLimit)
-        limits.socket.silence = .hangLimit
-        let session = try await JanusSession.open(address, caFile: nil, token: nil, limits) { _ in }
-        defer { session.close() }
-        try await body(try await JanusHandle.attach(to: session))
     }
 }
 

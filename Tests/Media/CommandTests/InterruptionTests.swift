@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// Ctrl-C and SIGTERM complete the files; a second one gives up.
+    /// Ctrl-C, SIGTERM and SIGHUP complete the files; a second Ctrl-C or SIGTERM gives up.
     @Suite(.hangGuard) struct InterruptionTests {
         private static let live =
             "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1"
 
-        @Test(arguments: [SIGINT, SIGTERM], ["mp4mux", "matroskamux"])
+        @Test(arguments: [SIGINT, SIGTERM, SIGHUP], ["mp4mux", "matroskamux"])
         func aSignalCompletesTheRecording(signal: Int32, muxer: String) async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file(muxer == "mp4mux" ? "out.mp4" : "out.mkv")
@@ -52,6 +52,48 @@ extension CommandTests {
                 return Ended(try await child.end())
             }
             #expect(ended.status == 130, "\(ended.errors)")
+        }
+
+        @Test func aTerminalThatClosesMaySendSeveralSignals() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("out.mkv")
+                let ended = try await withChildProcess(
+                    Tool.gstBridge,
+                    [
+                        "record", "--capture", Self.live, path, "--progress", "always", "--report",
+                        "json",
+                    ]
+                ) { child in
+                    try await child.waitForErrors(to: "count frames") { Self.framesSoFar($0) > 0 }
+                    child.send(signal: SIGHUP)
+                    try await child.waitForErrors(to: "finish") { $0.contains("finishing") }
+                    child.send(signal: SIGHUP)
+                    return Ended(try await child.end())
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                let frames = try ended.report.outputs["recording"]?.frames
+                #expect(try await MediaProbe(of: path).video?.frames == frames)
+                // Only a file that was completed has a duration.
+                #expect(try await MediaProbe(of: path).duration != nil)
+            }
+        }
+
+        @Test func aSignalThatWasIgnoredFromTheBeginningStaysIgnored() async throws {
+            let ended = try await withChildProcess(
+                "nohup",
+                [
+                    Tool.gstBridge, "run", "--capture", Self.live, "--output", "fakesink",
+                    "--progress", "always", "--report", "json",
+                ]
+            ) { child in
+                try await child.waitForErrors(to: "count frames") { Self.framesSoFar($0) > 0 }
+                child.send(signal: SIGHUP)
+                let before = Self.framesSoFar(child.errors)
+                try await child.waitForErrors(to: "go on") { Self.framesSoFar($0) > before }
+                child.send(signal: SIGTERM)
+                return Ended(try await child.end())
+            }
+            #expect(ended.status == 0, "\(ended.errors)")
         }
 
         /// By the last line of progress.
