@@ -87,9 +87,10 @@ final class JanusProgram: Sendable {
     private func runOnce(onReady: () -> Void) {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        // A child inherits the signals that this process blocks, and Janus would never see SIGTERM.
+        // A child inherits the signals that this process blocks, and Janus would never see SIGTERM. When this process
+        // is killed, the kernel sends the signal once for each of its threads, and Janus crashes at a third SIGTERM.
         process.arguments = [
-            "--default-signal", "setpriv", "--pdeathsig", "TERM", "janus", "-F", directory.path,
+            "--default-signal", "setpriv", "--pdeathsig", "KILL", "janus", "-F", directory.path,
             "--disable-colors",
         ]
         let output = Pipe()
