@@ -82,8 +82,17 @@ package final class SignallingSession: Sendable {
         // In a task of its own: the end of the caller's task is the usual reason to end the session.
         let client = self.client
         await Task.detached {
-            _ = try? await client.request(
-                .delete, resource, HTTPFields(), within: client.sessionTimeout)
+            // Sent again once if the connection fails, which a DELETE allows (RFC 9110, section 9.2.2):
+            // otherwise the server keeps the session until its media have been silent for long.
+            for _ in 0..<2 {
+                do throws(PeerError) {
+                    _ = try await client.request(
+                        .delete, resource, HTTPFields(), within: client.sessionTimeout)
+                    return
+                } catch {
+                    guard error.code == .unreachable else { return }
+                }
+            }
         }.value
     }
 }

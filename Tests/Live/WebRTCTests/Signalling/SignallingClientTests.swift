@@ -88,6 +88,21 @@ import Testing
         #expect(other.requests.allSatisfy { $0.fields["authorization"] == nil })
     }
 
+    @Test func anEndIsSentAgainIfItsConnectionIsCut() async throws {
+        let ends = Observed(0)
+        let server = try ScriptedServer { request in
+            guard request.method == "DELETE" else { return .answer }
+            let number = ends.change { ends in
+                ends += 1
+                return ends
+            }
+            return number == 1 ? .cut : .response("200 OK")
+        }
+        let client = try SignallingClient("\(server.url)/whip", timeout: .hangLimit)
+        await (try client.post(offer: Offers.offer())).end()
+        #expect(server.requests.map(\.method) == ["POST", "DELETE", "DELETE"])
+    }
+
     @Test func aCircleOfRedirectsEnds() async throws {
         let error = try await failure { _ in .response("307 Moved", ["Location: /whip"]) }
         #expect(error.code == .refused)
