@@ -46,8 +46,12 @@ final class ScriptedServer: Sendable {
         self.descriptor = descriptor
         port = Int(UInt16(bigEndian: address.sin_port))
         Thread.detachNewThread { [weak self] in
+            // This thread alone closes the descriptor: closed elsewhere between two calls of accept, its
+            // number could be another server's by the second.
+            defer { close(descriptor) }
             while true {
                 let connection = accept(descriptor, nil, nil)
+                if connection < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 guard connection >= 0 else { return }
                 Thread.detachNewThread { [weak self] in
                     Self.serve(connection, answer) { request in
@@ -58,11 +62,8 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    /// Ends the server; the thread that accepts ends with it.
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-    }
+    /// Ends the server: the thread that accepts wakes up and ends.
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     var url: String { "http://127.0.0.1:\(port)" }
     var requests: [Request] { seen.withLock { $0 } }
