@@ -2,15 +2,13 @@ internal import MediaBridgeWebRTC
 
 /// The page by which a browser joins a channel: it sends camera and microphone, and shows all others.
 package enum ChannelPage {
-    /// Returns the page.
+    /// Returns the page. Its server's WebSocket must be at the page's own address.
     ///
-    /// - Parameters:
-    ///   - channel: Its name, of letters, digits, `-` and `_`.
-    ///   - port: The port of the server's WebSocket, at the page's own host.
-    package static func html(channel: String, port: UInt16) -> String {
+    /// - Parameter channel: Its name, of letters, digits, `-` and `_`.
+    package static func html(channel: String) -> String {
         PageParts.page(
             title: channel, style: style, body: body,
-            script: "const channel = '\(channel)', port = \(port);\n" + client + script,
+            script: "const channel = '\(channel)';\n" + client + script,
             asksForServers: false)
     }
 
@@ -105,8 +103,8 @@ package enum ChannelPage {
 
     private static let script = #"""
 
-        const server = new URLSearchParams(location.hash.slice(1)).get('server')
-          ?? (location.protocol === 'https:' ? 'wss' : 'ws') + '://' + location.hostname + ':' + port;
+        // The page's own server, and no other: a link must not choose who gets the camera.
+        const server = location.href.split('#')[0].replace(/^http/, 'ws');
         // A token for the server, and one for the channel.
         const [serverToken, channelToken] = (token ?? '').split(' ');
         const say = text => { $('state').textContent = text; };

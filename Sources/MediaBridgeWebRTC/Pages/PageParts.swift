@@ -1,5 +1,19 @@
+package import HTTPTypes
+
 /// What the pages have in common.
 package enum PageParts {
+    /// The header fields of a page. It can connect only to its own server, and other sites cannot frame it.
+    package static let fields: HTTPFields = [
+        .contentType: "text/html; charset=utf-8",
+        .cacheControl: "no-store",
+        .xContentTypeOptions: "nosniff",
+        HTTPField.Name(known: "Referrer-Policy"): "no-referrer",
+        .contentSecurityPolicy:
+            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+            + "connect-src 'self'; media-src 'self' blob:; img-src 'self' data:; "
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+    ]
+
     /// Returns a whole page.
     ///
     /// - Parameters:

@@ -1,24 +1,43 @@
-internal import HTTPTypes
+package import HTTPTypes
 
-/// Who may use a server: tokens, and which pages may call it.
-struct AccessRules {
+/// The rules by which every listener admits requests: token, `Host` and `Origin`.
+///
+/// Browsers let any page send requests to any address of the machine and its networks. Without a token, two rules
+/// keep other pages out: a page of another origin sends its `Origin`, and a page whose own name leads to this server
+/// (DNS rebinding) sends that name as `Host`.
+package struct AccessRules: Sendable {
     private let token: String?
     private let origins: [String]
     private let hosts: [String]
+    private let needsToken: Bool
+
+    /// Creates the rules of a server that checks tokens itself.
+    ///
+    /// - Parameters:
+    ///   - needsToken: Whether each request needs a token, so that `Host` and `Origin` do not matter.
+    ///   - allowedHosts: The names of the server in addition to IP addresses and `localhost`; `*` for all.
+    package init(needsToken: Bool, allowedHosts: [String]) {
+        token = nil
+        self.needsToken = needsToken
+        origins = needsToken ? ["*"] : []
+        hosts = allowedHosts.map { $0.lowercased() }
+    }
 
     init(_ configuration: WebRTCServer.Configuration) {
         token = configuration.token
+        needsToken = token != nil
         let origins = configuration.allowedOrigins.map { $0.lowercased() }
-        self.origins = origins.isEmpty && token != nil ? ["*"] : origins
+        self.origins = origins.isEmpty && needsToken ? ["*"] : origins
         hosts = configuration.allowedHosts.map { $0.lowercased() }
     }
 
     /// Checks that the request is meant for this server and comes from no page that may not use it.
-    func checkOrigin(of request: HTTPRequest) throws(RequestRefusal) {
-        if token == nil, let host = host(of: request), !isOwn(host) {
+    package func checkOrigin(of request: HTTPRequest) throws(RequestRefusal) {
+        if !needsToken, let host = host(of: request), !isOwn(host) {
             throw RequestRefusal(
                 .init(code: 421, reasonPhrase: "Misdirected Request"),
-                "this server is not known under that name; use its address, or allow the name")
+                "this server is not known under that name; use its address, or add the name (--host-name, allowedHosts)"
+            )
         }
         guard let origin = origin(of: request), allowedOrigin(for: request) == nil,
             !isSame(origin, as: request)

@@ -1,7 +1,7 @@
-internal import HTTPTypes
+package import HTTPTypes
 
 /// Why a request is refused, as the client is told.
-struct RequestRefusal: Error {
+package struct RequestRefusal: Error {
     let status: HTTPResponse.Status
     /// One line, without anything that the client sent.
     let text: String
@@ -18,6 +18,14 @@ struct RequestRefusal: Error {
     /// - Parameter delay: Seconds.
     init(_ status: HTTPResponse.Status, _ text: String, retryAfter delay: Int) {
         self.init(status, text, [.retryAfter: "\(delay)"])
+    }
+
+    /// The response, and its body: the reason as text.
+    package var response: (HTTPResponse, [UInt8]) {
+        var response = HTTPResponse(status: status, headerFields: fields)
+        response.headerFields[.contentType] = "text/plain; charset=utf-8"
+        response.headerFields[.xContentTypeOptions] = "nosniff"
+        return (response, Array((text + "\n").utf8))
     }
 
     static let tooLong = RequestRefusal(.contentTooLarge, "a body has 256 KiB at most")

@@ -93,13 +93,7 @@ extension WebRTCServer {
             : SenderPage.html(title: configuration.title, asksForServers: needsServers)
         var reply = ServerReply(.ok)
         reply.body = Array(html.utf8)
-        reply.response.headerFields[.contentType] = "text/html; charset=utf-8"
-        reply.response.headerFields[.cacheControl] = "no-store"
-        reply.response.headerFields[.referrerPolicy] = "no-referrer"
-        reply.response.headerFields[.contentSecurityPolicy] =
-            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-            + "connect-src 'self'; media-src 'self' blob:; img-src 'self' data:; "
-            + "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+        reply.response.headerFields = PageParts.fields
         return reply
     }
 
@@ -200,14 +194,11 @@ private struct ServerReply {
 
     /// A refusal, with its reason as text.
     init(_ refusal: RequestRefusal) {
-        response = HTTPResponse(status: refusal.status, headerFields: refusal.fields)
-        response.headerFields[.contentType] = "text/plain; charset=utf-8"
-        body = Array((refusal.text + "\n").utf8)
+        (response, body) = refusal.response
     }
 }
 
 extension HTTPField.Name {
     fileprivate static let acceptPost = HTTPField.Name(known: "Accept-Post")
     fileprivate static let acceptPatch = HTTPField.Name(known: "Accept-Patch")
-    fileprivate static let referrerPolicy = HTTPField.Name(known: "Referrer-Policy")
 }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import MediaBridge
 import MediaBridgeJanus
+import MediaBridgeWebRTC
 
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,13 +14,15 @@ struct HostCommand: AsyncParsableCommand {
             gst-bridge host standup lecture --listen :8080
 
             Programs join with gst-bridge join, browsers at the page; the commands and the addresses are \
-            printed. The server is Debian's package janus, with settings of its own; it is started again \
+            printed. The server is Debian's package janus, with its own settings; it is started again \
             if it dies, and ends with this command.
 
             Only this machine reaches the default address. For any other one each channel needs a token, \
-            which is printed; --open does without. The page, the tokens and the signalling travel in the \
-            clear: on networks of others put a web server with https in front. Media is always encrypted, \
-            and goes to an address of a network: Janus takes none of the loopback.
+            which is printed; --open does without. Without tokens, browsers reach the server only from its \
+            own page, at an address, at this machine's name, or at a --host-name. The page, the tokens and \
+            the signalling travel in the clear: on other networks put a web server with https in front of \
+            the page, whose address also takes the WebSocket. Media is always encrypted, and needs an \
+            address of a network: Janus does not use the loopback for it.
             """)
 
     @Argument(help: "The names of the channels: letters, digits, - and _.")
@@ -32,11 +35,14 @@ struct HostCommand: AsyncParsableCommand {
     var listen = ListenAddress.standard
 
     @Option(
-        help: ArgumentHelp("The port of the server's WebSocket, at the same host.", valueName: "n"))
+        help: ArgumentHelp(
+            "The port of the server's WebSocket for programs, at the same host.", valueName: "n"))
     var port: UInt16 = 8188
 
     @Flag(help: "Needs no tokens, although other machines can reach the address.")
     var open = false
+
+    @OptionGroup var hostNames: HostNames
 
     @Option(
         help: ArgumentHelp(
@@ -99,13 +105,16 @@ struct HostCommand: AsyncParsableCommand {
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
         defer { try? FileManager.default.removeItem(at: directory) }
-        try JanusSettings(
-            channels: channels, host: listen.host, port: port, secret: secret,
-            stunServer: stunServer
-        ).write(to: directory)
+        let settings = JanusSettings(channels: channels, secret: secret, stunServer: stunServer)
+        try settings.write(to: directory)
         let janus = JanusProgram(directory)
-        let door = HTTPDoor(listen) { [channels, port] request, _ in
-            ChannelPages(channels: channels, port: port).answer(request)
+        let rules = AccessRules(needsToken: secret != nil, allowedHosts: hostNames.all)
+        let relay = WebSocketRelay(to: settings.socket, rules)
+        let pages = HTTPDoor(listen, relay: relay) { [channels] request, _ in
+            ChannelPages(channels: channels, rules: rules).answer(request)
+        }
+        let signalling = HTTPDoor(listen.with(port: port), portOption: "--port", relay: relay) {
+            request, _ in ChannelPages(channels: [], rules: rules).answer(request)
         }
         let end = EndOfServing()
         try await Interruption.during {
@@ -113,16 +122,21 @@ struct HostCommand: AsyncParsableCommand {
         } _: {
             do {
                 try await janus.start { Terminal.say("the Janus server had died, and runs again") }
-                let pagePort = try await door.open() ?? 0
+                _ = try await signalling.open()
+                let pagePort = try await pages.open() ?? 0
                 try tell(secret, pagePort)
                 _ = await end.wait(atMost: duration?.value)
             } catch {
-                await door.close()
-                await janus.end()
+                await close(pages, signalling, janus)
                 throw error
             }
         }
-        await door.close()
+        await close(pages, signalling, janus)
+    }
+
+    private func close(_ pages: HTTPDoor, _ signalling: HTTPDoor, _ janus: JanusProgram) async {
+        await pages.close()
+        await signalling.close()
         await janus.end()
     }
 
@@ -145,12 +159,15 @@ struct HostCommand: AsyncParsableCommand {
     }
 }
 
-/// What browsers find.
+/// The pages of the channels. A WebSocket at any of them leads to Janus.
 private struct ChannelPages {
     let channels: [String]
-    let port: UInt16
+    let rules: AccessRules
 
     func answer(_ request: HTTPRequest) -> (HTTPResponse, [UInt8]) {
+        do throws(RequestRefusal) { try rules.checkOrigin(of: request) } catch {
+            return error.response
+        }
         guard request.method == .get || request.method == .head else {
             return reply(.methodNotAllowed, "allowed here: GET, HEAD\n", [.allow: "GET, HEAD"])
         }
@@ -159,9 +176,7 @@ private struct ChannelPages {
             return reply(.found, "", [.location: "/\(channels[0])"])
         }
         guard channels.contains(String(path)) else { return reply(.notFound, "no such channel\n") }
-        return reply(
-            .ok, ChannelPage.html(channel: String(path), port: port),
-            [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"])
+        return reply(.ok, ChannelPage.html(channel: String(path)), PageParts.fields)
     }
 
     private func reply(

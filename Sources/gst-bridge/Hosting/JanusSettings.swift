@@ -5,9 +5,9 @@ import MediaBridge
 struct JanusSettings {
     /// The names of the channels: letters, digits, `-` and `_`.
     var channels: [String]
-    /// Where the WebSocket listens; `nil` for all addresses.
-    var host: String?
-    var port: UInt16
+    /// The name of the abstract Unix socket of the WebSocket. It has no file, ends with its process, and web pages
+    /// cannot reach it: what passes connections on to it (``WebSocketRelay``) decides about them.
+    let socket = "gst-bridge-janus-\(RandomToken.make())"
     /// With it every request and every channel needs a token.
     var secret: String?
     /// `HOST:PORT`; `nil` for none.
@@ -84,8 +84,8 @@ struct JanusSettings {
         general: {
             json = "compact"
             ws = true
-            ws_port = \(port)
-        \(host.map { "    ws_ip = \($0.quotedForSettings)\n" } ?? "")}
+            ws_unix = \("@\(socket)".quotedForSettings)
+        }
 
         """
     }

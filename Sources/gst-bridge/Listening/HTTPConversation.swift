@@ -5,9 +5,9 @@ import NIOHTTP1
 
 /// Reads the requests of one connection and writes their answers, one after the other.
 ///
-/// The time for each step is limited, so a stranger who says nothing, half of a request, or takes no answer, is not
-/// kept. A body that is too long is answered before its end, and its rest is thrown away.
-final class HTTPConversation: ChannelInboundHandler {
+/// The time for each step is limited: idle, partial and unread connections time out. A body that is too long is
+/// answered before its end, and its rest is dropped.
+final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
@@ -29,6 +29,8 @@ final class HTTPConversation: ChannelInboundHandler {
     private var written: EventLoopFuture<Void>?
     private var isInputClosed = false
     private let answer: HTTPDoor.Answer
+    /// Takes WebSockets, and the handlers of HTTP that it removes from their connections.
+    private let relay: (relay: WebSocketRelay, http: [any RemovableChannelHandler])?
 
     /// How long the head of the first request may take.
     private static let firstHead = TimeAmount.seconds(10)
@@ -42,7 +44,13 @@ final class HTTPConversation: ChannelInboundHandler {
     private static let lingering = TimeAmount.seconds(2)
     private static let maximumBody = WebRTCServer.maximumBodyLength
 
-    init(_ answer: @escaping HTTPDoor.Answer) { self.answer = answer }
+    init(
+        relay: (relay: WebSocketRelay, http: [any RemovableChannelHandler])?,
+        _ answer: @escaping HTTPDoor.Answer
+    ) {
+        self.relay = relay
+        self.answer = answer
+    }
 
     // MARK: ChannelInboundHandler
 
@@ -50,6 +58,8 @@ final class HTTPConversation: ChannelInboundHandler {
         close(context, after: Self.firstHead)
         context.fireChannelActive()
     }
+
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
     func channelInactive(context: ChannelHandlerContext) {
         deadline?.cancel()
@@ -97,6 +107,9 @@ final class HTTPConversation: ChannelInboundHandler {
     // MARK: Steps
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        if let relay, relay.relay.takes(head) {
+            return pass(head, to: relay.relay, relay.http, context)
+        }
         (phase, body) = (.reading(head), [])
         close(context, after: Self.step)
         let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
@@ -106,6 +119,19 @@ final class HTTPConversation: ChannelInboundHandler {
         } else if head.headers[canonicalForm: "Expect"].contains("100-continue") {
             let go = HTTPResponseHead(version: head.version, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(go)), promise: nil)
+        }
+    }
+
+    /// Passes the connection on.
+    private func pass(
+        _ head: HTTPRequestHead, to relay: WebSocketRelay, _ http: [any RemovableChannelHandler],
+        _ context: ChannelHandlerContext
+    ) {
+        phase = .answering
+        close(context, after: Self.step)
+        relay.pass(head, of: context.channel, http + [self]).assumeIsolated().whenFailure {
+            [self] _ in
+            write(HTTPResponse(status: .badGateway), [], to: head, isKept: false, context)
         }
     }
 
@@ -194,7 +220,7 @@ final class HTTPConversation: ChannelInboundHandler {
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limit, body)
     }
 
-    private static func request(_ head: HTTPRequestHead) -> HTTPRequest? {
+    static func request(_ head: HTTPRequestHead) -> HTTPRequest? {
         guard let method = HTTPRequest.Method(head.method.rawValue) else { return nil }
         var fields = HTTPFields()
         for (name, value) in head.headers where name.lowercased() != "host" {

@@ -8,8 +8,8 @@ import Synchronization
 
 /// An HTTP server in front of a function that answers requests.
 ///
-/// What a stranger can hold is limited: the connections, the bytes of a request's head and of its body, and the time
-/// for each (``HTTPConversation``).
+/// What a client can hold is limited: the connections, the bytes of a request's head and of its
+/// body, and the time for each (``HTTPConversation``).
 final class HTTPDoor: Sendable {
     typealias Answer = @Sendable (HTTPRequest, [UInt8]) async -> (HTTPResponse, [UInt8])
 
@@ -20,13 +20,23 @@ final class HTTPDoor: Sendable {
     }
     private let state = Mutex(State())
     private let address: ListenAddress
+    private let portOption: String
+    private let relay: WebSocketRelay?
     private let answer: Answer
 
     /// The most connections at once; each further one is closed at once.
     private static let maximumConnections = 256
 
-    init(_ address: ListenAddress, _ answer: @escaping Answer) {
+    /// - Parameters:
+    ///   - portOption: The option of the command line by which the user chooses the port.
+    ///   - relay: Takes the connections of WebSockets; `nil` where there are none.
+    init(
+        _ address: ListenAddress, portOption: String = "--listen", relay: WebSocketRelay? = nil,
+        _ answer: @escaping Answer
+    ) {
         self.address = address
+        self.portOption = portOption
+        self.relay = relay
         self.answer = answer
     }
 
@@ -43,15 +53,17 @@ final class HTTPDoor: Sendable {
         } catch {
             throw PipelineError(
                 .resourceFailed,
-                message: "nobody can listen at \(address): \(reason(error))",
-                advice: "--listen with another address or port")
+                message: "cannot listen on \(address): \(reason(error))",
+                advice:
+                    "\(portOption) with another \(portOption == "--listen" ? "address or port" : "port")"
+            )
         }
     }
 
     private func bind() async throws -> any Channel {
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Who has sent its request may close its half.
+            // Clients may half-close the connection after the request.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture { try admit(channel) }
@@ -91,10 +103,16 @@ final class HTTPDoor: Sendable {
         }
         var limits = NIOHTTPDecoderLimitConfiguration()
         (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (16 * 1024, 64 * 1024)
+        let http: [any RemovableChannelHandler] = [
+            HTTPResponseEncoder(),
+            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)),
+            HTTPServerPipelineHandler(), NIOHTTPResponseHeadersValidator(),
+            HTTPServerProtocolErrorHandler(),
+        ]
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.configureHTTPServerPipeline(
-            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
-        try pipeline.addHandler(HTTPConversation(answer))
+        try pipeline.addHandlers(http.map { $0 as any ChannelHandler })
+        try pipeline.addHandler(
+            HTTPConversation(relay: relay.map { ($0, http) }, answer))
     }
 
     private func reason(_ error: any Error) -> String {
@@ -115,7 +133,7 @@ final class HTTPDoor: Sendable {
         if listener != nil, case .unix(let path) = address { unlink(path) }
     }
 
-    /// A socket that a killed process has left would be in the way. One that somebody listens at stays.
+    /// Removes a socket that a killed process has left. One with a listener stays.
     private func removeStaleSocket() {
         guard case .unix(let path) = address else { return }
         var status = stat()

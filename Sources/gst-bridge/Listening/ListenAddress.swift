@@ -58,11 +58,13 @@ enum ListenAddress: ExpressibleByArgument, Equatable {
         }
     }
 
-    /// The one host that it listens at; `nil` for all.
-    var host: String? {
+    /// The same host with another port; for a socket of a path itself.
+    func with(port: UInt16) -> ListenAddress {
         switch self {
-        case .ip4(let host, _), .ip6(let host, _): host
-        case .all, .unix: nil
+        case .ip4(let host, _): .ip4(host, port: port)
+        case .ip6(let host, _): .ip6(host, port: port)
+        case .all: .all(port: port)
+        case .unix: self
         }
     }
 

@@ -57,18 +57,7 @@ import Testing
     private func withHost(
         _ more: [String] = [], _ body: (String) async throws -> Void
     ) async throws {
-        let port = try FreePort.tcp()
-        try await withChildProcess(
-            Tool.gstBridge,
-            ["host", "standup", "review", "--listen", "127.0.0.1:0", "--port", "\(port)"] + more
-        ) { program in
-            try await program.waitForErrors(to: "say where browsers join") {
-                $0.contains("browsers join at ")
-            }
-            try await body("ws://127.0.0.1:\(port)")
-            program.send(signal: SIGTERM)
-            #expect(try await program.end().status == 0)
-        }
+        try await withLocalHost(["standup", "review"] + more) { try await body($0.server) }
     }
 
     @Test func nobodyAdministersAChannelWithoutTokens() async throws {

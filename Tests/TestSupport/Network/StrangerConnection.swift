@@ -1,14 +1,14 @@
 import Foundation
-import TestSupport
 
 /// A connection on which a test writes what no HTTP library would.
 ///
 /// Thread: one at a time; calls block.
-final class StrangerConnection: @unchecked Sendable {
-    struct Unreachable: Error {}
+public final class StrangerConnection: @unchecked Sendable {
+    public struct Unreachable: Error {}
     private let descriptor: Int32
 
-    init(to port: UInt16) throws {
+    /// Connects to 127.0.0.1.
+    public init(to port: UInt16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -28,7 +28,7 @@ final class StrangerConnection: @unchecked Sendable {
     ///
     /// - Returns: False if the other side has closed.
     @discardableResult
-    func write(_ text: String) -> Bool {
+    public func write(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
@@ -41,7 +41,7 @@ final class StrangerConnection: @unchecked Sendable {
     }
 
     /// Writes the text again and again, until the other side closes or takes no more for a second.
-    func flood(with text: String, atMost limit: Int) {
+    public func flood(with text: String, atMost limit: Int) {
         var patience = timeval(tv_sec: 1, tv_usec: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -50,10 +50,17 @@ final class StrangerConnection: @unchecked Sendable {
     }
 
     /// Closes the writing half.
-    func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+    public func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Returns what comes next, 64 KiB at most; nothing if the other side has closed.
+    public func read() -> String {
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        let count = recv(descriptor, &chunk, chunk.count, 0)
+        return String(decoding: chunk.prefix(max(0, count)), as: UTF8.self)
+    }
 
     /// Returns everything that comes before the other side closes.
-    func readToEnd() -> String {
+    public func readToEnd() -> String {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
         while true {

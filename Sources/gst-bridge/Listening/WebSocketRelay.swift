@@ -1,0 +1,127 @@
+import Glibc
+import MediaBridgeWebRTC
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Passes WebSocket connections on to a server at an abstract Unix socket, as far as the rules admit them.
+///
+/// WebSockets have no same-origin rule, and Janus lets in all pages or, with `enforce_cors`, only clients with one
+/// fixed `Origin`.
+final class WebSocketRelay: Sendable {
+    struct Unreachable: Error {}
+
+    private let name: String
+    private let rules: AccessRules
+
+    /// - Parameter name: The socket's, without the zero at its beginning.
+    init(to name: String, _ rules: AccessRules) {
+        self.name = name
+        self.rules = rules
+    }
+
+    /// Whether a request begins a WebSocket that the rules admit.
+    func takes(_ head: HTTPRequestHead) -> Bool {
+        guard head.method == .GET,
+            head.headers[canonicalForm: "Upgrade"].contains(where: {
+                $0.lowercased() == "websocket"
+            }),
+            let request = HTTPConversation.request(head)
+        else { return false }
+        do throws(RequestRefusal) {
+            try rules.checkOrigin(of: request)
+            return true
+        } catch { return false }
+    }
+
+    /// Hands a request and all that follows on its connection to the server.
+    ///
+    /// - Parameter http: The connection's handlers, which are removed once the server is connected.
+    /// - Returns: A future on the connection's event loop. It fails if the server is away; then the handlers stay.
+    func pass(
+        _ head: HTTPRequestHead, of client: any Channel, _ http: [any RemovableChannelHandler]
+    ) -> EventLoopFuture<Void> {
+        let http = NIOLoopBound(http, eventLoop: client.eventLoop)
+        guard let descriptor = connected() else {
+            return client.eventLoop.makeFailedFuture(Unreachable())
+        }
+        return ClientBootstrap(group: client.eventLoop)
+            .channelOption(.allowRemoteHalfClosure, value: false)
+            .channelOption(.autoRead, value: false)
+            .withConnectedSocket(descriptor)
+            .flatMap { server in
+                let handlers = http.value.map { client.pipeline.syncOperations.removeHandler($0) }
+                return EventLoopFuture.andAllSucceed(handlers, on: client.eventLoop)
+                    .flatMapThrowing {
+                        try client.pipeline.syncOperations.addHandler(RelayEnd(to: server))
+                        try server.pipeline.syncOperations.addHandler(RelayEnd(to: client))
+                        server.writeAndFlush(ByteBuffer(string: Self.text(of: head)), promise: nil)
+                        _ = server.setOption(.autoRead, value: true)
+                        // The handlers of HTTP may have held one back.
+                        client.read()
+                    }
+                    .flatMapErrorThrowing { _ in
+                        server.close(promise: nil)
+                        client.close(promise: nil)
+                    }
+            }
+    }
+
+    /// A request as it came.
+    private static func text(of head: HTTPRequestHead) -> String {
+        let fields = head.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
+        return "GET \(head.uri) HTTP/1.1\r\n\(fields)\r\n"
+    }
+
+    /// A socket that is connected to the server. SwiftNIO cannot name abstract sockets.
+    private func connected() -> CInt? {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { return nil }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.dropFirst().copyBytes(from: name.utf8) }
+        let length = MemoryLayout<sa_family_t>.size + 1 + name.utf8.count
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(length))
+            }
+        }
+        guard result == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+}
+
+/// One end of a connection that is passed on: writes to the other end what comes in, as fast as that takes it.
+///
+/// Thread: the event loop of both channels.
+private final class RelayEnd: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let other: any Channel
+
+    init(to other: any Channel) { self.other = other }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        other.write(unwrapInboundIn(data), promise: nil)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { other.flush() }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        _ = other.setOption(.autoRead, value: context.channel.isWritable)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import MediaBridgeJanus
+import TestSupport
+import Testing
+
+/// Which pages reach the server of a `gst-bridge host`, and what it leaves behind.
+@Suite(.hangGuard) struct HostAccessTests {
+    private static let secret = "a secret of the server"
+
+    @Test func pagesOfOtherOriginsDoNotReachAServerWithoutTokens() async throws {
+        try await withLocalHost(["standup"]) { host in
+            for port in [host.port, host.pagePort] {
+                let own = "127.0.0.1:\(port)"
+                for origin in ["http://evil.example", "null", "http://127.0.0.1:1"] {
+                    let answer = try await host.ask(port, host: own, origin: origin)
+                    #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(origin): \(answer)")
+                }
+                let rebound = try await host.ask(
+                    port, host: "evil.example:\(port)", origin: "http://evil.example:\(port)")
+                #expect(rebound.hasPrefix("HTTP/1.1 421 "), "\(rebound)")
+                let program = try await host.ask(port, host: own)
+                #expect(program.hasPrefix("HTTP/1.1 101 "), "\(program)")
+            }
+            // A page may call the server at its own origin, and no other port.
+            let origin = "http://127.0.0.1:\(host.pagePort)"
+            let page = try await host.ask(
+                host.pagePort, path: "/standup", host: "127.0.0.1:\(host.pagePort)", origin: origin)
+            #expect(page.hasPrefix("HTTP/1.1 101 "), "\(page)")
+            let neighbour = try await host.ask(
+                host.port, host: "127.0.0.1:\(host.port)", origin: origin)
+            #expect(neighbour.hasPrefix("HTTP/1.1 403 "), "\(neighbour)")
+        }
+    }
+
+    @Test func theServerHasTheNamesThatItWasGiven() async throws {
+        try await withLocalHost(["standup", "--host-name", "meet.example"]) { host in
+            for (name, status) in [("meet.example", "101"), ("evil.example", "421")] {
+                let answer = try await host.ask(
+                    host.pagePort, host: name, origin: "https://\(name)")
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+            }
+        }
+    }
+
+    @Test func withTokensAnyPageMayCall() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = try directory.write(Self.secret, to: "secret")
+            try await withLocalHost(["standup", "--secret-file", file]) { host in
+                let answer = try await host.ask(
+                    host.port, host: "meet.example", origin: "https://other.example")
+                #expect(answer.hasPrefix("HTTP/1.1 101 "), "\(answer)")
+            }
+        }
+    }
+
+    @Test func thePageOfAChannelConnectsToItsOwnServerAlone() async throws {
+        try await withLocalHost(["standup"]) { host in
+            let page = try await host.ask(
+                host.pagePort, path: "/standup", host: "127.0.0.1", upgrades: false)
+            #expect(page.hasPrefix("HTTP/1.1 200 "))
+            for text in ["connect-src 'self'", "frame-ancestors 'self'", "no-referrer"] {
+                #expect(page.contains(text), "\(text)")
+            }
+        }
+    }
+}
