@@ -20,8 +20,21 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         case answering
         /// The last answer is on its way, or written; what comes is thrown away.
         case ending
+
+        /// Whether nothing is owed to the client.
+        var isIdle: Bool {
+            switch self {
+            case .waiting, .ending: true
+            case .reading, .read, .answering: false
+            }
+        }
     }
-    private var phase = Phase.waiting
+    private var phase = Phase.waiting {
+        didSet {
+            let (was, isNow) = (oldValue.isIdle, phase.isIdle)
+            if was != isNow { onIdle(isNow) }
+        }
+    }
     /// The body of the present request, as far as it has come.
     private var body: [UInt8] = []
     private var deadline: Scheduled<Void>?
@@ -29,6 +42,8 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     private var written: EventLoopFuture<Void>?
     private var isInputClosed = false
     private let answer: HTTPDoor.Answer
+    /// Called when the connection becomes idle, or busy; at its beginning it is idle.
+    private let onIdle: (Bool) -> Void
     /// Takes WebSockets, and the handlers of HTTP that it removes from their connections.
     private let relay: (relay: WebSocketRelay, http: [any RemovableChannelHandler])?
 
@@ -46,10 +61,11 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
 
     init(
         relay: (relay: WebSocketRelay, http: [any RemovableChannelHandler])?,
-        _ answer: @escaping HTTPDoor.Answer
+        _ answer: @escaping HTTPDoor.Answer, onIdle: @escaping (Bool) -> Void
     ) {
         self.relay = relay
         self.answer = answer
+        self.onIdle = onIdle
     }
 
     // MARK: ChannelInboundHandler

@@ -8,7 +8,7 @@ import Synchronization
 
 /// An HTTP server in front of a function that answers requests.
 ///
-/// What a client can hold is limited: the connections, the bytes of a request's head and of its
+/// What a client can hold is limited: the connections (``ConnectionTable``), the bytes of a request's head and of its
 /// body, and the time for each (``HTTPConversation``).
 final class HTTPDoor: Sendable {
     typealias Answer = @Sendable (HTTPRequest, [UInt8]) async -> (HTTPResponse, [UInt8])
@@ -17,6 +17,8 @@ final class HTTPDoor: Sendable {
         var listener: (any Channel)?
         var isClosed = false
         var connections: [ObjectIdentifier: any Channel] = [:]
+        var table = ConnectionTable<ObjectIdentifier>(
+            limit: HTTPDoor.maximumConnections, limitPerAddress: HTTPDoor.maximumPerAddress)
     }
     private let state = Mutex(State())
     private let address: ListenAddress
@@ -24,8 +26,10 @@ final class HTTPDoor: Sendable {
     private let relay: WebSocketRelay?
     private let answer: Answer
 
-    /// The most connections at once; each further one is closed at once.
+    /// The most connections at once.
     private static let maximumConnections = 256
+    /// The most connections at once of one network address.
+    private static let maximumPerAddress = 64
 
     /// - Parameters:
     ///   - portOption: The option of the command line by which the user chooses the port.
@@ -89,17 +93,22 @@ final class HTTPDoor: Sendable {
     /// - Throws: An error if there are too many, which closes it.
     private func admit(_ channel: any Channel) throws {
         let id = ObjectIdentifier(channel)
-        let isAdmitted = state.withLock { state in
-            guard !state.isClosed, state.connections.count < Self.maximumConnections else {
-                return false
-            }
+        let origin = Self.origin(of: channel)
+        let victim: (any Channel)? = try state.withLock { state in
+            guard !state.isClosed else { throw TooMany() }
+            let admission = state.table.admit(id, from: origin)
+            guard admission != .refused else { throw TooMany() }
             state.connections[id] = channel
-            return true
+            guard case .admittedInsteadOf(let other) = admission else { return nil }
+            return state.connections[other]
         }
-        guard isAdmitted else { throw TooMany() }
+        victim?.close(promise: nil)
         channel.closeFuture.whenComplete { [weak self] _ in
             // Released outside of the lock.
-            _ = self?.state.withLock { $0.connections.removeValue(forKey: id) }
+            _ = self?.state.withLock { state in
+                state.table.remove(id)
+                return state.connections.removeValue(forKey: id)
+            }
         }
         var limits = NIOHTTPDecoderLimitConfiguration()
         (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (16 * 1024, 64 * 1024)
@@ -112,7 +121,28 @@ final class HTTPDoor: Sendable {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers(http.map { $0 as any ChannelHandler })
         try pipeline.addHandler(
-            HTTPConversation(relay: relay.map { ($0, http) }, answer))
+            HTTPConversation(relay: relay.map { ($0, http) }, answer) { [weak self] isIdle in
+                self?.state.withLock { $0.table.setIdle(isIdle, id) }
+            })
+    }
+
+    private static func origin(
+        of channel: any Channel
+    ) -> ConnectionTable<ObjectIdentifier>.Origin {
+        switch channel.remoteAddress {
+        case .v4(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+            return bytes[0] == 127 ? .local : .network(bytes)
+        case .v6(let address):
+            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+            let mapped = [UInt8](repeating: 0, count: 10) + [255, 255]
+            if bytes.starts(with: mapped) {
+                return bytes[12] == 127 ? .local : .network(Array(bytes[12...]))
+            }
+            let isLoopback = bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
+            return isLoopback ? .local : .network(Array(bytes[..<8]))
+        case .unixDomainSocket, nil: return .local
+        }
     }
 
     private func reason(_ error: any Error) -> String {

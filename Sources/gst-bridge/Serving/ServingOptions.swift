@@ -26,6 +26,8 @@ struct ServingOptions: ParsableArguments {
     @Flag(help: "Needs no token, although other machines can reach the address.")
     var open = false
 
+    @OptionGroup var hostNames: HostNames
+
     @Option(help: ArgumentHelp("What the page is called.", valueName: "text"))
     var title = "gst-bridge"
 
@@ -56,8 +58,11 @@ struct ServingOptions: ParsableArguments {
         configuration.token = token
         configuration.title = title
         // Behind a socket of a path is a web server, which knows its names.
-        if case .unix = listen { configuration.allowedHosts = ["*"] }
-        if open { configuration.allowedHosts = ["*"] }
+        if case .unix = listen {
+            configuration.allowedHosts = ["*"]
+        } else {
+            configuration.allowedHosts = hostNames.all
+        }
         configuration.connection.servers = connection.servers
         // Without a network, the loopback is the only way to a browser.
         if listen.isLocal, LocalAddresses.list().isEmpty {

@@ -171,8 +171,26 @@ import Testing
             }
             #expect(error?.code == .unauthorized)
         }
-        _ = try await serve(arguments + ["--open"]) { process, _ in
+        _ = try await serve(arguments + ["--open", "--host-name", "meet.example"]) { process, url in
             #expect(!process.errors.contains("token"))
+            let port = try UInt16(#require(url.port))
+            let own = try await Tool.run("hostname", []).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            for (host, status) in [
+                ("evil.example", 421), ("meet.example", 200), (own, 200), ("localhost", 200),
+            ] {
+                let answer = try await withCheckedThrowingContinuation { continuation in
+                    Thread {
+                        continuation.resume(
+                            with: Result {
+                                let connection = try StrangerConnection(to: port)
+                                connection.write("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+                                return connection.read()
+                            })
+                    }.start()
+                }
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(host): \(answer.prefix(40))")
+            }
         }
     }
 

@@ -109,6 +109,31 @@ import Testing
         }
     }
 
+    /// The connections of one client do not keep the next one out, and the one that waited longest is closed.
+    @Test func keptConnectionsYieldToNewOnes() async throws {
+        try await serve { _, port in
+            let connections = try await blocking {
+                try (0..<256).map { _ in
+                    let connection = try StrangerConnection(to: port)
+                    connection.write("GET /nothing HTTP/1.1\r\n\(Self.host)\r\n")
+                    _ = connection.read()
+                    return connection
+                }
+            }
+            let page = try await request(
+                port, "GET / HTTP/1.1\r\n\(Self.host)Connection: close\r\n\r\n")
+            #expect(page.hasPrefix("HTTP/1.1 200 "), "\(page)")
+            let first = try #require(connections.first)
+            #expect(try await blocking { first.read() }.isEmpty)
+            let last = try #require(connections.last)
+            let answer = try await blocking {
+                last.write("GET /nothing HTTP/1.1\r\n\(Self.host)\r\n")
+                return last.read()
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 404 "), "\(answer)")
+        }
+    }
+
     @Test func requestsAreAnsweredInOrderAndGarbageIsRefused() async throws {
         try await serve { process, port in
             let requests = ["GET /", "HEAD /", "DELETE /", "GET /nothing"]
