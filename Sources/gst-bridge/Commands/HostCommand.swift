@@ -98,16 +98,8 @@ struct HostCommand: AsyncParsableCommand {
         let secret =
             try secretFile.map(SecretFile.read)
             ?? (open || listen.isLocal ? nil : RandomToken.make())
-        let directory = FileManager.default.temporaryDirectory
-            .appending(path: "gst-bridge-host-\(UUID().uuidString)")
-        // The settings have the secret: nobody else reads them.
-        try FileManager.default.createDirectory(
-            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
-        )
-        defer { try? FileManager.default.removeItem(at: directory) }
         let settings = JanusSettings(channels: channels, secret: secret, stunServer: stunServer)
-        try settings.write(to: directory)
-        let janus = JanusProgram(directory)
+        let janus = JanusProgram(settings)
         let rules = AccessRules(needsToken: secret != nil, allowedHosts: hostNames.all)
         let relay = WebSocketRelay(to: settings.socket, rules)
         let pages = HTTPDoor(listen, relay: relay) { [channels] request, _ in

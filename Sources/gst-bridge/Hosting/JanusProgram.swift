@@ -5,12 +5,14 @@ import Synchronization
 /// A Janus server in a process of its own, which is started again when it dies. It ends with this process,
 /// however that ends.
 final class JanusProgram: Sendable {
-    private let directory: URL
+    private let settings: JanusSettings
     private struct State {
         var process: Int32?
         var isOver = false
         /// What it has said last.
         var lines: [String] = []
+        /// Why it could not be started.
+        var failure: (any Error)?
     }
     private let state = Mutex(State())
     /// Finishes when it runs no more and is not started again.
@@ -21,8 +23,7 @@ final class JanusProgram: Sendable {
     /// How long it may take to end.
     private static let endTimeout = Duration.seconds(5)
 
-    /// - Parameter directory: Where its settings are.
-    init(_ directory: URL) { self.directory = directory }
+    init(_ settings: JanusSettings) { self.settings = settings }
 
     /// Starts it, and keeps it running.
     ///
@@ -34,9 +35,13 @@ final class JanusProgram: Sendable {
         Thread { [self] in
             var isFirst = true
             while true {
-                runOnce {
-                    if isFirst { ready.continuation.yield(true) } else { onRestart() }
-                    isFirst = false
+                do {
+                    try runOnce {
+                        if isFirst { ready.continuation.yield(true) } else { onRestart() }
+                        isFirst = false
+                    }
+                } catch {
+                    state.withLock { $0.failure = error }
                 }
                 // What never began would not begin another time.
                 guard !isFirst, !state.withLock({ $0.isOver }) else { break }
@@ -59,12 +64,14 @@ final class JanusProgram: Sendable {
     }
 
     private var failure: PipelineError {
-        let lines = state.withLock { $0.lines }
+        let (lines, failure) = state.withLock { ($0.lines, $0.failure) }
+        if let failure = failure as? PipelineError { return failure }
         let told = lines.last { $0.contains("[ERR]") || $0.contains("[FATAL]") } ?? lines.last
         return PipelineError(
             .resourceFailed,
-            message: "the Janus server has not started" + (told.map { ": \($0)" } ?? ""),
-            advice: "another --port, if a server listens at this one already")
+            message: "the Janus server has not started"
+                + (failure.map { ": \($0)" } ?? told.map { ": \($0)" } ?? ""),
+            advice: "sudo apt-get install janus, if it is missing")
     }
 
     /// Ends it, and waits until it has.
@@ -84,7 +91,11 @@ final class JanusProgram: Sendable {
     }
 
     /// Runs it until it ends. Calls `onReady` when it listens.
-    private func runOnce(onReady: () -> Void) {
+    ///
+    /// Its settings exist until it has read them: a host that is killed later leaves no file with the secret.
+    private func runOnce(onReady: () -> Void) throws {
+        let directory = try settings.write()
+        defer { try? FileManager.default.removeItem(at: directory) }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         // A child inherits the signals that this process blocks, and Janus would never see SIGTERM. When this process
@@ -96,14 +107,18 @@ final class JanusProgram: Sendable {
         let output = Pipe()
         process.standardInput = FileHandle.nullDevice
         (process.standardOutput, process.standardError) = (output, output)
-        let isStarted = state.withLock { state in
-            guard !state.isOver, (try? process.run()) != nil else { return false }
+        let isStarted = try state.withLock { state in
+            guard !state.isOver else { return false }
+            try process.run()
             state.process = process.processIdentifier
             return true
         }
         guard isStarted else { return }
         try? output.fileHandleForWriting.close()
-        read(output.fileHandleForReading, onReady)
+        read(output.fileHandleForReading) {
+            try? FileManager.default.removeItem(at: directory)
+            onReady()
+        }
         process.waitUntilExit()
         state.withLock { $0.process = nil }
     }

@@ -15,8 +15,23 @@ struct JanusSettings {
     /// The ports of media, UDP.
     static let mediaPorts = 20000...20999
 
-    /// Writes the settings into a directory.
-    func write(to directory: URL) throws {
+    /// Writes the settings into a new directory that only this user can read, because they have the secret.
+    ///
+    /// - Returns: The directory, which the caller removes.
+    func write() throws -> URL {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "gst-bridge-host-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
+        )
+        do { try write(to: directory) } catch {
+            try? FileManager.default.removeItem(at: directory)
+            throw error
+        }
+        return directory
+    }
+
+    private func write(to directory: URL) throws {
         for (name, text) in [
             ("janus.jcfg", core(directory.path)), ("janus.transport.websockets.jcfg", webSocket),
             ("janus.plugin.videoroom.jcfg", rooms),

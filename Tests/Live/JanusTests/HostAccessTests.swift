@@ -63,4 +63,27 @@ import Testing
             }
         }
     }
+
+    @Test func aHostThatIsKilledLeavesNoSecretBehind() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = try directory.write(Self.secret, to: "secret")
+            let temporary = directory.file("temporary")
+            try FileManager.default.createDirectory(
+                atPath: temporary, withIntermediateDirectories: false)
+            try await withChildProcess(
+                Tool.gstBridge,
+                [
+                    "host", "standup", "--listen", "127.0.0.1:0", "--port", "\(try FreePort.tcp())",
+                    "--secret-file", file,
+                ], environment: ["TMPDIR": temporary]
+            ) { program in
+                try await program.waitForErrors(to: "say where browsers join") {
+                    $0.contains("browsers join at ")
+                }
+                program.send(signal: SIGKILL)
+                _ = try await program.end()
+                #expect(try FileManager.default.contentsOfDirectory(atPath: temporary) == [])
+            }
+        }
+    }
 }
