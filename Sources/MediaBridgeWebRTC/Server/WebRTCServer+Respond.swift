@@ -28,7 +28,10 @@ extension WebRTCServer {
                 "Location, ETag, Link, Accept-Patch, Retry-After"
             if origin != "*" { reply.response.headerFields[.vary] = "Origin" }
         }
-        if request.method == .head { reply.body = [] }
+        if request.method == .head {
+            reply.response.headerFields[.contentLength] = "\(reply.body.count)"
+            reply.body = []
+        }
         return (reply.response, reply.body)
     }
 

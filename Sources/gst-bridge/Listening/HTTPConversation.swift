@@ -132,7 +132,9 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         if length > Self.maximumBody {
             body = [UInt8](repeating: 0, count: Self.maximumBody + 1)
             finish(context, isComplete: false)
-        } else if head.headers[canonicalForm: "Expect"].contains("100-continue") {
+        } else if head.headers[canonicalForm: "Expect"]
+            .contains(where: { $0.lowercased() == "100-continue" })
+        {
             let go = HTTPResponseHead(version: head.version, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(go)), promise: nil)
         }
@@ -194,7 +196,10 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
             head.headers.add(name: field.name.rawName, value: field.value)
         }
         let isKept = isKept && !isInputClosed
-        head.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.count)")
+        // An answer to HEAD has the length that GET would have.
+        if request.method != .HEAD || !head.headers.contains(name: "Content-Length") {
+            head.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.count)")
+        }
         head.headers.replaceOrAdd(name: "Connection", value: isKept ? "keep-alive" : "close")
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if request.method != .HEAD {
@@ -243,8 +248,21 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
             guard let name = HTTPField.Name(name) else { continue }
             fields.append(HTTPField(name: name, value: value))
         }
+        let (authority, path) = target(head)
         return HTTPRequest(
-            method: method, scheme: "http", authority: head.headers.first(name: "Host"),
-            path: head.uri, headerFields: fields)
+            method: method, scheme: "http", authority: authority, path: path, headerFields: fields)
+    }
+
+    /// The authority and the path of a request. A target in absolute form has its own authority, which replaces the
+    /// field `Host` (RFC 9112, section 3.2.2).
+    private static func target(_ head: HTTPRequestHead) -> (authority: String?, path: String) {
+        let schemes = ["http://", "https://"]
+        guard let scheme = schemes.first(where: { head.uri.lowercased().hasPrefix($0) }) else {
+            return (head.headers.first(name: "Host"), head.uri)
+        }
+        let rest = head.uri.dropFirst(scheme.count)
+        let authority = rest.prefix { !"/?#".contains($0) }
+        let path = rest.dropFirst(authority.count)
+        return (String(authority), path.first == "/" ? String(path) : "/" + path)
     }
 }

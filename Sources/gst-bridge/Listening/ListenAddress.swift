@@ -51,6 +51,8 @@ enum ListenAddress: ExpressibleByArgument, Equatable {
     /// The hosts by which it is reached, as in a URL; none for a socket of a path.
     var hosts: [String] {
         switch self {
+        case .ip4("0.0.0.0", _):
+            LocalAddresses.list().filter { !$0.hasPrefix("[") } + ["127.0.0.1"]
         case .ip4(let host, _): [host]
         case .ip6(let host, _): ["[\(host)]"]
         case .all: LocalAddresses.list() + ["127.0.0.1"]

@@ -194,6 +194,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["0.0.0.0:0", "[::]:0", ":0"])
+    func thePrintedAddressesCanBeOpened(listen: String) async throws {
+        _ = try await serve(["share", "--capture", Self.capture, "--listen", listen]) {
+            process, _ in
+            // The last one that is printed.
+            try await process.waitForErrors(to: "print all addresses") {
+                $0.contains(/127\.0\.0\.1:.*\n/)
+            }
+            let open = """
+                import sys, urllib.request
+                for address in sys.argv[1:]: urllib.request.urlopen(address.split("#")[0], timeout=300)
+                """
+            let addresses = process.errors.split(whereSeparator: \.isWhitespace)
+                .filter { $0.hasPrefix("http://") }.map(String.init)
+            #expect(!addresses.contains { $0.contains("0.0.0.0") || $0.contains("[::]") })
+            try await Tool.check("python3", ["-c", open] + addresses)
+        }
+    }
+
     @Test func theEndOfAFileEndsTheSharing() async throws {
         let result = try await Tool.run(
             Tool.gstBridge,

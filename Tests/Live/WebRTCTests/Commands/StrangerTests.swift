@@ -134,6 +134,36 @@ import Testing
         }
     }
 
+    @Test func targetsInAbsoluteFormAreAccepted() async throws {
+        try await serve { _, port in
+            for (target, host, status) in [
+                ("http://127.0.0.1:\(port)/", "127.0.0.1", 200),
+                ("HTTP://localhost", "127.0.0.1", 200), ("http://localhost?a", "localhost", 200),
+                ("http://127.0.0.1/nothing", "127.0.0.1", 404),
+                ("http://evil.example/", "127.0.0.1", 421),
+                ("http://127.0.0.1/", "evil.example", 200),
+            ] {
+                let answer = try await request(
+                    port, "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(target): \(answer.prefix(40))")
+            }
+        }
+    }
+
+    @Test(arguments: ["100-continue", "100-Continue"])
+    func aBodyIsAskedFor(expectation: String) async throws {
+        try await serve { _, port in
+            let answer = try await blocking {
+                let connection = try StrangerConnection(to: port)
+                connection.write(
+                    "POST /whep HTTP/1.1\r\n\(Self.host)Expect: \(expectation)\r\nContent-Length: 1\r\n\r\n"
+                )
+                return connection.read()
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 100 "), "\(answer)")
+        }
+    }
+
     @Test func requestsAreAnsweredInOrderAndGarbageIsRefused() async throws {
         try await serve { process, port in
             let requests = ["GET /", "HEAD /", "DELETE /", "GET /nothing"]
@@ -146,6 +176,8 @@ import Testing
             }
             let codes = text.matches(of: #/HTTP/1\.1 (\d+) /#).map { String($0.1) }
             #expect(codes == ["200", "200", "405", "404"])
+            let lengths = text.matches(of: #/Content-Length: (\d+)/#).map { String($0.1) }
+            #expect(lengths[0] == lengths[1] && lengths[0] != "0", "\(lengths)")
             #expect(text.ranges(of: "<video").count == 1)
             let old = try await request(port, "GET /nothing HTTP/1.0\r\n\(Self.host)\r\n")
             #expect(old.hasPrefix("HTTP/1.0 404 ") && old.contains("Connection: close"), "\(old)")

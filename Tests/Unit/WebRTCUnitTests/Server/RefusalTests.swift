@@ -125,6 +125,15 @@ struct RefusalTests {
         await held.membership.leave()
     }
 
+    @Test(arguments: ["/", "/watch", "/send", "/whep"])
+    func theAnswerToHEADHasTheLengthOfThatToGET(path: String) async {
+        let served = ServedTest()
+        let (get, head) = (await served.send("GET", path), await served.send("HEAD", path))
+        #expect(head.status == get.status)
+        #expect(head.body.isEmpty)
+        #expect(head["Content-Length"] == "\(get.body.utf8.count)")
+    }
+
     // MARK: Other pages
 
     @Test func pagesOfOthersMayNotWatchWithoutAToken() async throws {
