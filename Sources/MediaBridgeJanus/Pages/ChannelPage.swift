@@ -13,11 +13,11 @@ package enum ChannelPage {
     }
 
     private static let style = #"""
-        main { padding: 12px; display: flex; flex-direction: column; gap: 12px; min-height: 100% }
-        #users { flex: 1; display: grid; gap: 8px; align-content: center;
-          grid-template-columns: repeat(auto-fit, minmax(min(100%, 320px), 1fr)) }
-        figure { position: relative; background: #000; border-radius: 12px; overflow: hidden }
-        video { width: 100%; aspect-ratio: 4 / 3; object-fit: contain; display: block }
+        main { padding: 12px; display: flex; flex-direction: column; gap: 12px; height: 100% }
+        #users { flex: 1; min-height: 0; display: grid; gap: 8px; grid-auto-rows: minmax(0, 1fr) }
+        figure { position: relative; background: #000; border-radius: 12px; overflow: hidden;
+          min-width: 0; min-height: 0 }
+        video { width: 100%; height: 100%; object-fit: contain; display: block }
         figcaption { position: absolute; left: 8px; bottom: 8px; padding: 2px 10px; border-radius: 8px;
           background: rgba(16, 18, 22, .75) }
         form { display: flex; gap: 8px; flex-wrap: wrap; align-items: center }
@@ -35,17 +35,23 @@ package enum ChannelPage {
             <button id="join">Join</button>
             <button id="watch" value="watch">Join without camera</button>
             </form>
-            <form id="exit" hidden><button id="leave">Leave</button></form>
+            <form id="exit" hidden>
+            <button type="button" id="camera">Camera off</button>
+            <button type="button" id="microphone">Mute</button>
+            <button type="button" id="sound">Sound off</button>
+            <button id="leave">Leave</button>
+            </form>
             </main>
             """#
 
     /// A client of Janus's VideoRoom.
     private static let client = #"""
+        const gone = text => Object.assign(new Error(text), { isGone: true });
         async function openSession(url, token) {
           const socket = new WebSocket(url, 'janus-protocol');
           await new Promise((resolve, reject) => {
             socket.onopen = resolve;
-            socket.onerror = () => reject(new Error('The server cannot be reached'));
+            socket.onerror = () => reject(gone('The server cannot be reached'));
           });
           const waiting = new Map(), handles = new Map();
           let session, last = 0;
@@ -74,7 +80,7 @@ package enum ChannelPage {
           };
           socket.onclose = () => {
             clearInterval(alive);
-            for (const { reject } of waiting.values()) reject(new Error('The server is gone'));
+            for (const { reject } of waiting.values()) reject(gone('The server is gone'));
             result.onclose();
           };
           session = (await ask({ janus: 'create' })).data.id;
@@ -108,29 +114,62 @@ package enum ChannelPage {
         // A token for the server, and one for the channel.
         const [serverToken, channelToken] = (token ?? '').split(' ');
         const say = text => { $('state').textContent = text; };
-        let current = null;
+        let current = null, isSilent = false;
 
+        // As many columns as make the pictures largest.
+        function arrange() {
+          const { clientWidth: width, clientHeight: height, childElementCount: count } = $('users');
+          let [best, columns] = [0, 1];
+          for (let tried = 1; tried <= count; tried++) {
+            const size = Math.min(width / tried, height / Math.ceil(count / tried) * 4 / 3);
+            if (size > best) [best, columns] = [size, tried];
+          }
+          $('users').style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+        }
+        addEventListener('resize', arrange);
         function tile(id, name, isOwn) {
           const figure = document.createElement('figure');
           figure.dataset.user = id;
           const video = document.createElement('video');
           video.autoplay = video.playsInline = true;
-          video.muted = isOwn;
+          video.muted = isOwn || isSilent;
           video.srcObject = new MediaStream();
           const caption = document.createElement('figcaption');
           caption.textContent = name;
           figure.append(video, caption);
           $('users').append(figure);
+          arrange();
           return { figure, video };
         }
         // Sound needs a click, which joining is; where a browser does not take it for one, pictures come first.
         async function play(video) {
-          try { await video.play(); } catch { video.muted = true; video.play().catch(() => {}); }
+          try { await video.play(); } catch { silence(true); video.play().catch(() => {}); }
         }
-        async function publish(me, name) {
-          const stream = me.stream = await navigator.mediaDevices.getUserMedia({ video: true, audio: true });
-          const { video } = tile(name, name, true);
-          video.srcObject = stream;
+        function silence(isOn) {
+          isSilent = isOn;
+          current?.watched.forEach(other => { other.tile.video.muted = isOn; });
+          $('sound').textContent = isOn ? 'Sound on' : 'Sound off';
+        }
+        // A track that is off sends black pictures, or silence.
+        function toggle(kind) {
+          const tracks = current?.stream?.getTracks().filter(track => track.kind === kind) ?? [];
+          for (const track of tracks) track.enabled = !track.enabled;
+          showOwn();
+        }
+        function showOwn() {
+          const isOn = kind => current?.stream?.getTracks().some(track => track.kind === kind && track.enabled);
+          $('camera').hidden = $('microphone').hidden = !current?.stream;
+          $('camera').textContent = isOn('video') ? 'Camera off' : 'Camera on';
+          $('microphone').textContent = isOn('audio') ? 'Mute' : 'Unmute';
+        }
+        async function publish(me) {
+          if (!me.stream) {
+            const stream = await navigator.mediaDevices.getUserMedia({ video: true, audio: true });
+            if (current !== me) return stream.getTracks().forEach(track => track.stop());
+            me.stream = stream;
+            tile(me.name, me.name, true).video.srcObject = stream;
+          }
+          const stream = me.stream;
           const pc = me.pc = me.handle.connection();
           for (const track of stream.getTracks())
             pc.addTransceiver(track, { direction: 'sendonly', streams: [stream] });
@@ -167,46 +206,74 @@ package enum ChannelPage {
           if (!other) return;
           me.watched.delete(id);
           other.tile.figure.remove();
+          arrange();
           other.pc?.close();
           other.handle?.detach();
         }
-        async function join(name, sends) {
-          const me = current = { name, watched: new Map() };
+        function join(name, sends) {
+          current = { name, sends, watched: new Map(), wait: 500 };
+          say('Joining …');
+          $('entry').hidden = true;
+          connect(current);
+        }
+        async function connect(me) {
           const heard = message => {
             const data = message.plugindata?.data;
             data?.publishers?.forEach(publisher => watch(me, publisher));
             for (const gone of [data?.unpublished, data?.leaving]) if (gone) forget(me, gone);
             if (data?.leaving === 'ok' && data.reason === 'kicked') over(me, 'You were removed.');
           };
-          say('Joining …');
-          $('entry').hidden = true;
           try {
-            me.session = await openSession(server, serverToken);
-            me.session.onclose = () => over(me, 'The server is gone.');
-            me.handle = await me.session.attach(heard);
+            const session = await openSession(server, serverToken);
+            if (current !== me) return session.close();
+            me.session = session;
+            session.onclose = () => { if (me.isIn) again(me); else over(me, 'The server is gone.'); };
+            me.handle = await session.attach(heard);
             const joined = (await me.handle.send({ request: 'join', ptype: 'publisher', room: channel,
-              id: name, display: name, token: channelToken })).plugindata.data;
+              id: me.name, display: me.name, token: channelToken })).plugindata.data;
             me.privateID = joined.private_id;
             joined.publishers.forEach(publisher => watch(me, publisher));
-            if (sends) await publish(me, name);
+            if (me.sends) await publish(me);
+            if (current !== me) return;
+            [me.isIn, me.wait] = [true, 500];
             say('');
             $('exit').hidden = false;
+            showOwn();
           } catch (error) {
+            if (current !== me) return;
             if (error.code === 403 || error.code === 433) {
               over(me, '');
               return askForToken(token !== null);
             }
+            // The server may not know yet that the connection before this one is gone.
+            if (me.isIn && (error.isGone || error.code === 436)) return again(me);
             over(me, error.code === 436 ? 'This name is taken.' : error.message);
           }
+        }
+        // Connects again, later each time, with the same camera.
+        function again(me) {
+          if (current !== me || me.retry) return;
+          disconnect(me);
+          say('The server is gone. Trying again …');
+          me.retry = setTimeout(() => {
+            me.retry = null;
+            if (current === me) connect(me);
+          }, me.wait);
+          me.wait = Math.min(2 * me.wait, 8000);
+        }
+        function disconnect(me) {
+          me.pc?.close();
+          for (const id of [...me.watched.keys()]) forget(me, id);
+          if (me.session) me.session.onclose = () => {};
+          me.session?.close();
+          me.session = null;
         }
         // Leaves, and says why.
         function over(me, why) {
           if (current !== me) return;
           current = null;
           me.stream?.getTracks().forEach(track => track.stop());
-          me.pc?.close();
-          for (const id of [...me.watched.keys()]) forget(me, id);
-          me.session?.close();
+          disconnect(me);
           $('users').replaceChildren();
           $('entry').hidden = false;
           $('exit').hidden = true;
@@ -216,6 +283,9 @@ package enum ChannelPage {
           event.preventDefault();
           join($('name').value.trim(), event.submitter?.value !== 'watch');
         };
+        $('camera').onclick = () => toggle('video');
+        $('microphone').onclick = () => toggle('audio');
+        $('sound').onclick = () => silence(!isSilent);
         $('exit').onsubmit = event => { event.preventDefault(); if (current) over(current, ''); };
         addEventListener('pagehide', () => { if (current) over(current, ''); });
         if (!navigator.mediaDevices?.getUserMedia) {

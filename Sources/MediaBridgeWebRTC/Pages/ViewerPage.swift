@@ -61,7 +61,8 @@ enum ViewerPage {
           try {
             const pc = me.pc = await connection(endpoint);
             if (isPast()) return pc.close();
-            for (const kind of ['video', 'audio']) pc.addTransceiver(kind, { direction: 'recvonly' });
+            const [, audio] = ['video', 'audio'].map(kind =>
+              pc.addTransceiver(kind, { direction: 'recvonly' }));
             // Tells at once when the server ends the session.
             pc.createDataChannel('messages').onclose = () => again('The picture has ended. Waiting …');
             video.srcObject = new MediaStream(pc.getReceivers().map(receiver => receiver.track));
@@ -79,6 +80,8 @@ enum ViewerPage {
             };
             me.session = await negotiate(pc, endpoint);
             if (isPast()) return leave(me.session);
+            me.hasSound = audio.currentDirection === 'recvonly';
+            showSound();
             say(pc.connectionState === 'connected' ? 'Waiting for the picture …' : 'Connecting …');
             watch(me, again);
           } catch (error) {
@@ -135,7 +138,7 @@ enum ViewerPage {
           } catch { return false; }
         }
         function showSound() {
-          $('sound').hidden = false;
+          $('sound').hidden = !current?.hasSound;
           $('sound').textContent = video.muted ? 'Sound on' : 'Sound off';
         }
         $('sound').onclick = event => { event.stopPropagation(); video.muted = !video.muted; showSound(); };

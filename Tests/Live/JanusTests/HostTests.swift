@@ -79,6 +79,15 @@ struct HostTests {
                     #expect(numbers.areInOrder, "\(numbers)")
                     try await alice.waitsForPictures(of: "ann")
                     try await alice.waits(for: "ann sends sound")
+                    #expect(try await page.evaluate(Self.fits) == "true")
+                    try await page.evaluate(
+                        "for (const id of ['camera', 'microphone', 'sound']) $(id).click()")
+                    let isOn = try await page.evaluate(
+                        """
+                        [...current.stream.getTracks().map(track => track.enabled),
+                          !document.querySelector('[data-user=alice] video').muted]
+                        """, as: [Bool].self)
+                    #expect(isOn == [false, false, false])
                     try await page.evaluate("$('leave').click()")
                     try await alice.waits(for: "ann has gone")
                     #expect(
@@ -96,6 +105,59 @@ struct HostTests {
             }
         }
     }
+
+    /// JavaScript for whether everything on the page is in the window.
+    private static let fits = """
+        document.documentElement.scrollHeight <= innerHeight
+          && [...document.querySelectorAll('figure, button')].every(
+            element => element.getBoundingClientRect().bottom <= innerHeight)
+        """
+
+    @Test func onlyItsOwnPageReachesTheServerAndReturnsWhenThatRunsAgain() async throws {
+        try await withTestNetwork { network in
+            let host = try await Host(on: network, ["--open"])
+            let alice = try network.server.start(
+                Tool.gstBridge, host.command(for: "alice") + ["--capture", Call.camera],
+                environment: Call.patience)
+            try await alice.waits(for: "gst-bridge: sending")
+            try await withBrowser(on: network.client) { browser in
+                let foreign = try await browser.open("about:blank")
+                let end = try await foreign.evaluate(
+                    """
+                    new Promise(done => {
+                      const socket = new WebSocket('ws://\(network.server.address):8188', 'janus-protocol');
+                      socket.onopen = () => done('open');
+                      socket.onerror = () => done('refused');
+                    })
+                    """, as: String.self)
+                #expect(end == "refused")
+                // The link names another server.
+                let page = try await browser.open("\(host.page)#server=ws://127.0.0.1:1")
+                try await page.evaluate("$('name').value = 'ann'; $('watch').click()")
+                try await page.evaluate(Self.watchAlice)
+                #expect(try await page.evaluate(Self.fits) == "true")
+                try await Tool.check("pkill", ["-KILL", "-P", "\(host.program.pid)"])
+                try await host.program.waits(for: "runs again")
+                try await page.evaluate(Self.watchAlice)
+            }
+            host.program.send(signal: SIGTERM)
+            #expect(try await host.program.end().status == 0)
+        }
+    }
+
+    /// JavaScript that waits until alice has a video that it has not waited for yet, with a picture.
+    private static let watchAlice = """
+        (async () => {
+          const find = () => document.querySelector('[data-user=alice] video');
+          await new Promise(done => {
+            const look = () => find() && find() !== globalThis.seen && done();
+            new MutationObserver(look).observe(document, {childList: true, subtree: true});
+            look();
+          });
+          globalThis.seen = find();
+          await rig.shown(seen, 3);
+        })()
+        """
 
     @Test func anAddressOfTheNetworkNeedsTokensAndAServerThatDiesStartsAgain() async throws {
         try await withTemporaryDirectory { directory in

@@ -21,6 +21,7 @@ struct ShareTests {
                         try await expectPictures(15, on: page)
                         let used = try await page.evaluate(Self.codec, as: String.self)
                         #expect(used.lowercased() == "video/\(codec)")
+                        #expect(try await page.evaluate("$('sound').hidden") == "false")
                         try await page.evaluate("$('sound').click()")
                         #expect(try await page.evaluate(Self.sound, as: Double.self) > 0)
                         #expect(try await page.evaluate("$('notice').hidden") == "true")
@@ -51,6 +52,22 @@ struct ShareTests {
         try await page.evaluate("players.forEach(one => one.connection.close())")
         try await share.waitForProgress("1 viewer ")
         try await page.close()
+    }
+
+    @Test func thePageHasNoSoundButtonWithoutSound() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTestNetwork { network in
+                let pictures = try NumberedPictures(in: directory)
+                let share = try await ServingProgram(
+                    ["share", "--capture", pictures.source], on: network.server)
+                try await withBrowser(on: network.client) { browser in
+                    let page = try await browser.open(share.page)
+                    try await expectPictures(1, on: page)
+                    #expect(try await page.evaluate("$('sound').hidden") == "true")
+                }
+                _ = try await share.end()
+            }
+        }
     }
 
     @Test func aWrongTokenAndAnUnknownCodecAreReported() async throws {
