@@ -137,7 +137,7 @@ struct HostCommand: AsyncParsableCommand {
         for channel in channels {
             let token = try secret.map {
                 try JanusTokens(secret: $0).token(
-                    channel: channel, validFor: validFor?.value ?? .seconds(86_400))
+                    channel: channel, validFor: lifetime)
             }
             let admission = token.map { " --token '\($0)'" } ?? ""
             let fragment = token.map { "#token=\($0.escapedForFragment)" } ?? ""
@@ -148,7 +148,27 @@ struct HostCommand: AsyncParsableCommand {
                 Terminal.say("browsers join at http://\(host):\(pagePort)/\(channel)\(fragment)")
             }
         }
+        if secret != nil { tellMoreTokens() }
     }
+
+    /// Says how more tokens are made, which needs the secret in a file.
+    private func tellMoreTokens() {
+        let token = "gst-bridge token \(channels[0]) --secret-file"
+        if let secretFile {
+            return Terminal.say("for more tokens: \(token) \(secretFile.quotedForShell)")
+        }
+        let expiry = Date(timeIntervalSinceNow: Double(lifetime.components.seconds))
+        let file = "janus-secret"
+        let arguments = CommandLine.arguments.dropFirst().map(\.quotedForShell)
+        Terminal.say(
+            "these tokens expire at \(expiry.formatted(.iso8601)); for more, keep a secret:")
+        Terminal.say("  (umask 077; head -c 24 /dev/urandom | base64 > \(file))")
+        Terminal.say("  gst-bridge \(arguments.joined(separator: " ")) --secret-file \(file)")
+        Terminal.say("  \(token) \(file)")
+    }
+
+    /// How long the printed tokens are valid.
+    private var lifetime: Duration { validFor?.value ?? .seconds(86_400) }
 }
 
 /// The pages of the channels. A WebSocket at any of them leads to Janus.
@@ -182,6 +202,19 @@ private struct ChannelPages {
 }
 
 extension String {
+    /// As one word of a shell.
+    fileprivate var quotedForShell: String {
+        let isPlain = utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "+")...UInt8(ascii: ":"), UInt8(ascii: "_"), UInt8(ascii: "="):
+                true
+            default: false
+            }
+        }
+        return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
+    }
+
     /// With everything escaped that ends a fragment, or stands for something else in its parameters.
     fileprivate var escapedForFragment: String {
         addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self

@@ -64,6 +64,30 @@ import Testing
         }
     }
 
+    /// The lines that are printed work in a shell.
+    @Test func moreTokensAreMadeAsTheHostSays() async throws {
+        try await withTemporaryDirectory { directory in
+            let marker = "gst-bridge token standup --secret-file"
+            try await withLocalHost(["standup", "--listen", "0.0.0.0:0"]) { host in
+                try await host.program.waitForErrors(to: "say how tokens are made") {
+                    $0.contains("\(marker) janus-secret\n")
+                }
+                let lines = host.program.errors.split(separator: "\n")
+                    .map { $0.replacing("gst-bridge: ", with: "", maxReplacements: 1) }
+                let restart = try #require(
+                    lines.first { $0.contains(" host ") && $0.contains("--secret-file") })
+                #expect(restart.hasSuffix("standup --listen 0.0.0.0:0 --secret-file janus-secret"))
+                let secret = try #require(lines.first { $0.contains("> janus-secret") })
+                let token = try #require(lines.first { $0.contains(marker) })
+                    .replacing("gst-bridge", with: Tool.gstBridge)
+                let result = try await Tool.run(
+                    "sh", ["-c", "cd '\(directory.path)' && \(secret) && \(token)"])
+                #expect(result.status == 0, "\(result.errors)")
+                #expect(result.output.contains("room=standup"))
+            }
+        }
+    }
+
     @Test func aHostThatIsKilledLeavesNoSecretBehind() async throws {
         try await withTemporaryDirectory { directory in
             let file = try directory.write(Self.secret, to: "secret")
