@@ -59,24 +59,49 @@ package struct MediaSection: Sendable {
 
     /// The formats of RTP, in the peer's order of preference.
     package var payloads: [PayloadFormat] {
-        let maps = values(of: "rtpmap"), parameters = values(of: "fmtp")
-        let feedback = values(of: "rtcp-fb")
-        var formats: [PayloadFormat] = []
-        for format in self.formats {
-            guard let number = UInt8(format), number < 128,
-                !formats.contains(where: { $0.number == Int(number) })
-            else { continue }
-            let prefix = "\(number) "
-            let own = feedback.filter { $0.hasPrefix(prefix) || $0.hasPrefix("* ") }
-                .map { String($0.drop { $0 != " " }.dropFirst()) }
-            let known = PayloadFormat(
-                number: Int(number),
-                map: maps.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count),
-                parameters: parameters.first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count),
-                feedback: own)
-            if let known { formats.append(known) }
+        let table = PayloadTable(attributes)
+        var seen: Set<UInt8> = []
+        return formats.compactMap { format in
+            guard let number = UInt8(format), number < 128, seen.insert(number).inserted else {
+                return nil
+            }
+            return table.format(number)
         }
-        return formats
+    }
+}
+
+/// What the attributes of an m-line say about its payload types, read in one pass: the attributes are the peer's, and a
+/// search for each of 128 types would multiply them.
+struct PayloadTable {
+    private var maps: [UInt8: Substring] = [:]
+    private var parameters: [UInt8: Substring] = [:]
+    private var feedback: [UInt8: Set<String>] = [:]
+    /// The feedback for all types: `a=rtcp-fb:* nack`.
+    private var commonFeedback: Set<String> = []
+
+    init(_ attributes: some Sequence<SessionDescription.Attribute>) {
+        for attribute in attributes {
+            let name = attribute.name
+            guard name == "rtpmap" || name == "fmtp" || name == "rtcp-fb" else { continue }
+            let words = attribute.value.split(separator: " ", maxSplits: 1)
+            guard words.count == 2 else { continue }
+            if name == "rtcp-fb", PayloadFormat.usedFeedback.contains(String(words[1])) {
+                if words[0] == "*" { commonFeedback.insert(String(words[1])) }
+                if let number = UInt8(words[0]) {
+                    feedback[number, default: []].insert(String(words[1]))
+                }
+            } else if let number = UInt8(words[0]) {
+                if name == "rtpmap", maps[number] == nil { maps[number] = words[1] }
+                if name == "fmtp", parameters[number] == nil { parameters[number] = words[1] }
+            }
+        }
+    }
+
+    /// Returns what a payload type stands for; `nil` if the attributes do not say.
+    func format(_ number: UInt8) -> PayloadFormat? {
+        PayloadFormat(
+            number: Int(number), map: maps[number], parameters: parameters[number],
+            feedback: commonFeedback.union(feedback[number] ?? []))
     }
 }
 
@@ -90,11 +115,14 @@ package struct PayloadFormat: Hashable, Sendable {
     package let clockRate: Int
     /// The parameters of `a=fmtp`, names in lower case.
     package let parameters: [String: String]
-    /// The feedback that the peer gives: `nack pli`.
-    let feedback: [String]
+    /// The feedback that the peer gives, of the kinds that are used: `nack pli`.
+    let feedback: Set<String>
+
+    /// The kinds of feedback that are used, in the order in which they are written.
+    static let usedFeedback = ["nack", "nack pli", "goog-remb", "transport-cc"]
 
     /// `nil` if the numbers are out of range, or if a dynamic type has no `a=rtpmap`.
-    init?(number: Int, map: Substring?, parameters: Substring?, feedback: [String]) {
+    init?(number: Int, map: Substring?, parameters: Substring?, feedback: Set<String>) {
         let text = map ?? Self.fixed[number].map { Substring($0) }
         guard let parts = text?.split(separator: "/"), parts.count >= 2,
             parts[0].isToken("-_.+"), let rate = Int(parts[1]), (1...1_000_000).contains(rate)

@@ -131,7 +131,7 @@ extension SessionDescription {
             lines.append("a=fmtp:\(stream.payload) packetization-mode=1")
         }
         let feedback = section.payloads.first { $0.number == stream.payload }?.feedback ?? []
-        for kind in Self.usedFeedback where feedback.contains(kind) {
+        for kind in PayloadFormat.usedFeedback where feedback.contains(kind) {
             guard kind != "transport-cc" || stream.transportNumbers != nil else { continue }
             lines.append("a=rtcp-fb:\(stream.payload) \(kind)")
         }
@@ -140,8 +140,6 @@ extension SessionDescription {
         }
         return lines + sources(of: section)
     }
-
-    private static let usedFeedback = ["nack", "nack pli", "goog-remb", "transport-cc"]
 
     /// The lines that say which packets belong to the stream.
     private func sources(of section: MediaSection) -> [String] {

@@ -55,6 +55,28 @@ struct SessionDescriptionTests {
         #expect(error?.code == .badDescription)
     }
 
+    /// The attributes are read once, however many payload types there are, and what is kept of them is bounded.
+    @Test func theAttributesOfAnMLineAreReadOnce() throws {
+        let lines = ["rtcp-fb": "* nack pli", "fmtp": "96 a=1", "rtpmap": "96 VP8/90000"]
+        let attributes = (0..<2000).flatMap { _ in
+            lines.map { SessionDescription.Attribute(name: $0.key, value: $0.value) }
+        }
+        let visits = Counter()
+        let table = PayloadTable(
+            attributes.lazy.map { attribute in
+                visits.count += 1
+                return attribute
+            })
+        let formats = (0..<UInt8(128)).map { table.format($0) }
+        #expect(visits.count == attributes.count)
+        #expect(formats.compactMap { $0?.number } == [0, 8, 96])
+        #expect(formats[96]?.feedback == ["nack pli"])
+    }
+
+    private final class Counter {
+        var count = 0
+    }
+
     @Test func aCleanedDescriptionHasTheUsedPayloadsAlone() throws {
         let offer = try SessionDescription(Self.text(ForeignOffers.chromiumViewer))
         let streams = [
