@@ -63,9 +63,12 @@ globalThis.rig.janus = async (url, { token } = {}) => {
 
     async join({ room, id, display, pin, token }) {
       const me = { events: [], hangups: [] }
+      // Others see what is published only once Janus says that it is connected, too.
+      const up = new Promise(resolve => { me.up = resolve })
       const handle = await attach(message => {
         if (message.plugindata) me.events.push(message.plugindata.data)
         else me.hangups.push(message.janus)
+        if (message.janus === 'webrtcup') me.up()
       })
       const joined = await handle.send({ request: 'join', ptype: 'publisher', room, id, display, pin, token })
       Object.assign(me, joined.plugindata.data)
@@ -78,6 +81,7 @@ globalThis.rig.janus = async (url, { token } = {}) => {
         const reply = await handle.send({ request: 'publish', ...options }, { type, sdp })
         await connection.setRemoteDescription(reply.jsep)
         await rig.connected(connection)
+        await up
       }
       me.unpublish = () => handle.send({ request: 'unpublish' })
       return me

@@ -128,7 +128,8 @@ struct ForeignPeerTests {
                 """, as: [NumberedPictures.Reading].self)
             #expect(readings.count == 10)
             #expect(readings.isRising)
-            #expect(readings.allSatisfy { $0.mean < 20 }, "\(readings.map(\.mean))")
+            // The browser may show a grey picture before the first that it decodes.
+            #expect(readings.dropFirst().allSatisfy { $0.mean < 20 }, "\(readings.map(\.mean))")
             await #expect(throws: ChildProcess.Failure.self) {
                 try await page.evaluate(
                     "ann.join({room: 'meeting', pin: '4321', token: \(room.javaScript)})")
