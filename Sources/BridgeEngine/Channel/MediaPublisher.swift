@@ -59,7 +59,10 @@ package final class MediaPublisher: PublicationFeedback {
     package func consume(_ frame: consuming VideoFrame) { video.consume(frame) }
 
     /// Sends a unit.
-    package func consume(_ unit: EncodedVideoFrame) { video.consume(unit) }
+    ///
+    /// - Returns: ``FrameDisposition/wrongBufferType``, uncounted, for a unit that the publication does not
+    ///   carry.
+    package func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { video.consume(unit) }
 
     /// Sends samples.
     package func consume(_ frame: AudioFrame) { audio.consume(frame) }
@@ -72,11 +75,13 @@ package final class MediaPublisher: PublicationFeedback {
         await publisher.withLock { $0.take() }?.stop(within: limit)
     }
 
-    /// The pictures that were to be encoded, or otherwise those that were sent.
+    /// The pictures that were to be encoded, or otherwise those that were sent; the sound, if there are none.
     package var balance: FrameBalance {
-        let encoded = self.encoded.balance
-        return encoded.offered > 0 ? encoded : sent.balance
+        [encoded.balance, sent.balance].first { $0.offered > 0 } ?? sentAudio.balance
     }
+
+    /// The pictures, units and sound that were sent.
+    package var sentCount: Int { sent.delivered.frames + sentAudio.delivered.frames }
 
     // MARK: PublicationFeedback
 

@@ -167,13 +167,16 @@ final class Publisher: Sendable {
             if request.isIdentity {
                 request.codecs = sender.publication.codecs
                 request.leavesUnits = true
+                request.takesReordered = sender.publication.carriesReorderedUnits
             }
             return encode(request)
         }
         switch way.withLock({ $0 }) {
         case .tap where request.isIdentity: return
         case nil where request.isIdentity:
-            let tap = stream.tap(sender, taking: sender.publication.codecs)
+            let tap = stream.tap(
+                sender, taking: sender.publication.codecs,
+                reordered: sender.publication.carriesReorderedUnits)
             way.withLock { $0 = .tap(tap) }
         // Once frames go through a queue they always do, so that no frame overtakes another.
         case .conversion(let feed): stream.attach(feed, for: request)
@@ -219,7 +222,10 @@ final class Publisher: Sendable {
 
     private func tapUnits(of codecs: Set<EncodedVideoFrame.Codec>) -> UnitTap {
         let units = UnitSender(sender, onKeyFrameNeeded: context.onKeyFrameNeeded)
-        return UnitTap(number: stream.tap(units, taking: codecs, only: true), codecs: codecs)
+        return UnitTap(
+            number: stream.tap(
+                units, taking: codecs, only: true,
+                reordered: sender.publication.carriesReorderedUnits), codecs: codecs)
     }
 
     private func makeFeed(

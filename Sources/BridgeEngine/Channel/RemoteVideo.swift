@@ -92,6 +92,9 @@ final class RemoteVideo: Sendable {
         /// Notes the codec of the units that are decoded from now on.
         func setCodec(_ codec: EncodedVideoFrame.Codec) { self.codec.withLock { $0 = codec } }
 
+        /// Takes pictures only.
+        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             var frame = frame
             let size = frame.size

@@ -12,6 +12,10 @@ public protocol VideoPublication: AnyObject, Sendable {
     /// are encoded before they are sent. Default true.
     var carriesFrames: Bool { get }
 
+    /// Whether the channel carries units whose pictures are shown in another order than they are decoded
+    /// (B-frames); otherwise their pictures are encoded anew. Default false: RTP has no decoding times.
+    var carriesReorderedUnits: Bool { get }
+
     /// Sends one video frame to all who want the track. Never blocks and copies no pixels. Frames carry
     /// ``LiveTiming``, so that receivers on the same clock render in sync.
     ///
@@ -37,6 +41,8 @@ public protocol VideoPublication: AnyObject, Sendable {
 extension VideoPublication {
     /// True.
     public var carriesFrames: Bool { true }
+    /// False.
+    public var carriesReorderedUnits: Bool { false }
     /// None.
     public var codecs: Set<EncodedVideoFrame.Codec> { [] }
     /// Drops the unit.

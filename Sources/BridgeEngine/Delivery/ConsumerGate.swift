@@ -26,6 +26,9 @@ package final class ConsumerGate: VideoFrameConsumer {
     /// The number of frames that arrived while the gate was closed.
     package var discardedFrames: Int { discarded.load(ordering: .relaxed) }
 
+    /// Takes pictures only.
+    package func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
     /// Passes the frame on if the gate is open, on the caller's thread.
     ///
     /// - Returns: The result of the next consumer; ``DropCause/notStarted`` if the gate is closed.

@@ -64,6 +64,9 @@ package final class FanOut: VideoFrameConsumer {
         }
     }
 
+    /// Takes pictures only.
+    package func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
     /// Passes the frame to every receiver in turn, on the caller's thread; ownership goes to the
     /// last one.
     ///

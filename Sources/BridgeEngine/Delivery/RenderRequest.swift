@@ -15,14 +15,21 @@ struct RenderRequest: Hashable, Sendable {
 
     /// Whether somebody else gets the units of ``codecs``: of these streams the renderer gets nothing.
     var leavesUnits = false
+    /// Whether units are taken also where their pictures are shown in another order.
+    var takesReordered = true
 
     /// Whether frames pass unchanged, whatever their format.
-    var isIdentity: Bool { self == RenderRequest(codecs: codecs, leavesUnits: leavesUnits) }
+    var isIdentity: Bool {
+        self
+            == RenderRequest(
+                codecs: codecs, leavesUnits: leavesUnits, takesReordered: takesReordered)
+    }
 
     /// Whether units of a codec are passed on, not their pictures. Units are mirrored only on
     /// request.
-    func takes(_ codec: EncodedVideoFrame.Codec) -> Bool {
-        codecs.contains(codec) && pixelFormat == .any && size == nil && !isUpright
+    func takes(_ codec: EncodedVideoFrame.Codec, isReordered: Bool) -> Bool {
+        codecs.contains(codec) && (takesReordered || !isReordered) && pixelFormat == .any
+            && size == nil && !isUpright
             && mirror != .enabled
     }
 

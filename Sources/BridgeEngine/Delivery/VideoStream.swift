@@ -17,6 +17,11 @@ final class VideoStream: VideoFrameConsumer {
         let consumer: any VideoFrameConsumer
         let codecs: Set<EncodedVideoFrame.Codec>
         let takesOnlyUnits: Bool
+        let takesReordered: Bool
+
+        func takes(_ codec: EncodedVideoFrame.Codec, isReordered: Bool) -> Bool {
+            codecs.contains(codec) && (takesReordered || !isReordered)
+        }
     }
     private struct State {
         var groups: [Group] = []
@@ -24,6 +29,8 @@ final class VideoStream: VideoFrameConsumer {
         /// The codec of the units that are passed on to those who take them, so that their pictures
         /// are not; `nil` if none are.
         var carried: EncodedVideoFrame.Codec?
+        /// The order of the units' pictures.
+        var order = PictureOrder()
         var next = 0
         var mayBlock = true
         /// Whether the stream comes from a camera, so that its local view is mirrored by default.
@@ -82,14 +89,16 @@ final class VideoStream: VideoFrameConsumer {
     /// - Parameters:
     ///   - codecs: The codecs whose units it takes; by default none.
     ///   - takesOnlyUnits: Whether it gets nothing but these units.
+    ///   - takesReordered: Whether it gets them also where their pictures are shown in another order.
     func tap(
         _ consumer: any VideoFrameConsumer, taking codecs: Set<EncodedVideoFrame.Codec> = [],
-        only takesOnlyUnits: Bool = false
+        only takesOnlyUnits: Bool = false, reordered takesReordered: Bool = true
     ) -> Int {
         state.withLock { state in
             state.next += 1
             state.taps[state.next] = Tap(
-                consumer: consumer, codecs: codecs, takesOnlyUnits: takesOnlyUnits)
+                consumer: consumer, codecs: codecs, takesOnlyUnits: takesOnlyUnits,
+                takesReordered: takesReordered)
             return state.next
         }
     }
@@ -137,6 +146,12 @@ final class VideoStream: VideoFrameConsumer {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition { offer(frame) }
 
+    /// Gives the unit to those who take it, as it is.
+    @discardableResult
+    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        offer(unit, asUnit: true).isTaken ? .accepted : .wrongBufferType
+    }
+
     /// Gives the frame to every receiver, except to those that got the unit that it was decoded from.
     ///
     /// - Parameter codec: The codec of that unit. By default that of the latest unit. A decoder may finish a
@@ -145,16 +160,19 @@ final class VideoStream: VideoFrameConsumer {
     func offer(
         _ frame: borrowing VideoFrame, decodedFrom codec: EncodedVideoFrame.Codec? = nil
     ) -> FrameDisposition {
-        let (groups, taps, isMirror, epoch, carried) = state.withLock {
-            ($0.groups, $0.taps, $0.isMirror, $0.epoch, codec ?? $0.carried)
+        let (groups, taps, isMirror, epoch, carried, isReordered) = state.withLock {
+            (
+                $0.groups, $0.taps, $0.isMirror, $0.epoch, codec ?? $0.carried,
+                $0.order.isReordered
+            )
         }
         for tap in taps.values {
             if tap.takesOnlyUnits { continue }
-            if let carried, tap.codecs.contains(carried) { continue }
+            if let carried, tap.takes(carried, isReordered: isReordered) { continue }
             tap.consumer.consume(copy frame)
         }
         for group in groups {
-            if let carried, group.request.takes(carried) { continue }
+            if let carried, group.request.takes(carried, isReordered: isReordered) { continue }
             var item = VideoSinkFeed.Item(frame: .picture(copy frame), epoch: epoch)
             if let converter = group.converter,
                 let target = group.request.conversion(for: frame, isMirror: isMirror)
@@ -175,19 +193,22 @@ final class VideoStream: VideoFrameConsumer {
         var needsPicture = false
         /// Somebody cannot use it without a key frame.
         var needsKeyFrame = false
+        /// Somebody takes units of its codec, but none whose pictures are shown in another order.
+        var isOutOfOrder = false
     }
 
     /// Gives the unit to those who take units of its codec.
     ///
     /// - Parameter asUnit: Whether units are passed on; otherwise all receivers want pictures.
     func offer(_ unit: EncodedVideoFrame, asUnit: Bool) -> UnitReach {
-        let (groups, taps, epoch) = state.withLock { state in
+        let (groups, taps, epoch, isReordered) = state.withLock { state in
             state.carried = asUnit ? unit.codec : nil
-            return (state.groups, state.taps, state.epoch)
+            state.order.note(unit)
+            return (state.groups, state.taps, state.epoch, state.order.isReordered)
         }
         var reach = UnitReach()
         for tap in taps.values {
-            guard asUnit, tap.codecs.contains(unit.codec) else {
+            guard asUnit, tap.takes(unit.codec, isReordered: isReordered) else {
                 if !tap.takesOnlyUnits { reach.needsPicture = true }
                 continue
             }
@@ -195,8 +216,11 @@ final class VideoStream: VideoFrameConsumer {
             reach.isTaken = true
         }
         for group in groups {
-            guard asUnit, group.request.takes(unit.codec) else {
+            guard asUnit, group.request.takes(unit.codec, isReordered: isReordered) else {
                 reach.needsPicture = true
+                if asUnit, group.request.takes(unit.codec, isReordered: false) {
+                    reach.isOutOfOrder = true
+                }
                 continue
             }
             if group.request.leavesUnits { continue }
@@ -213,7 +237,7 @@ final class VideoStream: VideoFrameConsumer {
     /// with a key frame.
     func endUnits() {
         let feeds = state.withLock { state in
-            state.carried = nil
+            (state.carried, state.order) = (nil, PictureOrder())
             return state.groups.flatMap(\.feeds)
         }
         feeds.forEach { $0.awaitKeyFrame() }

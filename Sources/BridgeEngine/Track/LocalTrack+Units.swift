@@ -59,6 +59,7 @@ extension LocalTrack {
         } else if reaches.contains(where: \.needsKeyFrame) {
             requestKeyFrame()
         }
+        if reaches.contains(where: \.isOutOfOrder) { tellReordering() }
         let isKnown = unit.size != nil || !needsPicture
         if isFirst {
             if isKnown {
@@ -88,9 +89,24 @@ extension LocalTrack {
         onSource(self, .keyFrameNeeded)
     }
 
+    /// Says, once for each source, that units are not sent as they are.
+    private func tellReordering() {
+        let isNew = state.withLock { state in
+            defer { state.hasToldReordering = true }
+            return !state.hasToldReordering
+        }
+        guard isNew else { return }
+        events.post(
+            .warning(
+                "the source encodes its pictures in another order than they are shown (B-frames), which the "
+                    + "channel does not carry: they are encoded anew; x264enc bframes=0 avoids that"
+            ))
+    }
+
     /// Units of another source follow, or pictures: what refers to earlier units is worth nothing.
     func endUnits() {
         decoder.end()
+        state.withLock { $0.hasToldReordering = false }
         [local, outgoing].forEach { $0.endUnits() }
     }
 
@@ -125,6 +141,9 @@ extension LocalTrack {
 final class DecodedPictures: VideoFrameConsumer, @unchecked Sendable {
     // Unchecked: set once, before the first unit.
     weak var track: LocalTrack?
+
+    /// Takes pictures only.
+    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         track?.show(frame) ?? .notStarted

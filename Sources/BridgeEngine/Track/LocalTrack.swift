@@ -42,6 +42,7 @@ final class LocalTrack: Sendable {
         var chain = ReferenceChain()
         /// Whether a key frame was asked for since the last one.
         var hasAskedForKeyFrame = false
+        var hasToldReordering = false
         /// Whether the next decoded picture is the first of a source.
         var announcesPicture = false
         /// Whether a source came to its end and no frame has arrived since.

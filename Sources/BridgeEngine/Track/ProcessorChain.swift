@@ -26,6 +26,9 @@ package final class ProcessorChain: VideoFrameConsumer {
         self.onFailure = onFailure
     }
 
+    /// Takes pictures only.
+    package func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
     /// Processes the frame and passes the result on, on the caller's thread.
     ///
     /// - Returns: The result of the next consumer; ``DropCause/processor`` if a processor dropped

@@ -84,6 +84,8 @@ struct BridgeDestinationOutput: Sendable {
 
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { destination.take(frame) }
 
+        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { destination.take(unit) }
+
         func take(_ sample: MediaSample) -> FrameDisposition {
             if kind == .audio {
                 if let frame = sample.audioFrame { return destination.take(frame) }

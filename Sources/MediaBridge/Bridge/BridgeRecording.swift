@@ -84,6 +84,8 @@ struct BridgeRecording: Sendable {
 
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
 
+        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { recorder.consume(unit) }
+
         func take(_ sample: MediaSample) -> FrameDisposition {
             if kind == .audio, let frame = sample.audioFrame { return recorder.consume(frame) }
             // The caps hold it, too.

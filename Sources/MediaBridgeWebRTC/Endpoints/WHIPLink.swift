@@ -27,23 +27,26 @@ final class WHIPLink: PeerConnectionObserver {
     private let configuration: PeerConnection.Configuration
     private let publisher: MediaPublisher
     private let onFailure: @Sendable (PeerError) -> Void
+    /// Opened when the first session works, or has failed for good, and at the end.
+    let settled = Latch()
 
     /// - Parameters:
-    ///   - codec: The codec of the pictures.
+    ///   - codec: The codec of the pictures; `nil` if there is sound alone.
     ///   - others: Those in which the publisher can send them instead.
     ///   - onFailure: Called if the first session cannot be agreed on, and for errors that another attempt does
     ///     not mend.
     init(
-        _ client: SignallingClient, _ codec: EncodedVideoFrame.Codec,
+        _ client: SignallingClient, _ codec: EncodedVideoFrame.Codec?,
         others: [EncodedVideoFrame.Codec], hasAudio: Bool,
         _ configuration: PeerConnection.Configuration, _ publisher: MediaPublisher,
         onFailure: @escaping @Sendable (PeerError) -> Void
     ) {
         self.client = client
-        let media = PeerConnection.Media(video: [codec], audio: hasAudio ? [.opus] : [])
+        let media = PeerConnection.Media(
+            video: codec.map { [$0] } ?? [], audio: hasAudio ? [.opus] : [])
         state = Mutex(State(media: media, others: others))
         slot = PeerSlot()
-        video = PeerVideoPublication(codec, to: slot)
+        video = PeerVideoPublication(codec ?? .h264, to: slot)
         self.configuration = configuration
         self.publisher = publisher
         self.onFailure = onFailure
@@ -53,14 +56,20 @@ final class WHIPLink: PeerConnectionObserver {
 
     private func connect() async {
         do throws(PeerError) {
+            let media = state.withLock { $0.media }
             let connection = try await AnsweredConnection.open(
-                .sender, state.withLock { $0.media }, configuration, by: client, observer: self)
+                .sender, media, configuration, by: client, observer: self)
             // A server may take the sound alone.
-            guard connection.peer.videoCodec != nil else {
+            let takesMedia =
+                media.video.isEmpty
+                ? connection.peer.audioCodec != nil : connection.peer.videoCodec != nil
+            guard takesMedia else {
                 await connection.close()
+                let what =
+                    media.video.isEmpty
+                    ? "sound as Opus" : "pictures as \(Self.names(video.codecs))"
                 throw PeerError(
-                    .nothingInCommon,
-                    message: "the server does not take pictures as \(Self.names(video.codecs))",
+                    .nothingInCommon, message: "the server does not take \(what)",
                     advice: "another codec")
             }
             let (isOver, isConnected) = state.withLock { state in
@@ -99,6 +108,7 @@ final class WHIPLink: PeerConnectionObserver {
         slot.send(to: connection.peer)
         publisher.stateChanged(.sending)
         publisher.keyFrameNeeded()
+        settled.open()
     }
 
     /// Connects again later, or gives up.
@@ -117,7 +127,9 @@ final class WHIPLink: PeerConnectionObserver {
             return (connection, isHopeless)
         }
         if let connection { Task { await connection.close() } }
-        if isHopeless { onFailure(error) }
+        guard isHopeless else { return }
+        onFailure(error)
+        settled.open()
     }
 
     /// Ends the session.
@@ -128,6 +140,7 @@ final class WHIPLink: PeerConnectionObserver {
             return state.connection.take()
         }
         slot.send(to: nil)
+        settled.open()
         await connection?.close()
     }
 

@@ -13,10 +13,12 @@ internal import Synchronization
 /// try await engine.addAudioSink(sink.audio)
 /// ```
 ///
-/// Pictures are encoded within what the network carries; units of H.264 and VP8 are sent as they are. It
-/// connects with the first picture or unit, whose codec the session then has. A connection that fails after it
-/// has worked is made anew, after 0.5 s, 1 s, 2 s … 8 s, until the sink is stopped; nothing is kept meanwhile.
-/// A server that refuses the first time is an error. Thread: any.
+/// Pictures are encoded within what the network carries; units of H.264 and VP8 are sent as they are, and other
+/// units are an error, as are units of reordered pictures (B-frames). It connects with the first picture or
+/// unit, whose codec the session then has. Media that is not live waits for the connection; of live media,
+/// nothing is kept meanwhile. A connection that fails after it has worked is made anew, after 0.5 s, 1 s, 2 s …
+/// 8 s, until the sink is stopped. A server that refuses the first time is an error, and so is an end before
+/// anything was sent. Thread: any.
 public final class WHIPSink: VideoSink, Sendable {
     /// How a sink sends.
     public struct Configuration: Hashable, Sendable {
@@ -36,6 +38,7 @@ public final class WHIPSink: VideoSink, Sendable {
 
     private struct State {
         var isOpen = false
+        var hasVideo = true
         var hasAudio = true
         /// The codec of the session; `nil` before the first picture.
         var codec: EncodedVideoFrame.Codec?
@@ -43,17 +46,25 @@ public final class WHIPSink: VideoSink, Sendable {
         var link: WHIPLink?
         var failure: PeerError?
         var refused = DropCounts()
+        /// Units of sound that were sent as they are.
+        var sentUnits = 0
         var onKeyFrameNeeded: @Sendable () -> Void = {}
         var onFailure: @Sendable (PipelineError) -> Void = { _ in }
+        /// The order of the units' pictures.
+        var order = PictureOrder()
         /// When the first media that is not live came, and its time.
         var pace: (start: ContinuousClock.Instant, time: MediaTime)?
     }
     private let state: Mutex<State>
     private let client: SignallingClient
+    /// How long the end of the media waits for the first connection.
+    private static let longestWait = Duration.seconds(10).asDefaultDeadline
     private let configuration: Configuration
     private let backend = GStreamerBackend()
     /// Signalled to end a wait for the time at which media is due.
     private let ending = MonotonicSignal()
+    /// Signalled when the first connection works, or nothing is to be waited for any more.
+    private let settled = MonotonicSignal()
 
     /// Creates a sink. Does not connect.
     ///
@@ -87,19 +98,21 @@ public final class WHIPSink: VideoSink, Sendable {
     public func shouldStart() throws {
         state.withLock { state in
             (state.isOpen, state.failure, state.codec, state.pace) = (true, nil, nil, nil)
+            state.order = PictureOrder()
             // The counts of the last run end here.
             state.publisher = nil
         }
     }
 
-    /// Ends the session. Blocks for up to two seconds.
+    /// Ends the session. Blocks while the first connection is made, for up to ten seconds, and for up to two
+    /// seconds more.
     public func shouldStop() throws {
         let isOver = MonotonicSignal()
         Task {
             await finish()
             isOver.signal()
         }
-        isOver.wait(for: .seconds(5))
+        isOver.wait(for: Self.longestWait + .seconds(5))
     }
 
     /// Sends a picture. Throws the reason if the session has failed for good.
@@ -139,16 +152,25 @@ public final class WHIPSink: VideoSink, Sendable {
     }
 
     private func connect(_ publisher: MediaPublisher, others: [EncodedVideoFrame.Codec]) {
-        let (codec, hasAudio) = state.withLock { ($0.codec ?? .h264, $0.hasAudio) }
+        let (codec, hasVideo, hasAudio) = state.withLock {
+            ($0.codec ?? .h264, $0.hasVideo, $0.hasAudio)
+        }
         let link = WHIPLink(
-            client, codec, others: others, hasAudio: hasAudio, configuration.connection, publisher
+            client, hasVideo ? codec : nil, others: others, hasAudio: hasAudio,
+            configuration.connection, publisher
         ) { [weak self] error in
             self?.failed(error)
         }
         state.withLock { $0.link = link }
-        // Nothing is encoded before somebody takes it.
-        publisher.begin(link.video, configuration.video)
-        publisher.stateChanged(.paused)
+        Task { [settled] in
+            _ = await link.settled.wait()
+            settled.signal()
+        }
+        if hasVideo {
+            // Nothing is encoded before somebody takes it.
+            publisher.begin(link.video, configuration.video)
+            publisher.stateChanged(.paused)
+        }
         if hasAudio {
             publisher.beginAudio(
                 PeerAudioPublication(.opus, to: link.slot), configuration.audio)
@@ -157,17 +179,19 @@ public final class WHIPSink: VideoSink, Sendable {
     }
 
     private func failed(_ error: PeerError) {
-        let onFailure = state.withLock { state in
+        let onFailure = state.withLock { state -> (@Sendable (PipelineError) -> Void)? in
+            guard state.failure == nil else { return nil }
             state.failure = error
             state.isOpen = false
             return state.onFailure
         }
-        onFailure(PipelineError(error))
+        onFailure?(PipelineError(error))
     }
 
-    /// Waits until media that is not live is due.
+    /// Waits until media that is not live is due: it begins with the connection.
     private func pace(_ time: MediaTime?, _ live: LiveTiming?) {
         guard live == nil, let time else { return }
+        if settled.wait(for: Self.longestWait) { settled.signal() }
         let due = state.withLock { state -> ContinuousClock.Instant in
             let pace = state.pace ?? (.now, time)
             state.pace = pace
@@ -183,10 +207,21 @@ public final class WHIPSink: VideoSink, Sendable {
         return .dropped(cause)
     }
 
+    /// Ends the session for media that it cannot carry.
+    private func refuse(_ what: String, advice: String) -> FrameDisposition {
+        failed(PeerError(.nothingInCommon, message: what, advice: advice))
+        return refuse(.badFormat)
+    }
+
+    /// The publisher of the sound: the pictures make the session, or the sound if it is alone.
+    private var audioPublisher: MediaPublisher? {
+        let hasVideo = state.withLock { $0.hasVideo }
+        return hasVideo
+            ? state.withLock { $0.isOpen ? $0.publisher : nil } : publisher(for: nil)
+    }
+
     func takeAudio(_ frame: AudioFrame) -> FrameDisposition {
-        guard let publisher = state.withLock({ $0.isOpen ? $0.publisher : nil }) else {
-            return .notStarted
-        }
+        guard let publisher = audioPublisher else { return .notStarted }
         publisher.consume(frame)
         return .accepted
     }
@@ -198,6 +233,7 @@ extension WHIPSink: BridgeDestination {
         onFailure: @escaping @Sendable (PipelineError) -> Void
     ) {
         state.withLock { state in
+            state.hasVideo = streams.contains(.video)
             state.hasAudio = streams.contains(.audio)
             state.onKeyFrameNeeded = onKeyFrameNeeded
             state.onFailure = onFailure
@@ -213,32 +249,71 @@ extension WHIPSink: BridgeDestination {
     }
 
     package func take(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        guard codecs().contains(unit.codec) else { return refuse(.badFormat) }
+        if let failure { return refuse(failure.code == .nothingInCommon ? .badFormat : .closed) }
+        guard codecs().contains(unit.codec) else {
+            return refuse(
+                "WebRTC does not carry pictures as \(unit.codec)", advice: Self.encodeAnew)
+        }
+        let isReordered = state.withLock { state in
+            state.order.note(unit)
+            return state.order.isReordered
+        }
+        guard !isReordered else {
+            return refuse(
+                "the pictures are encoded in another order than they are shown (B-frames), which WebRTC does "
+                    + "not carry",
+                advice: "x264enc with bframes=0 or tune=zerolatency; otherwise: \(Self.encodeAnew)")
+        }
         guard let publisher = publisher(for: unit.codec) else { return refuse(.closed) }
         pace(unit.runningTime, unit.liveTiming)
-        publisher.consume(unit)
-        return .accepted
+        let disposition = publisher.consume(unit)
+        // Counted by nobody: a session has one codec.
+        return disposition == .wrongBufferType ? refuse(.badFormat) : .accepted
+    }
+
+    private static var encodeAnew: String {
+        "! decodebin at the end of the capture: its pictures are then encoded for the network"
     }
 
     package func take(_ frame: AudioFrame) -> FrameDisposition {
+        guard audioPublisher != nil else { return .notStarted }
         pace(frame.runningTime, frame.liveTiming)
         return takeAudio(frame)
     }
 
     package func take(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        guard unit.codec == .opus else { return refuse(.badFormat) }
+        guard unit.codec == .opus else {
+            if failure != nil { return .dropped(.badFormat) }
+            return refuse("WebRTC does not carry sound as \(unit.codec)", advice: Self.encodeAnew)
+        }
+        guard audioPublisher != nil else { return .notStarted }
         pace(unit.runningTime, unit.liveTiming)
-        return state.withLock { $0.link }?.slot.present?.send(unit) ?? .notStarted
+        let disposition =
+            state.withLock { $0.link }?.slot.present?.send(unit) ?? .notStarted
+        if disposition.isAccepted { state.withLock { $0.sentUnits += 1 } }
+        return disposition
     }
 
     package func finish() async {
         ending.signal()
-        let (publisher, link) = state.withLock { state in
+        if let link = state.withLock({ $0.link }) {
+            // What never worked is a failure, also if the media ended before the server answered.
+            _ = await link.settled.wait(for: Self.longestWait)
+        }
+        let (publisher, link, sentUnits) = state.withLock { state in
             state.isOpen = false
-            return (state.publisher, state.link.take())
+            return (state.publisher, state.link.take(), state.sentUnits)
         }
         await publisher?.stop(within: .seconds(2))
+        if let publisher, publisher.sentCount + sentUnits == 0 {
+            failed(
+                PeerError(
+                    .closed,
+                    message: "nothing was sent: the media ended before the connection was there",
+                    advice: "media that lasts longer, or a server that answers sooner"))
+        }
         await link?.end()
+        settled.signal()
     }
 
     package var balance: FrameBalance {

@@ -382,6 +382,9 @@ import Testing
             let isGone: Happening
             init(_ isGone: Happening) { self.isGone = isGone }
             deinit { isGone.happen() }
+            /// Takes pictures only.
+            func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
         }
         let isGone = Happening()

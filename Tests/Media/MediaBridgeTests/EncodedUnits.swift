@@ -123,6 +123,9 @@ final class Receiver: VideoFrameConsumer {
 
     func forget() { state.withLock { $0 = State() } }
 
+    /// Takes pictures only.
+    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         let frame = frame
         note(.frame, frame)

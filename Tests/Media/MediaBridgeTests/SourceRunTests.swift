@@ -250,6 +250,9 @@ import Testing
         let source: PipelineVideoSource
         let stopped = AsyncStream.makeStream(of: Bool.self)
         init(_ source: PipelineVideoSource) { self.source = source }
+        /// Takes pictures only.
+        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
         func sourceDidEnd() { stop() }
         func sourceDidFail(_ error: any Error) { stop() }

@@ -173,6 +173,9 @@ struct SourceTests {
         final class Counter: VideoFrameConsumer {
             let times = Mutex<[MediaTime]>([])
             let ended = AsyncStream.makeStream(of: Void.self)
+            /// Takes pictures only.
+            func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
                 let time = frame.runningTime ?? .zero
                 if times.withLock({

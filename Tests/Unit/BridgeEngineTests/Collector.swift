@@ -10,6 +10,9 @@ final class Collector: VideoFrameConsumer {
 
     var frames: [VideoFrame] { kept.withLock { $0 } }
 
+    /// Takes pictures only.
+    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         let frame = copy frame

@@ -97,6 +97,9 @@ import Testing
     private final class Rearranging: VideoFrameConsumer {
         private unowned let fan: FanOut  // which holds this
         init(_ fan: FanOut) { self.fan = fan }
+        /// Takes pictures only.
+        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             fan.remove(fan.add(Collector()))
             return .accepted

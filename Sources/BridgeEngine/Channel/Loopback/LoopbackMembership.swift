@@ -85,6 +85,7 @@ final class LoopbackMembership: ChannelMembership {
 
 /// The publication of a track in a loopback channel.
 final class LoopbackPublication: VideoPublication {
+    let carriesReorderedUnits = true
     private let track: TrackID
     private let channel: LoopbackChannel
     private let slot: Int

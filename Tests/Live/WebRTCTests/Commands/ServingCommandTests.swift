@@ -66,6 +66,32 @@ import Testing
         #expect(report.outputs["viewers"]?.frames ?? 0 >= 5)
     }
 
+    @Test func reorderedPicturesAreEncodedAnewForViewers() async throws {
+        let capture =
+            "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=30/1 "
+            + "! x264enc bframes=2 b-adapt=false key-int-max=15 threads=1 ! h264parse"
+        let result = try await serve(
+            ["share", "--capture", capture, "--listen", "127.0.0.1:0"]
+        ) { process, url in
+            let viewer = Viewer()
+            let connection = PeerConnection(.receiver, observer: viewer)
+            let offer = try await connection.offer(isComplete: true)
+            let session = try await SignallingClient(endpoint(url, "/whep")).post(offer: offer)
+            try await connection.accept(answer: session.answer)
+            // Of the source's units, only key pictures would come.
+            await viewer.units.wait { $0.count { !$0.isKeyFrame } >= 10 }
+            let times = viewer.units.value.compactMap(\.runningTime)
+            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+            try await process.waitForErrors(to: "say that it encodes anew") {
+                $0.contains("bframes=0")
+            }
+            await session.end()
+            await connection.close()
+        }
+        let report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
+        #expect(report.ended == "interrupt")
+    }
+
     @Test func aSenderIsRecorded() async throws {
         try await withTemporaryDirectory { directory in
             let result = try await serve(

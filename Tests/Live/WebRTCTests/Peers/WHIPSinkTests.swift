@@ -1,43 +1,10 @@
 import MediaBridge
 import MediaBridgeWebRTC
-import Synchronization
 import TestSupport
 import Testing
 
 /// `WHIPSink` and servers that do not take every codec.
 @Suite(.hangGuard) struct WHIPSinkTests {
-    /// How a server says that it does not take a codec.
-    enum Refusal: CaseIterable { case status, mediaLine }
-
-    /// Takes VP8 and Opus.
-    private final class Server: Sendable {
-        let came = PeerCollector()
-        private let peers = Mutex<[PeerConnection]>([])
-
-        func answer(_ request: ScriptedServer.Request, refusal: Refusal) -> ScriptedServer.Reply {
-            guard request.method == "POST" else { return .response("200 OK") }
-            if refusal == .status, !request.body.contains("VP8/90000") {
-                return .response("406 Not Acceptable")
-            }
-            let peer = PeerConnection(
-                .receiver, .init(video: [.vp8], audio: [.opus]), configuration: .loopback,
-                observer: came)
-            peers.withLock { $0.append(peer) }
-            let answer = Mutex<String?>(nil)
-            blockingWait {
-                let text = try? await peer.answer(request.body)
-                answer.withLock { $0 = text }
-            }
-            guard let text = answer.withLock({ $0 }) else {
-                return .response("406 Not Acceptable")
-            }
-            return .response(
-                "201 Created", ["Content-Type: application/sdp", "Location: /whip/1"], body: text)
-        }
-
-        func close() async { for peer in peers.withLock({ $0 }) { await peer.close() } }
-    }
-
     /// Renders pictures until `isEnough`, or until the sink refuses them.
     private func render(to sink: WHIPSink, until isEnough: () -> Bool) async throws {
         try sink.shouldStart()
@@ -62,9 +29,9 @@ import Testing
         return configuration
     }
 
-    @Test(arguments: Refusal.allCases)
-    func aServerThatTakesOnlyVP8GetsIt(refusal: Refusal) async throws {
-        let taker = Server()
+    @Test(arguments: WHIPTaker.Refusal.allCases)
+    func aServerThatTakesOnlyVP8GetsIt(refusal: WHIPTaker.Refusal) async throws {
+        let taker = WHIPTaker([.vp8])
         let server = try ScriptedServer { taker.answer($0, refusal: refusal) }
         let sink = try WHIPSink("\(server.url)/whip", configuration: Self.configuration)
         try await render(to: sink) { taker.came.units.count >= 5 }
@@ -88,9 +55,9 @@ import Testing
         #expect(Self.offers(server).count == 2)
     }
 
-    @Test(arguments: Refusal.allCases)
-    func aCodecThatWasChosenIsNotChanged(refusal: Refusal) async throws {
-        let taker = Server()
+    @Test(arguments: WHIPTaker.Refusal.allCases)
+    func aCodecThatWasChosenIsNotChanged(refusal: WHIPTaker.Refusal) async throws {
+        let taker = WHIPTaker([.vp8])
         let server = try ScriptedServer { taker.answer($0, refusal: refusal) }
         var configuration = Self.configuration
         configuration.video.codec = .h264

@@ -44,6 +44,9 @@ struct FlashAndBeep {
 
             init(_ consumer: any VideoFrameConsumer) { self.consumer = consumer }
 
+            /// Takes pictures only.
+            func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
                 var frame = frame
                 if let time = frame.runningTime, phase(time) < 20_000_000 {

@@ -93,6 +93,9 @@ struct ReleaseTests {
             let onEnd: @Sendable () -> Void
             init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
             deinit { onEnd() }
+            /// Takes pictures only.
+            func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
         }
         let fan = FanOut()

@@ -6,6 +6,9 @@ import Testing
 @Suite struct SDKClassTests {
     private final class Received: VideoFrameConsumer {
         let frames = Mutex<[VideoFrame]>([])
+        /// Takes pictures only.
+        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             let frame = frame
             frames.withLock { $0.append(frame) }

@@ -1,0 +1,110 @@
+import MediaBridgeWebRTC
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// An output `whip:URL`: it sends what the capture gives, or says why not.
+@Suite(.hangGuard) struct WHIPOutputTests {
+    private static let pictures =
+        "videotestsrc num-buffers=30 ! video/x-raw,width=160,height=120,framerate=30/1"
+    private static let sound =
+        "audiotestsrc num-buffers=50 samplesperbuffer=960 ! audio/x-raw,rate=48000"
+
+    private static func run(
+        _ capture: String, to url: String
+    ) async throws -> (BridgeReport, BridgeReport.Counts) {
+        var plan = BridgePlan(capture: capture, outputs: ["whip:\(url)"])
+        try await plan.connectAddresses()
+        let report = await (try Bridge(plan)).run()
+        return (report, try #require(report.outputs.values.first))
+    }
+
+    @Test(arguments: [
+        "x264enc tune=zerolatency key-int-max=10 ! h264parse", "vp8enc deadline=1", "identity",
+    ])
+    func aFileOfAnyFormIsSentFromItsFirstPicture(encoder: String) async throws {
+        let taker = WHIPTaker([.h264, .vp8])
+        let server = try ScriptedServer { taker.answer($0) }
+        let (report, counts) = try await Self.run(
+            "\(Self.pictures) ! \(encoder)", to: "\(server.url)/whip")
+        #expect(report.failures.isEmpty)
+        #expect(counts.frames == 30)
+        #expect(counts.balance.offered == 30)
+        await taker.close()
+    }
+
+    @Test(arguments: ["identity", "opusenc"]) func soundAloneIsSent(encoder: String) async throws {
+        let taker = WHIPTaker([.h264])
+        let server = try ScriptedServer { taker.answer($0) }
+        let (report, _) = try await Self.run(
+            "\(Self.sound) ! \(encoder)", to: "\(server.url)/whip")
+        #expect(report.failures.isEmpty, "\(report.failures)")
+        #expect(server.requests.map(\.method) == ["POST", "DELETE"])
+        await taker.close()
+    }
+
+    @Test(arguments: [true, false])
+    func aServerThatRefusesIsAFailure(isLive: Bool) async throws {
+        let server = try ScriptedServer { _ in .response("500 No", body: "the disk is full") }
+        let (report, _) = try await Self.run(
+            "videotestsrc is-live=\(isLive) num-buffers=3 ! video/x-raw,width=160,height=120",
+            to: "\(server.url)/whip")
+        #expect(report.ended == .error)
+        #expect(report.failures.first?.message.contains("500") == true, "\(report.failures)")
+    }
+
+    @Test(arguments: [true, false]) func aClosedPortIsAFailure(isLive: Bool) async throws {
+        let (report, _) = try await Self.run(
+            "videotestsrc is-live=\(isLive) num-buffers=3 ! video/x-raw,width=160,height=120",
+            to: "http://127.0.0.1:\(try FreePort.tcp())/whip")
+        #expect(report.ended == .error)
+        #expect(report.failures.count == 1, "\(report.failures)")
+    }
+
+    @Test func aLiveCaptureThatEndsBeforeTheServerAnswersIsAFailure() async throws {
+        let taker = WHIPTaker([.h264, .vp8])
+        let go = Observed(false)
+        let server = try ScriptedServer { request in
+            if request.method == "POST" { blockingWait { await go.wait { $0 } } }
+            return taker.answer(request)
+        }
+        var plan = BridgePlan(
+            capture: "videotestsrc is-live=true num-buffers=3 ! video/x-raw,width=160,height=120",
+            outputs: ["whip:\(server.url)/whip"])
+        try await plan.connectAddresses()
+        let bridge = try Bridge(plan)
+        try #require(bridge.captures.first).pipeline.onMessage { message in
+            if case .endOfStream = message { go.change { $0 = true } }
+        }
+        let report = await bridge.run()
+        #expect(report.ended == .error)
+        #expect(report.failures.first?.message.hasPrefix("nothing was sent") == true)
+        await taker.close()
+    }
+
+    @Test(arguments: [
+        ("jpegenc", "WebRTC does not carry pictures as mjpeg", "decodebin"),
+        (
+            "x264enc bframes=2 b-adapt=false ! video/x-h264,profile=high ! h264parse", "B-frames",
+            "bframes=0"
+        ),
+        (
+            "x264enc bframes=2 b-adapt=false ! video/x-h264,profile=high ! rtph264pay ! rtph264depay ! h264parse",
+            "B-frames", "bframes=0"
+        ),
+    ]) func picturesThatWebRTCDoesNotCarryAreAFailureWithARemedy(
+        encoder: String, reason: String, remedy: String
+    ) async throws {
+        let taker = WHIPTaker([.h264, .vp8])
+        let server = try ScriptedServer { taker.answer($0) }
+        let (report, counts) = try await Self.run(
+            "\(Self.pictures) ! \(encoder)", to: "\(server.url)/whip")
+        let failure = try #require(report.failures.first)
+        #expect(failure.message.contains(reason), "\(failure)")
+        #expect(failure.advice?.contains(remedy) == true, "\(failure)")
+        #expect(report.ended == .error)
+        #expect(counts.balance.isBalanced == true)
+        await taker.close()
+    }
+}
