@@ -82,10 +82,11 @@ public struct MediaProbe: Sendable {
         try await hashes(of: path, ["-map", "0", "-c", "copy"])
     }
 
-    /// A hash of each picture as ffmpeg decodes it.
+    /// A hash of each picture as ffmpeg decodes it, before it is turned.
     public static func pictures(of path: String) async throws -> [String] {
         // By default ffmpeg leaves out pictures that lie closer together than the rate says.
-        try await hashes(of: path, ["-map", "0:v", "-vsync", "passthrough"])
+        try await hashes(
+            of: path, ["-map", "0:v", "-vsync", "passthrough"], input: ["-noautorotate"])
     }
 
     /// The hash of each picture of a file of nothing but pixels.

@@ -14,6 +14,12 @@ package final class Tags: @unchecked Sendable {
         self.event = event
     }
 
+    /// Creates the tag of an orientation; `nil` if there is no memory.
+    package static func orientation(clockwise degrees: Int) -> Tags? {
+        gst_tag_list_new_from_string("taglist, image-orientation=(string)rotate-\(degrees)")
+            .flatMap { make($0) }
+    }
+
     deinit { gst_event_unref(event) }
 
     private var list: UnsafeMutablePointer<GstTagList>? {

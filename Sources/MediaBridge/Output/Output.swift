@@ -88,11 +88,13 @@ final class Output: Sendable {
     ///   - stallTimeout: Maximum time *without a frame being written*, or taken by the output's
     ///     elements.
     ///   - deadline: Maximum time for the change to NULL.
+    ///   - checksFiles: Whether the files of filesinks must be where they were written. Default true.
     /// - Throws: The error that the pipeline posted, or why a format was refused;
     ///   ``PipelineError/Code/deadlineExceeded`` if the pipeline is stuck; an error if a file was
     ///   not written.
     func finish(
-        stallTimeout: Duration, deadline: Duration = Pipeline.stateDeadline
+        stallTimeout: Duration, deadline: Duration = Pipeline.stateDeadline,
+        checksFiles: Bool = true
     ) async throws(PipelineError) {
         close()
         let hasFrames = branches.values.contains { $0.hasTaken }
@@ -124,7 +126,7 @@ final class Output: Sendable {
             verdict = verdict ?? error
         }
         if let problem = failure ?? formatFailure ?? verdict
-            ?? (hasFrames ? pipeline.missingFile : nil)
+            ?? (checksFiles && hasFrames ? pipeline.missingFile : nil)
         {
             hasFailed.store(true, ordering: .relaxed)
             throw problem

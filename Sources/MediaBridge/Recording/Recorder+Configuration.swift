@@ -24,6 +24,9 @@ extension Recorder {
         /// How to divide the recording; `nil`: one file, and a new one only if the size or the
         /// format of the pictures changes.
         public var segments: RecordingSegments?
+        /// Whether an existing file is overwritten. Default true. Otherwise the recording gets the first name with
+        /// a number that no file has: `out-00001.mkv`.
+        public var overwrites = true
         /// What happens to a frame if the encoder, or the disk, is slow. Default `automatic`: for a
         /// live capture the oldest queued frame is evicted and counted; any other caller waits.
         public var whenFull = WhenFull.automatic

@@ -12,7 +12,7 @@ extension Recorder {
     ///
     /// - Parameters:
     ///   - path: Has the same ending as the recorder's. An existing file of that name is
-    ///     overwritten.
+    ///     treated as ``Configuration/overwrites`` says.
     ///   - length: How much; `nil`, the default, for all that ``Configuration/replay`` keeps.
     /// - Returns: The files, complete and read back; usually one.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/invalidState`` without
@@ -65,7 +65,8 @@ extension Recorder {
             path: path, container: container,
             kinds: RecordingKind.allCases.filter { tracks[$0] != nil },
             limits: WritingLimits(
-                reserve: configuration.reserve, stallTimeout: configuration.stallTimeout),
+                reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
+                overwrites: configuration.overwrites),
             queue: queue, clock: clock, progress: progress, tell: { _ in }, onEnding: {})
         queue.async { writer.write(content) }
         guard await writer.untilDone(stallTimeout: configuration.stallTimeout) else {

@@ -8,7 +8,8 @@ extension Recorder {
     /// - Returns: ``FrameDisposition/badFormat`` for a unit that is empty or larger than 8 MB.
     @discardableResult
     public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        take(try? unit.sample(), of: .video)
+        note(unit.rotation)
+        return take(try? unit.sample(), of: .video)
     }
 
     /// Records a unit of encoded video as it is. Suspends, without blocking a thread, while the disk
@@ -18,6 +19,7 @@ extension Recorder {
     ///   does not take this unit; ``FrameError`` for a unit that is empty or larger than 8 MB. Units
     ///   handed over during a pause, before the start, and before the first key unit are ignored.
     public func write(_ unit: EncodedVideoFrame) async throws {
+        note(unit.rotation)
         try await write(.video, "\(unit.codec) unit") { try unit.sample() }
     }
 

@@ -40,12 +40,15 @@ public final class Recorder: Sendable {
 
     enum Phase { case idle, recording, rearming, stopping }
     let phase = Mutex(Phase.idle)
+    /// How the latest unit of pictures is to be turned.
+    let rotation = Mutex(VideoRotation.none)
     private let result = Latch()
 
     /// Chooses the encoders; opens no file yet. With a pre-roll, frames are kept from here on.
     ///
     /// - Parameters:
-    ///   - path: Ends in .mkv, .mp4, .webm or .ts. An existing file of that name is overwritten.
+    ///   - path: Ends in .mkv, .mp4, .webm or .ts. An existing file of that name is overwritten, unless
+    ///     ``Configuration/overwrites`` is false; one that another recording is writing is an error.
     ///   - configuration: The settings.
     /// - Throws: ``PipelineError``: an unknown extension, a codec that the container does not
     ///   support, an encoder that is not installed, a directory that does not exist.
@@ -96,7 +99,8 @@ public final class Recorder: Sendable {
             limits: WritingLimits(
                 segments: configuration.segments, preRoll: configuration.preRoll,
                 replay: configuration.replay, replayMemory: configuration.replayMemory,
-                reserve: configuration.reserve, stallTimeout: configuration.stallTimeout),
+                reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
+                overwrites: configuration.overwrites),
             queue: queue, clock: clock, progress: progress, tell: { listeners.tell($0) },
             onEnding: { ending.begin() })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }

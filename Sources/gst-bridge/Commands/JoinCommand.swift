@@ -89,7 +89,7 @@ struct JoinCommand: AsyncParsableCommand {
         let outputs = self.outputs.map(Self.output)
         // A string that does not parse is told now, not when somebody sends.
         for output in outputs {
-            _ = try PipelineVideoSink(Reception.text(output.text, for: "name"))
+            _ = try PipelineVideoSink(Reception.text(output.text, name: "name"))
         }
         let source = try capture.map { try PipelineVideoSource($0) }
         let transport = try JanusTransport(

@@ -48,7 +48,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     func run() async throws {
         if let record { try RecordingDirectory(path: record).create() }
         // A string that does not parse is told now, not when somebody sends.
-        for output in outputs { _ = try PipelineVideoSink(Reception.text(output, for: "name")) }
+        for output in outputs { _ = try PipelineVideoSink(Reception.text(output, name: "name")) }
         let token = try options.effectiveToken()
         var settings = options.configuration(token: token)
         settings.takesViewers = false

@@ -137,6 +137,8 @@ struct RecordCommand: AsyncParsableCommand {
                 keep: isRing ? RecordingSegments.Ring(files: keep, bytes: keepSize?.value) : nil)
         }
         configuration.replay = replay?.value
+        // Replays get names that no file has.
+        configuration.overwrites = replay == nil
         if let reserve { configuration.reserve = reserve.value }
         return configuration
     }

@@ -11,6 +11,10 @@ enum RecordingNews {
         case .fileStarted(let path, .streamAppeared):
             Terminal.say("another stream came: recording \(path)")
         case .fileRemoved(let path): Terminal.say("removed \(path)")
+        case .orientationLost(let path):
+            Terminal.say(
+                "warning: the pictures in \(path) lie on their side, as only .mp4 says how to turn them; record "
+                    + "into .mp4, or put decodebin at the end of the capture")
         case .streamMissing(let name):
             Terminal.say("the stream \(name) does not come: recording without it")
         case .diskNearlyFull(let free):

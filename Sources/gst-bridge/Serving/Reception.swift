@@ -36,6 +36,9 @@ actor Reception {
     private var entries: [UserID: Entry] = [:]
     /// The latest task of each sender: what comes next for it waits for that.
     private var tasks: [UserID: Task<Void, Never>] = [:]
+    /// The names of the users in the strings of outputs, also of those who have left: no two users write the
+    /// same file.
+    private var names: [UserID: String] = [:]
     private(set) var outcome = Outcome()
 
     init(
@@ -48,9 +51,21 @@ actor Reception {
         self.directory = directory
     }
 
-    /// The string of an output for a sender.
-    static func text(_ output: String, for user: UserID) -> String {
-        output.replacingOccurrences(of: "${name}", with: RecordingDirectory.safe(user.name))
+    /// The string of an output for a sender of this name.
+    static func text(_ output: String, name: String) -> String {
+        output.replacingOccurrences(of: "${name}", with: name)
+    }
+
+    private func name(of user: UserID) -> String {
+        if let name = names[user] { return name }
+        let safe = RecordingDirectory.safe(user.name)
+        var (name, number) = (safe, 2)
+        while names.values.contains(name) {
+            name = "\(safe)-\(number)"
+            number += 1
+        }
+        names[user] = name
+        return name
     }
 
     /// Follows the engine's events until it is shut down.
@@ -105,8 +120,8 @@ actor Reception {
                 configuration.video = .copy
                 // An engine gives the sound of others as samples.
                 configuration.audio = AudioEncoding()
-                let recorder = try Recorder(
-                    directory.newPath(for: user), configuration: configuration)
+                configuration.overwrites = false
+                let recorder = try Recorder(directory.path(for: user), configuration: configuration)
                 tell(recorder.events)
                 entry.recorder = recorder
                 // Started first, so that the first key frame is in the file.
@@ -114,7 +129,8 @@ actor Reception {
                 entry.recording = try await engine.addRecorder(recorder, to: .remote(user, .main))
             }
             for output in outputs where output.isFor(user) {
-                let sink = try PipelineVideoSink(Self.text(output.text, for: user))
+                let sink = try PipelineVideoSink(
+                    Self.text(output.text, name: name(of: user)))
                 if let audio = sink.audio {
                     entry.sinks.append(try await engine.addAudioSink(audio, to: .remote(user)))
                 }

@@ -19,32 +19,29 @@ struct RecordingDirectory {
         }
     }
 
-    /// A path in the directory that no file has: `NAME-20250131-142536.mkv`.
-    func newPath(for user: UserID, at date: Date = Date()) -> String {
+    /// The path of a recording that begins now: `NAME-20250131-142536.mkv`. There may be such a file.
+    func path(for user: UserID) -> String {
         let parts = Calendar.current.dateComponents(
-            [.year, .month, .day, .hour, .minute, .second], from: date)
+            [.year, .month, .day, .hour, .minute, .second], from: Date())
         func digits(_ value: Int?, _ count: Int) -> String {
             let text = String(value ?? 0)
             return String(repeating: "0", count: max(0, count - text.count)) + text
         }
         let day = digits(parts.year, 4) + digits(parts.month, 2) + digits(parts.day, 2)
         let time = digits(parts.hour, 2) + digits(parts.minute, 2) + digits(parts.second, 2)
-        let base = "\(path)/\(Self.safe(user.name))-\(day)-\(time)"
-        var (candidate, number) = ("\(base).mkv", 2)
-        while FileManager.default.fileExists(atPath: candidate) {
-            candidate = "\(base)-\(number).mkv"
-            number += 1
-        }
-        return candidate
+        return "\(path)/\(Self.safe(user.name))-\(day)-\(time).mkv"
     }
 
-    /// A name that can stand in a path and in a pipeline string: letters and digits of ASCII, `-`, `_`.
+    /// A name that can stand in a path and in a pipeline string: the letters and digits of all scripts, `-` and
+    /// `_`, in at most 160 bytes. Other characters become `_`, so that several names may become the same.
     static func safe(_ name: String) -> String {
-        let scalars = name.unicodeScalars.prefix(64).map { scalar -> Character in
-            let isPlain =
-                scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
-            return isPlain || scalar == "-" || scalar == "_" ? Character(scalar) : "_"
+        var safe = ""
+        for character in name.precomposedStringWithCanonicalMapping {
+            let isPlain = character.isLetter || character.isNumber || "-_".contains(character)
+            safe.append(isPlain ? character : "_")
+            if safe.utf8.count > 160 { break }
         }
-        return scalars.isEmpty ? "sender" : String(scalars)
+        while safe.utf8.count > 160 { safe.removeLast() }
+        return safe.isEmpty ? "sender" : safe
     }
 }

@@ -10,7 +10,6 @@ struct CopyRecipe: Sendable {
         let mediaType: String
         let isMPEG1: Bool
         let lacksDecodingTimes: Bool
-        let isLive: Bool
     }
 
     /// Returns the recipe for a stream; `nil` if the container does not take it.
@@ -20,8 +19,7 @@ struct CopyRecipe: Sendable {
         let stream = Stream(
             mediaType: first.caps.mediaType,
             isMPEG1: first.caps.isMPEG1Sound,
-            lacksDecodingTimes: first.buffer.decodingTime == nil,
-            isLive: first.liveTiming != nil)
+            lacksDecodingTimes: first.buffer.decodingTime == nil)
         guard
             let (codec, elements) = Self.pictures(stream, container)
                 ?? Self.sound(stream, container)
@@ -34,8 +32,7 @@ struct CopyRecipe: Sendable {
     static func pictureCodecs(in container: RecordingContainer) -> Set<EncodedVideoFrame.Codec> {
         EncodedVideoFrame.Codec.named.filter { codec in
             let stream = Stream(
-                mediaType: codec.mediaType, isMPEG1: false, lacksDecodingTimes: false,
-                isLive: false)
+                mediaType: codec.mediaType, isMPEG1: false, lacksDecodingTimes: false)
             return pictures(stream, container) != nil
         }
     }
@@ -66,8 +63,8 @@ struct CopyRecipe: Sendable {
     }
 
     /// Returns the elements for H.264 and H.265. Where a container needs the decoding times of reordered
-    /// pictures and the stream has none, since Matroska does not store them, an element restores
-    /// them; a live stream is not held back for that.
+    /// pictures and the stream has none, since neither Matroska nor RTP carries them, an element
+    /// restores them. It holds back as many units as the stream may reorder.
     ///
     /// - Parameter form: The form in which the codec data is in the caps. h264timestamper 1.22 gives
     ///   a byte stream wrong times.
@@ -78,7 +75,7 @@ struct CopyRecipe: Sendable {
             "video/x-\(codec),stream-format=\(form),alignment=au ! "
         }
         let parser = "\(codec)parse ! " + caps(form)
-        let isOrdered = container == .mkv || !stream.lacksDecodingTimes || stream.isLive
+        let isOrdered = container == .mkv || !stream.lacksDecodingTimes
         let ordered = isOrdered ? "" : parser + "\(codec)timestamper ! "
         guard container == .ts else { return ordered.isEmpty ? parser : ordered }
         return ordered + "\(codec)parse config-interval=-1 ! " + caps("byte-stream")

@@ -108,6 +108,9 @@ public enum RecorderEvent: Sendable {
     case paused
     /// ``Recorder/resume()`` was called.
     case resumed
+    /// The copied pictures in this file are to be turned, which only mp4 says: players show them as they are
+    /// stored.
+    case orientationLost(path: String)
     /// A configured stream (`video` or `audio`) has no data yet: the file is begun without it.
     case streamMissing(String)
     /// The disk is nearly full, with this many bytes left: the recording ends now, and the file is

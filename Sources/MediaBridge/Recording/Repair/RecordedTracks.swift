@@ -54,6 +54,16 @@ enum RecordedTracks {
         return Double(last - first) / 1e9
     }
 
+    /// Returns the end of the last unit, which is taken to last as long as the one before it.
+    static func end(of streams: [StreamScan.Stream]) -> MediaTime {
+        let ends = streams.compactMap { stream -> Int64? in
+            let times = stream.times.compactMap { $0 }.sorted().suffix(2)
+            guard let first = times.first, let last = times.last else { return nil }
+            return last + (last - first)
+        }
+        return MediaTime(nanoseconds: ends.max() ?? 0)
+    }
+
     private static func mismatch(
         _ a: [Int64?], _ b: [Int64?], _ shift: Int64, _ precision: Int64
     ) -> Int? {

@@ -58,6 +58,10 @@ extension RecordingContainer {
         pipeline.element(named: "in")?.set(literally: "location", path)
         pipeline.element(named: "out")?.set(literally: "location", target)
         if let fragments { pipeline.element(named: "in")?.pad("src")?.overwrite(fragments.patches) }
+        if self == .mkv || self == .webm {
+            let end = RecordedTracks.end(of: streams)
+            SegmentDuration.correct(pipeline.element(named: "mux")) { end }
+        }
         for (index, stream) in streams.enumerated() where self == .mp4 {
             // Without this, mp4mux would change its timescale in the middle, also for samples
             // already written.

@@ -7,7 +7,7 @@ internal import Synchronization
 /// would always be heard 20 ms too early. It declares a stream without data, and without a codec:
 /// no player opens such a file. And if two pictures have the same time, ffmpeg shows only one.
 ///
-/// Source: ISO/IEC 14496-12, boxes `tkhd`, `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and
+/// Source: ISO/IEC 14496-12, boxes `tkhd` (section 8.3.2), `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and
 /// `trun`.
 final class FragmentHeader: Sendable {
     private struct Track {
@@ -21,12 +21,22 @@ final class FragmentHeader: Sendable {
     }
     private let state = Mutex(State())
     private let starts: [RecordingKind: MediaTime]
+    private let orientation: ImageOrientation
 
-    /// The boxes that must be passed to ``edit(_:)``.
-    static let boxes: Set<String> = ["moov", "moof"]
+    /// Whether a buffer is a box that must be passed to ``edit(_:)``. Media data that happens to begin like one
+    /// will hardly have the length that it then states.
+    static func isMeant(_ head: UInt64, _ size: Int) -> Bool {
+        let (length, type) = (Int(head >> 32), UInt32(truncatingIfNeeded: head))
+        return length == size && (type == 0x6d6f_6f76 || type == 0x6d6f_6f66)  // moov, moof
+    }
 
-    /// - Parameter starts: The start time of each stream, in the file's time.
-    init(starts: [RecordingKind: MediaTime]) { self.starts = starts }
+    /// - Parameters:
+    ///   - starts: The start time of each stream, in the file's time.
+    ///   - orientation: How the pictures are to be turned.
+    init(starts: [RecordingKind: MediaTime], orientation: ImageOrientation) {
+        self.starts = starts
+        self.orientation = orientation
+    }
 
     /// Edits the boxes in place. Thread: the muxer's streaming thread.
     func edit(_ bytes: UnsafeMutableRawBufferPointer) {
@@ -54,9 +64,39 @@ final class FragmentHeader: Sendable {
         else { return }
         // The creation and modification times come before the timescale; they are longer in version
         // 1.
+        let isSound = handler.letters(at: 8) == "soun"
         state.tracks[number] = Track(
-            isSound: handler.letters(at: 8) == "soun",
+            isSound: isSound,
             scale: UInt64(mediaHeader.number32(at: mediaHeader.version == 1 ? 20 : 12)))
+        if !isSound, let header = trak.children("tkhd").first { turn(header) }
+    }
+
+    /// Writes the orientation into a track's matrix, which muxers leave as it is for upright pictures.
+    private func turn(_ header: Box) {
+        guard orientation != ImageOrientation() else { return }
+        let matrix = header.version == 1 ? 52 : 40
+        let (width, height) = (
+            Int64(header.number32(at: matrix + 36)), Int64(header.number32(at: matrix + 40))
+        )
+        // Where the axes to the right and down are shown.
+        var (right, down): ((x: Int64, y: Int64), (x: Int64, y: Int64)) =
+            switch orientation.degrees {
+            case 90: ((0, 1), (-1, 0))
+            case 180: ((-1, 0), (0, -1))
+            case 270: ((0, -1), (1, 0))
+            default: ((1, 0), (0, 1))
+            }
+        if orientation.isMirrored { right = (-right.x, -right.y) }
+        // The picture is moved back to the right of the origin, and below it.
+        let x = max(0, -right.x) * width + max(0, -down.x) * height
+        let y = max(0, -right.y) * width + max(0, -down.y) * height
+        let (one, last) = (Int64(1 << 16), Int64(1 << 30))
+        let values = [
+            right.x * one, right.y * one, 0, down.x * one, down.y * one, 0, x, y, last,
+        ]
+        for (index, value) in values.enumerated() {
+            header.set(UInt32(truncatingIfNeeded: value), at: matrix + 4 * index)
+        }
     }
 
     private func shift(_ traf: Box, _ state: State) {

@@ -11,6 +11,7 @@ extension RecordingFile {
     ///   written.
     func readBack(within limit: Duration) async throws(PipelineError) {
         var status = stat()
+        let path = self.path
         guard stat(path, &status) == 0 else {
             throw bad("it is not there: \(String(cString: strerror(errno)))")
         }

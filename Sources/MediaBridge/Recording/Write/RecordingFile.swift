@@ -4,7 +4,9 @@ internal import Synchronization
 ///
 /// Its times begin at zero. Only the writer uses it, except where noted.
 final class RecordingFile: Sendable {
-    let path: String
+    private let claim: ClaimedFile
+    /// The file's path, which changes if somebody moves the file. Thread: any.
+    var path: String { claim.path }
     let kinds: [RecordingKind]
     /// The recorder's time that becomes zero in the file.
     let zero: MediaTime
@@ -15,6 +17,8 @@ final class RecordingFile: Sendable {
     /// The format of each stream, which the muxer gets once: the header cannot change.
     private let formats: [RecordingKind: Format]
     private let tags: [RecordingKind: Tags]
+    /// How the pictures are to be turned; upright if they were encoded here.
+    private let orientation: ImageOrientation
 
     /// The maximum number of units queued for the muxer, and the number of one stream's queued
     /// units at which the muxer is considered to be waiting for another stream.
@@ -25,13 +29,18 @@ final class RecordingFile: Sendable {
     ///   - streams: The first unit of each stream in the file.
     ///   - tags: The tags of each stream.
     init(
-        _ path: String, index: Int, container: RecordingContainer,
+        _ claim: ClaimedFile, index: Int, container: RecordingContainer,
         streams: [RecordingKind: EncodedUnit], tags: [RecordingKind: Tags] = [:]
     ) throws(PipelineError) {
-        self.tags = tags
+        // Muxers do not write it: mp4 gets it below.
+        self.tags = tags.compactMapValues { $0.removing(["image-orientation"]) }
+        orientation =
+            streams[.video]?.isCopy == true
+            ? tags[.video]?["image-orientation"].flatMap { ImageOrientation(tag: $0) } ?? .init()
+            : .init()
         formats = streams.mapValues { Format($0) }
         zero = streams.values.map(\.time).min() ?? .zero
-        self.path = path
+        self.claim = claim
         self.index = index
         self.container = container
         kinds = RecordingKind.allCases.filter { streams[$0] != nil }
@@ -41,7 +50,7 @@ final class RecordingFile: Sendable {
         // Unbuffered: everything the muxer writes is passed to the kernel, which keeps it if the
         // process dies.
         var text = try VariableText("filesink location=${path} buffer-mode=unbuffered async=false")
-            .filled(with: ["path": path])
+            .filled(with: ["path": claim.path])
         let zero = zero
         let starts = streams.mapValues { $0.time - zero }
         text = "\(container.muxer(starts: starts)) name=mux ! \(text)"
@@ -49,11 +58,14 @@ final class RecordingFile: Sendable {
             text += " appsrc name=\(kind.name) ! mux.\(container.pad(for: kind))"
         }
         output = try Output(text, configuration: configuration)
-        if container == .mp4 {
-            let header = FragmentHeader(starts: starts)
-            output.pipeline.element(named: "mux")?.pad("src")?.onBox(FragmentHeader.boxes) {
-                header.edit($0)
-            }
+        let muxer = output.pipeline.element(named: "mux")
+        switch container {
+        case .mp4:
+            let header = FragmentHeader(starts: starts, orientation: orientation)
+            muxer?.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
+        case .mkv, .webm:
+            SegmentDuration.correct(muxer) { [weak self] in self?.duration ?? .zero }
+        case .ts: break
         }
     }
 
@@ -69,6 +81,9 @@ final class RecordingFile: Sendable {
             throw error
         }
     }
+
+    /// Whether players show the pictures as they are stored, although they are to be turned.
+    var losesOrientation: Bool { container != .mp4 && orientation != ImageOrientation() }
 
     /// Passes a stream's tags to the muxer.
     func take(_ tags: Tags, of kind: RecordingKind) { output.branches[kind.name]?.take(tags) }
@@ -138,8 +153,13 @@ final class RecordingFile: Sendable {
     ///   - deadline: The longest time for the pipeline's change to NULL.
     /// - Throws: The error that made it fail, now or before.
     func finish(stallTimeout: Duration, deadline: Duration) async throws(PipelineError) {
-        try await output.finish(stallTimeout: stallTimeout, deadline: deadline)
+        // The file is read back, wherever it was moved.
+        try await output.finish(
+            stallTimeout: stallTimeout, deadline: deadline, checksFiles: false)
     }
+
+    /// Lets others write the file. Call it when the file is complete.
+    func unlock() { claim.unlock() }
 
     /// Unblocks the writer if it is waiting for room. Thread: any.
     func abandon() { output.close() }
@@ -160,7 +180,7 @@ final class RecordingFile: Sendable {
     }
 
     /// Bytes on the disk. Thread: any.
-    var byteCount: Int { FileSize.of(path) ?? 0 }
+    var byteCount: Int { claim.byteCount }
 }
 
 /// The format of one stream in a file, which must not change within it.

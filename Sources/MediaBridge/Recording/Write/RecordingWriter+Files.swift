@@ -26,6 +26,7 @@ extension RecordingWriter {
         let report = RecorderReport.File(
             path: file.path, frames: file.written(.video), duration: file.duration.duration,
             bytes: file.byteCount, failure: failure)
+        file.unlock()
         progress.update { state in
             state.add(report, at: file.index)
             for kind in file.kinds { state.written[kind, default: 0] += file.written(kind) }

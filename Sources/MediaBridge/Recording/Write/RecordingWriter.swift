@@ -29,6 +29,8 @@ final class RecordingWriter: @unchecked Sendable {
     var file: RecordingFile?
     private var fileGeneration = 0
     private var fileIndex = 0
+    /// The number of names that were used, or belong to existing files.
+    private var nameIndex = 0
     var segment = SegmentLimit()
     var wantsNewFile: RecorderEvent.Reason?
     /// Audio that came before the first picture, and the memory it occupies in bytes.
@@ -268,14 +270,13 @@ final class RecordingWriter: @unchecked Sendable {
             }
         }
         if unit.kind == .video { fileGeneration = released.generation }
-        let path = names.path(at: fileIndex)
         do throws(PipelineError) {
             while guardian.isShort(of: 0) {
                 if removeOldest() { continue }
-                return giveUp(first + [unit], path)
+                return giveUp(first + [unit], names.path(at: nameIndex))
             }
             let file = try RecordingFile(
-                path, index: fileIndex, container: container, streams: streams,
+                try claimNextName(), index: fileIndex, container: container, streams: streams,
                 tags: tags)
             file.onFailure { [weak self, progress] error in
                 // The error must not wait in the queue: the writer notices the failure at its next
@@ -294,7 +295,8 @@ final class RecordingWriter: @unchecked Sendable {
                 $0.current = file
                 $0.begun += 1
             }
-            tell(.fileStarted(path: path, reason))
+            tell(.fileStarted(path: file.path, reason))
+            if file.losesOrientation { tell(.orientationLost(path: file.path)) }
         } catch {
             fail(error)
             drop(first + [unit])
@@ -304,6 +306,15 @@ final class RecordingWriter: @unchecked Sendable {
         // It is in `first` already if the file begins with audio alone.
         if !first.contains(where: { $0 === unit }) { opening.append(unit) }
         while let next = opening.popFirst() { write(next) }
+    }
+
+    /// Claims the file of the next name; of the next one that no file has, if none is to be overwritten.
+    private func claimNextName() throws(PipelineError) -> ClaimedFile {
+        while true {
+            let path = names.path(at: nameIndex)
+            nameIndex += 1
+            if let file = try ClaimedFile(path, mustBeNew: !limits.overwrites) { return file }
+        }
     }
 
     /// Called if the disk is too full for another file.

@@ -86,8 +86,9 @@ import Testing
         }
         try await withTemporaryDirectory { directory in
             try GStreamer.initialize()
+            let claim = try ClaimedFile(directory.file("out.mkv"), mustBeNew: true)
             let file = try RecordingFile(
-                directory.file("out.mkv"), index: 0, container: .mkv,
+                try #require(claim), index: 0, container: .mkv,
                 streams: [.video: unit(.video, 0), .audio: unit(.audio, 0)])
             try file.open()
             // The muxer takes one of these, and the others wait in the file's queue.

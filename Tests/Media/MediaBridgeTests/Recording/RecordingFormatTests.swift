@@ -34,8 +34,9 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(container.rawValue)")
             let first = try unit(caps + "64", at: 0)
+            let claim = try ClaimedFile(path, mustBeNew: true)
             let file = try RecordingFile(
-                path, index: 0, container: container, streams: [.video: first])
+                try #require(claim), index: 0, container: container, streams: [.video: first])
             try file.open()
             #expect(file.holds(first) && file.push(first))
             let second = try unit(caps + "96", at: 0.04)

@@ -35,6 +35,7 @@ final class Diary: Sendable {
         case .fileRemoved: name = "fileRemoved"
         case .paused: name = "paused"
         case .resumed: name = "resumed"
+        case .orientationLost: name = "orientationLost"
         case .streamMissing(let stream): name = "streamMissing:\(stream)"
         case .diskNearlyFull: name = "diskNearlyFull"
         case .stalled: name = "stalled"

@@ -1,15 +1,17 @@
 internal import CMediaBridge
 
 extension Pad {
-    /// Lets `body` modify buffers that consist of one ISO base media file box of a type in `tags`:
-    /// four bytes of size, then the four letters of the type. Runs on the streaming thread, before
-    /// any downstream element gets the buffer: `body` must return at once. Stays installed for as
-    /// long as the pad lives.
-    package func onBox(
-        _ tags: Set<String>, edit body: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
+    /// Lets `body` modify buffers, chosen by their size and their first eight bytes as a big-endian number.
+    /// Runs on the streaming thread, before any downstream element gets the buffer: `body` must return at once.
+    /// Stays installed for as long as the pad lives.
+    ///
+    /// - Parameter isMeant: Whether a buffer is to be modified; not called for those of fewer bytes.
+    package func rewrite(
+        _ isMeant: @escaping @Sendable (_ head: UInt64, _ size: Int) -> Bool,
+        _ body: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
     ) {
         let context = UnsafeMutablePointer<Editor>.allocate(capacity: 1)
-        context.initialize(to: Editor(tags: tags, body: body))
+        context.initialize(to: Editor(isMeant: isMeant, body: body))
         _ = mb_pad_add_probe(
             pointer, GST_PAD_PROBE_TYPE_BUFFER,
             { _, info, context in
@@ -34,23 +36,13 @@ extension Pad {
 
     /// Heap-allocated from registration until the destroy-notify.
     private struct Editor: ~Copyable {
-        let tags: Set<String>
+        let isMeant: @Sendable (UInt64, Int) -> Bool
         let body: @Sendable (UnsafeMutableRawBufferPointer) -> Void
 
         borrowing func wants(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-            let size = gst_buffer_get_size(buffer)
-            guard size >= 8 else { return false }
-            var head: (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8) = (
-                0, 0, 0, 0, 0, 0, 0, 0
-            )
-            return withUnsafeMutableBytes(of: &head) { bytes in
-                guard gst_buffer_extract(buffer, 0, bytes.baseAddress, 8) == 8 else { return false }
-                let length = bytes[..<4].reduce(0) { $0 << 8 | UInt($1) }
-                // Media data that happens to begin with a tag will hardly have the length that it
-                // then states.
-                return length == UInt(size)
-                    && tags.contains(String(decoding: bytes[4...], as: UTF8.self))
-            }
+            var head: UInt64 = 0
+            guard gst_buffer_extract(buffer, 0, &head, 8) == 8 else { return false }
+            return isMeant(UInt64(bigEndian: head), Int(gst_buffer_get_size(buffer)))
         }
 
         borrowing func edit(_ bytes: UnsafeMutableRawBufferPointer) { body(bytes) }
