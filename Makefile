@@ -9,6 +9,7 @@
 # make stress [TIMES=10] [FILTER=…]   the suite again and again beside two busy processes
 # make fuzz [SECONDS=30]       libFuzzer on strings, files, pushes, frames, repairs; and properties
 # make properties [CASES=2000 SEED=1]  captures that change in mid-stream; CASE="…" does one again
+# make copied [COPIES=300 SEED=1]  encoded media of random kinds, recorded as it comes
 # make faults                  breaks recordings, and prints what survives
 # make rtsp-cost [SECONDS=60]  a camera recorded as it is, and encoded: CPU, and packets compared
 # make wild [WILD=…]           gst-launch lines from the wild, cut in two as users cut them
@@ -27,7 +28,7 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api properties soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
+.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
 
 demo: packages
 	swift build -c release --product gst-bridge
@@ -87,6 +88,7 @@ SHARE = $$(( ($(SECONDS) + 6) / 7 ))
 fuzz: packages-test
 	.ci/fuzz $(SHARE)
 	@$(MAKE) properties CASES=1000000 PROPERTIES="--seconds $(SHARE)"
+	@$(MAKE) copied
 
 # FROM=7 CASES=1 does number 7 again. PROPERTIES="--seconds 600", "--only rate@,size@", "--keep DIR"
 CASES := 2000
@@ -97,6 +99,12 @@ properties: packages-test
 	swift build --product Properties
 	.build/debug/Properties $(if $(CASE),--case "$(CASE)",--cases $(CASES) --seed $(SEED) --from $(FROM)) \
 	    $(PROPERTIES)
+
+# Encoded media of COPIES kinds, recorded as it comes.
+COPIES := 300
+copied: packages-test
+	swift build --build-tests
+	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- --filter everyKindOfMediaIsWhole
 
 # The style, and the order of the folders.
 lint:

@@ -56,16 +56,18 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
             + (lateness.map { " pictures \($0)00 ms after the sound" } ?? "")
     }
 
+    /// The encoder, whose decisions depend on the picture alone: what is looked up ahead differs from run to run.
     private var encoder: String {
         let size = "key-int-max=10"
         // Payloaders take a profile without B-frames if they may choose.
         let profile = "video/x-h264,profile=\(bits == 10 ? "high-10" : "high") ! "
         return switch codec {
         case .h264:
-            "x264enc \(size) threads=1 bframes=\(reordered) b-adapt=false rc-lookahead=4 ! \(profile)h264parse"
+            "x264enc \(size) threads=1 pass=quant quantizer=25 bframes=\(reordered) b-adapt=false mb-tree=false "
+                + "option-string=scenecut=0:weightp=0:aq-mode=0 ! \(profile)h264parse"
         case .h265:
-            "x265enc \(size) option-string=bframes=\(reordered):b-adapt=0:pools=1:frame-threads=1:"
-                + "rc-lookahead=4:log-level=none ! h265parse"
+            "x265enc \(size) qp=25 option-string=bframes=\(reordered):b-adapt=0:scenecut=0:weightp=0:"
+                + "aq-mode=0:cutree=0:pools=1:frame-threads=1:log-level=none ! h265parse"
         case .vp8: "vp8enc deadline=1 keyframe-max-dist=10"
         case .vp9: "vp9enc deadline=1 cpu-used=4 lag-in-frames=0 keyframe-max-dist=10 ! vp9parse"
         }

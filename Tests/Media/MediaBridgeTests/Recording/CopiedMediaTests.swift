@@ -9,7 +9,7 @@ import Testing
     private static let seed =
         ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? 1
     private static let count =
-        ProcessInfo.processInfo.environment["COPIED"].flatMap { Int($0) } ?? 24
+        ProcessInfo.processInfo.environment["COPIED"].flatMap { Int($0) } ?? 12
 
     @Test(arguments: [
         // What was found first: B-frames over RTP, streams that begin apart, films that lie on their side.
