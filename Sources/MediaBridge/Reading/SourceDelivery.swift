@@ -205,8 +205,12 @@ final class SourceDelivery: CaptureReceiver {
 extension PipelineError {
     /// Returns the error for a capture that delivers something other than raw frames.
     static func notRaw(_ kind: String, _ what: String) -> PipelineError {
-        PipelineError(
+        let isOfOtherKind = what.hasPrefix("audio/") != (kind == "audio")
+        return PipelineError(
             .streamFailed, message: "the capture gives \(what), not raw \(kind)",
-            advice: "put decodebin, or \(kind)convert, at the end of the string")
+            advice: isOfOtherKind
+                ? "name the appsinks of a capture by what they give: pictures come from appsink name=video, sound "
+                    + "from appsink name=audio"
+                : "put decodebin, or \(kind)convert, at the end of the string")
     }
 }

@@ -57,7 +57,8 @@ extension Recorder {
         var unitDrops = state.drops[kind, default: DropCounts()]
         unitDrops[.unwritten] += inbox.lost(kind)
         var result = RecorderReport.Track(
-            codec: described.codec, encoder: described.element, offered: track.offered,
+            codec: described.codec, encoder: described.element, converted: track.converted,
+            offered: track.offered,
             written: written,
             dropped: drops, droppedUnits: unitDrops, repeated: 0, corrections: nil)
         switch kind {

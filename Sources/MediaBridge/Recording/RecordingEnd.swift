@@ -60,7 +60,16 @@ extension PipelineError {
                 ? "nothing was recorded, and there is no \"\(path)\": not one frame came"
                 : "nothing was recorded, and there is no \"\(path)\": of \(offered) frames none got "
                     + "into a file (\(dropped ?? DropCounts()))",
-            advice: offered == 0
-                ? "hand frames over between start and stop" : "look at the counts of the report")
+            advice: advice(offered: offered, dropped: dropped))
+    }
+
+    private static func advice(offered: Int, dropped: DropCounts?) -> String {
+        if offered == 0 { return "look whether the source gives frames before the recording ends" }
+        if let dropped, dropped[.noTime] > 0 {
+            return
+                "put an element that gives times at the end of the string: a decoder behind images of a "
+                + "rate (jpegdec, pngdec), a parser behind a stream"
+        }
+        return "look at the counts of the report"
     }
 }

@@ -46,7 +46,9 @@ struct ReportPrinter {
     private func lines(_ recording: RecorderReport) -> [String] {
         let tracks = [recording.video, recording.audio].compactMap { $0 }
         let how = tracks.map {
-            $0.encoder == "copy" ? "\($0.codec) copied" : "\($0.codec) by \($0.encoder)"
+            $0.encoder == "copy"
+                ? "\($0.codec) copied"
+                : "\($0.codec) by \($0.encoder)" + ($0.converted.map { " (\($0))" } ?? "")
         }.joined(separator: ", ")
         return recording.files.map { file in
             let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
@@ -104,6 +106,8 @@ struct ReportPrinter {
         let replays: [File]?
         /// The name of the encoder of each stream.
         let encoders: [String: String]?
+        /// What the encoder of the pictures does not keep: `YUY2 as I420`.
+        let converted: String?
 
         init(
             _ report: BridgeReport, _ recordings: [RecorderReport],
@@ -115,6 +119,7 @@ struct ReportPrinter {
                 ["video": recording.video?.encoder, "audio": recording.audio?.encoder]
                     .compactMapValues { $0 }
             }
+            converted = recordings.first?.video?.converted
             captures = report.captures.mapValues { Counts($0) }
             outputs = report.outputs.mapValues { Counts($0) }
             seconds = (report.seconds * 1000).rounded() / 1000

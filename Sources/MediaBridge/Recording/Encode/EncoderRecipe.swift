@@ -90,12 +90,12 @@ struct EncoderRecipe: Sendable {
     ///     rotates them, because not every container can store the rotation, and not every player
     ///     applies it.
     func pipeline(for caps: Caps, rotation: VideoRotation) -> UnitPipeline {
-        var isVideo = false
-        if case .video = kind { isVideo = true }
+        var encoder: VideoEncoderElement?
+        if case .video(let element, _) = kind { encoder = element }
         return UnitPipeline(
             text: text(for: caps, rotation: rotation), codec: codec, element: element,
-            keyFrameInterval: isVideo ? keyFrameInterval : nil, hiddenDelay: hiddenDelay,
-            isCopy: false)
+            keyFrameInterval: encoder == nil ? nil : keyFrameInterval, hiddenDelay: hiddenDelay,
+            isCopy: false, converted: encoder.flatMap { conversion(of: VideoInfo(caps), by: $0) })
     }
 
     /// Returns the complete pipeline string, from appsrc to an appsink with encoded units.
@@ -104,7 +104,7 @@ struct EncoderRecipe: Sendable {
         case .video(let encoder, let encoding):
             let info = VideoInfo(caps)
             return "appsrc name=\(RecordingKind.video.name) ! "
-                + picture(encoder.codec, info) + upright(rotation)
+                + picture(encoder, info) + upright(rotation)
                 + " ! \(settings(of: encoder, encoding, info)) ! \(form(encoder.codec))"
                 + " ! appsink name=units"
         case .audio(let encoder, let encoding):
@@ -138,18 +138,51 @@ struct EncoderRecipe: Sendable {
         }
     }
 
-    private func picture(_ codec: VideoCodec, _ info: VideoInfo?) -> String {
-        switch codec {
-        case .ffv1: return "videoconvert"
-        case .mjpeg: return "videoconvert ! video/x-raw,format=I420"
-        case .h264, .vp8, .vp9:
-            // Every player supports 4:2:0, which needs an even width and height.
-            let odd = info.map { (right: $0.width % 2, bottom: $0.height % 2) }
-            let crop =
-                odd.map { $0 != (0, 0) ? "videocrop right=\($0.right) bottom=\($0.bottom) ! " : "" }
-                ?? ""
-            return crop + "videoconvert ! video/x-raw,format=I420"
+    /// The pixel format that an encoder gets; `nil` for any. Every player shows 8 bits and 4:2:0, to which cameras
+    /// and screens are converted. Pictures of more bits keep ten, and their colours.
+    private func format(_ encoder: VideoEncoderElement, _ info: VideoInfo?) -> String? {
+        switch encoder {
+        case .avenc_ffv1: return nil
+        case .x264enc, .vp9enc:
+            guard let precision = info?.precision, precision.bits > 8 else { return "I420" }
+            return switch precision.colours {
+            case 4: "Y444_10LE"
+            case 2: "I422_10LE"
+            default: "I420_10LE"
+            }
+        case .openh264enc, .vp8enc, .jpegenc: return "I420"
         }
+    }
+
+    /// What is lost by the conversion for an encoder; `nil` if nothing is.
+    private func conversion(of info: VideoInfo?, by encoder: VideoEncoderElement) -> String? {
+        guard let info, let format = format(encoder, info),
+            let stored = try? VideoInfo(format: format, width: 2, height: 2),
+            info.precision.exceeds(stored.precision)
+        else { return nil }
+        return "\(info.format) as \(format)"
+    }
+
+    private func picture(_ encoder: VideoEncoderElement, _ info: VideoInfo?) -> String {
+        let convert =
+            "videoconvert" + (format(encoder, info).map { " ! video/x-raw,format=\($0)" } ?? "")
+        switch encoder.codec {
+        case .ffv1, .mjpeg: return convert
+        case .h264, .vp8, .vp9:
+            return (info.map(Self.even) ?? "") + convert
+        }
+    }
+
+    /// 4:2:0 needs an even width and height: cuts off the last column or row, and doubles the only one.
+    private static func even(_ info: VideoInfo) -> String {
+        let (right, bottom) = (info.width % 2, info.height % 2)
+        guard info.width > 1, info.height > 1 else {
+            let (width, height) = (max(2, info.width - right), max(2, info.height - bottom))
+            return "videoscale add-borders=false ! video/x-raw,width=\(width),height=\(height),"
+                + "pixel-aspect-ratio=1/1 ! "
+        }
+        return (right, bottom) == (0, 0)
+            ? "" : "videocrop right=\(right) bottom=\(bottom) ! "
     }
 
     /// Returns the encoder with its properties, as part of a pipeline string.

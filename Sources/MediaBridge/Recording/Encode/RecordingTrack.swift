@@ -21,6 +21,8 @@ final class RecordingTrack: Sendable {
         var encoder: TrackEncoder?
         /// What reports say of the encoder.
         var described: (codec: String, element: String)?
+        /// See ``RecorderReport/Track/converted``.
+        var converted: String?
         /// Why the units of encoded pictures are dropped until a key unit comes; `nil`: they are
         /// not. ``DropCause/early`` before the first.
         var missesKey: DropCause? = .early
@@ -259,6 +261,7 @@ final class RecordingTrack: Sendable {
         state.caps = input.caps
         state.rotation = input.rotation
         state.described = (pipeline.codec, pipeline.element)
+        if let converted = pipeline.converted { state.converted = converted }
         encoder.start()
     }
 
@@ -300,6 +303,9 @@ final class RecordingTrack: Sendable {
     var described: (codec: String, element: String) {
         state.withLock { $0.described } ?? recipe.described
     }
+
+    /// See ``RecorderReport/Track/converted``.
+    var converted: String? { state.withLock { $0.converted } }
 
     /// Frames offered while the recorder accepted frames.
     var offered: Int { state.withLock { $0.offered } }

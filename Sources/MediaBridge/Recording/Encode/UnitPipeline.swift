@@ -12,4 +12,6 @@ struct UnitPipeline: Sendable {
     let hiddenDelay: Int
     /// Whether the units are recorded as they came.
     let isCopy: Bool
+    /// See ``RecorderReport/Track/converted``.
+    var converted: String?
 }

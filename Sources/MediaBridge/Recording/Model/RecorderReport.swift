@@ -36,6 +36,10 @@ public struct RecorderReport: Hashable, Sendable {
         /// The encoder's factory name, for example `x264enc`; `copy` for media that came encoded and
         /// was recorded as it was.
         public var encoder: String
+        /// What the encoder does not keep of the pictures, for example `YUY2 as I420`: half of the lines of colour;
+        /// `nil` if it keeps all. Pictures of more than 8 bits keep ten with x264enc and vp9enc, and all with
+        /// FFV1; others are stored with 8 bits and 4:2:0, which every player shows.
+        public var converted: String?
         /// Video frames or audio buffers handed over between start and stop; with a pre-roll also
         /// those handed over before the start.
         public var offered: Int
