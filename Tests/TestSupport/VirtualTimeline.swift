@@ -5,6 +5,8 @@ package import MediaCore
 package final class VirtualTimeline: Timeline {
     private struct Alarm {
         let due: Duration
+        /// How long after its setting it is due.
+        let delay: Duration
         let queue: SerialQueue
         let body: @Sendable () -> Void
     }
@@ -37,7 +39,8 @@ package final class VirtualTimeline: Timeline {
         let number = state.change { state in
             state.last += 1
             if delay > .zero {
-                state.alarms[state.last] = Alarm(due: state.now + delay, queue: queue, body: body)
+                state.alarms[state.last] = Alarm(
+                    due: state.now + delay, delay: delay, queue: queue, body: body)
             }
             return state.last
         }
@@ -76,6 +79,16 @@ package final class VirtualTimeline: Timeline {
         guard let next = state.value.alarms.values.map(\.due).min(), next <= now + duration
         else { return }
         advance(by: next - now)
+    }
+
+    /// Lets time pass up to the next alarm that was set for `delay`, as soon as there is one, also if it was set
+    /// while somebody else let time pass.
+    package func ringNext(after delay: Duration) async {
+        await state.wait { state in state.alarms.values.contains { $0.delay == delay } }
+        let (now, alarms) = (state.value.now, state.value.alarms.values)
+        guard !Task.isCancelled, let due = alarms.filter({ $0.delay == delay }).map(\.due).min()
+        else { return }
+        advance(by: max(.zero, due - now))
     }
 
     /// Lets `duration` pass as soon as exactly `count` alarms are set for its end.
