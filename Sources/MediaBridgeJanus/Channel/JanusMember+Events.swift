@@ -42,9 +42,8 @@ extension JanusMember {
                 tell(.connected)
             }
         case "destroyed":
-            return finish(
-                EngineError(
-                    .disconnected, message: "channel \(request.channel) was closed at the server"))
+            Task { await self.roomWasDestroyed(live) }
+            return
         case "event":
             if data.leaving == "ok", data.reason == "kicked" {
                 return finish(
@@ -61,6 +60,18 @@ extension JanusMember {
         default: return
         }
         settle()
+    }
+
+    /// Ends the membership once Janus has done with it: after this event it closes the handles of all members, and
+    /// crashes where one is gone by then. It holds the lock of the rooms until it is done, and `exists` waits for
+    /// that lock (janus_videoroom.c, `destroy`).
+    private func roomWasDestroyed(_ live: Live) async {
+        _ = try? await live.handle.request([
+            "request": "exists", "room": .string(request.channel),
+        ])
+        finish(
+            EngineError(
+                .disconnected, message: "channel \(request.channel) was closed at the server"))
     }
 
     /// What a user tells through its display name.
