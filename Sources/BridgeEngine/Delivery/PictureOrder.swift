@@ -1,13 +1,13 @@
 package import MediaCore
 
-/// Tells from a stream's units whether its pictures are decoded in another order than they are shown
+/// Detects whether the pictures of a stream's units are decoded in another order than they are shown
 /// (B-frames). RTP has no decoding times, so WebRTC does not carry such streams.
 package struct PictureOrder: Sendable {
     private var last: MediaTime?
     /// Whether the units so far are reordered.
     package private(set) var isReordered = false
 
-    /// A time that goes back by more than this belongs to a clock that began anew.
+    /// A time that goes back by more than this belongs to a clock that was restarted.
     private static let furthest = MediaTime(seconds: 1)
     /// Containers round times.
     private static let rounding = MediaTime(nanoseconds: 1_000_000)

@@ -267,7 +267,7 @@ extension WHIPSink: BridgeDestination {
         guard let publisher = publisher(for: unit.codec) else { return refuse(.closed) }
         pace(unit.runningTime, unit.liveTiming)
         let disposition = publisher.consume(unit)
-        // Counted by nobody: a session has one codec.
+        // The publisher does not count it: a session has one codec.
         return disposition == .wrongBufferType ? refuse(.badFormat) : .accepted
     }
 

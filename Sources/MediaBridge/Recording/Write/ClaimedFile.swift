@@ -11,7 +11,7 @@ final class ClaimedFile: Sendable {
 
     /// Creates the file, or locks the existing one. Its content stays.
     ///
-    /// - Parameter mustBeNew: Whether an existing file is left alone.
+    /// - Parameter mustBeNew: Whether the file must not exist yet.
     /// - Returns: `nil` if the file must be new, and is not.
     /// - Throws: ``PipelineError`` if another recording writes the file, or it cannot be opened.
     init?(_ path: String, mustBeNew: Bool) throws(PipelineError) {
