@@ -98,10 +98,12 @@ public final class WHIPSink: VideoSink, Sendable {
     public func shouldStart() throws {
         state.withLock { state in
             (state.isOpen, state.failure, state.codec, state.pace) = (true, nil, nil, nil)
-            state.order = PictureOrder()
+            (state.order, state.sentUnits) = (PictureOrder(), 0)
             // The counts of the last run end here.
             state.publisher = nil
         }
+        // The connection of the last run is over, too.
+        settled.wait(for: .zero)
     }
 
     /// Ends the session. Blocks while the first connection is made, for up to ten seconds, and for up to two

@@ -13,8 +13,8 @@ enum RecordingNews {
         case .fileRemoved(let path): Terminal.say("removed \(path)")
         case .orientationLost(let path):
             Terminal.say(
-                "warning: the pictures in \(path) lie on their side, as only .mp4 says how to turn them; record "
-                    + "into .mp4, or put decodebin at the end of the capture")
+                "warning: players do not turn the pictures in \(path), because only .mp4 stores how; record into "
+                    + ".mp4, or put decodebin at the end of the capture")
         case .streamMissing(let name):
             Terminal.say("the stream \(name) does not come: recording without it")
         case .diskNearlyFull(let free):
