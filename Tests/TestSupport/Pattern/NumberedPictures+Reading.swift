@@ -81,3 +81,17 @@ extension Sequence<NumberedPictures.Reading> {
         }
     }
 }
+
+extension Sequence<Int> {
+    /// Whether the numbers of pictures are in the order in which they were sent. Any number of pictures but
+    /// the last 16 of a round may be missing between two: what is up to 16 behind has come too late.
+    ///
+    /// - Parameters:
+    ///   - count: How many numbers there are before they begin again.
+    ///   - repeats: True if a picture may be shown twice.
+    public func areInOrder(of count: Int = 256, repeats: Bool = true) -> Bool {
+        zip(self, dropFirst()).allSatisfy {
+            ((repeats ? 0 : 1)..<count - 16).contains((($1 - $0) % count + count) % count)
+        }
+    }
+}

@@ -34,7 +34,7 @@ public struct NumberedPictures: Sendable {
     ///   - height: A multiple of 8, up to 576: pictures that are higher are taken for BT.709.
     public init(
         in directory: TemporaryDirectory, width: Int = 160, height: Int = 120,
-        framesPerSecond: Int = 15
+        framesPerSecond: Int = 10
     ) throws {
         (self.width, self.height, self.framesPerSecond) = (width, height, framesPerSecond)
         self.directory = directory
