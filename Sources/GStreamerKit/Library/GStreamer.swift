@@ -125,6 +125,13 @@ public enum GStreamer {
             { _ in GStreamer.living.leave() })
     }
 
+    /// Counts an object that holds buffers or caps until it is released, as a pipeline is counted. As the last
+    /// stored property it is released after the others.
+    package final class Holder: Sendable {
+        package init() { GStreamer.living.enter() }
+        deinit { GStreamer.living.leave() }
+    }
+
     private static let initialized: Result<Void, PipelineError> = {
         var error: UnsafeMutablePointer<GError>?
         guard gst_init_check(nil, nil, &error) != 0 else {

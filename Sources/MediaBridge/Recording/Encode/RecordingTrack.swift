@@ -57,6 +57,7 @@ final class RecordingTrack: Sendable {
         }
     }
     let state = Mutex(State())
+    private let holder = GStreamer.Holder()
 
     /// A jump back by more than this means that times have restarted: a source was restarted, or a
     /// clock was set.

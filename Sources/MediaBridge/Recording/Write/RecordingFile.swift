@@ -19,6 +19,7 @@ final class RecordingFile: Sendable {
     private let tags: [RecordingKind: Tags]
     /// How the pictures are to be turned; upright if they were encoded here.
     private let orientation: ImageOrientation
+    private let holder = GStreamer.Holder()
 
     /// The maximum number of units queued for the muxer, and the number of one stream's queued
     /// units at which the muxer is considered to be waiting for another stream.

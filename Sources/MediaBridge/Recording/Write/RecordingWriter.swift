@@ -50,6 +50,7 @@ final class RecordingWriter: @unchecked Sendable {
     var cut: RecordingCut?
     /// Opened when all files that are being completed are complete.
     var completing: Latch?
+    private let holder = GStreamer.Holder()
 
     /// How long a file waits for a stream without data.
     private static let startWait = MediaTime(nanoseconds: 2_000_000_000)
