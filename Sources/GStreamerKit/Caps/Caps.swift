@@ -92,6 +92,11 @@ package final class Caps: Sendable, CustomStringConvertible {
         Caps(adopting: gst_caps_intersect(pointer, other.pointer))
     }
 
+    /// Returns these caps and, after them, the others.
+    package func union(_ other: Caps) -> Caps {
+        Caps(adopting: gst_caps_merge(mb_caps_ref(pointer), mb_caps_ref(other.pointer)))
+    }
+
     /// Whether any structure is raw video or audio.
     package var isRaw: Bool { mediaTypes.contains { $0.hasSuffix("/x-raw") } }
 

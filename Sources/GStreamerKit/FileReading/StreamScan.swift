@@ -37,6 +37,7 @@ package final class StreamScan: Sendable {
 
     private let pipeline: Pipeline
     private let tally: UnitCollector
+    private let announced = Mutex<ClockTime?>(nil)
 
     /// Prepares a scan of the file at `path`.
     ///
@@ -78,12 +79,17 @@ package final class StreamScan: Sendable {
     /// Number of units read so far, in all streams.
     package var units: Int { tally.streams.withLock { $0.reduce(0) { $0 + $1.times.count } } }
 
+    /// The duration that the file states; `nil` if it states none, or before ``run()`` returned.
+    package var duration: ClockTime? { announced.withLock { $0 } }
+
     /// Reads to the end. Cancelling the task ends the scan early.
     ///
     /// - Returns: The streams, in the order in which the demuxer found them.
     /// - Throws: ``PipelineError``: the first error that GStreamer reported about the file.
     package func run() async throws(PipelineError) -> [Stream] {
-        try await pipeline.runToEnd()
+        try await pipeline.runToEnd { pipeline in
+            announced.withLock { $0 = pipeline.queryDuration() }
+        }
         return tally.streams.withLock { $0 }
     }
 
@@ -159,15 +165,20 @@ extension Pipeline {
     /// Plays to the end, then goes to NULL. Cancelling the task ends it early, with
     /// ``PipelineError/Code/interrupted``.
     ///
+    /// - Parameter atEnd: Called at the end, before the pipeline goes to NULL.
     /// - Throws: ``PipelineError``: the first error that is posted.
-    package func runToEnd() async throws(PipelineError) {
+    package func runToEnd(
+        atEnd: (Pipeline) -> Void = { _ in }
+    ) async throws(PipelineError) {
         let messages = self.messages
         var failure: PipelineError?
         do throws(PipelineError) {
             try await setState(.playing)
             reading: for await message in messages {
                 switch message {
-                case .endOfStream: break reading
+                case .endOfStream:
+                    atEnd(self)
+                    break reading
                 case .error(let error): throw error
                 // The awaited pad is not among those of this file, or has another media type: its
                 // branch would wait for ever.

@@ -20,7 +20,7 @@ extension Bridge {
             guard run.ending == nil else { return false }
             streams.forEach { $0.open() }
             // An empty stream has ended by now; outputs get its end once they can take it.
-            for stream in streams { stream.branch.push(to: stream) }
+            streams.forEach { $0.connect() }
             run.startClock()
             let zero = SharedClock.now
             for capture in captures {

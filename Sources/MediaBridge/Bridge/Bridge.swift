@@ -71,7 +71,7 @@ public final class Bridge: Sendable {
                 .wrongEnds, message: "two captures give a stream of the name \"\(twice)\"",
                 advice: "name each appsink: appsink name=camera")
         }
-        let types = Self.types(of: branches)
+        let types = Self.types(of: branches, areDecoded: !plan.processors.isEmpty)
         var outputs: [BridgeOutput] = []
         for named in plan.outputs {
             guard !outputs.contains(where: { $0.name == named.name }) else {
@@ -119,7 +119,7 @@ public final class Bridge: Sendable {
                 }?.1,
                 onEnd: { [run] in run.streamEnded() },
                 onLimit: { [run] in run.end($0) }, onProblem: { [run] in run.fail($0) },
-                onLoss: { [run] in run.note($0) })
+                onLoss: { [run] in run.note($0) }, onWarning: { [run] in run.warn($0) })
         }
         for recording in recordings {
             let name = recording.name
@@ -162,10 +162,16 @@ public final class Bridge: Sendable {
     }
 
     /// Returns the media types of the streams, as far as their strings determine them.
-    private static func types(of branches: [(String, CaptureBranch)]) -> [String: Caps] {
+    ///
+    /// - Parameter areDecoded: Whether pictures are decoded for processors.
+    private static func types(
+        of branches: [(String, CaptureBranch)], areDecoded: Bool
+    ) -> [String: Caps] {
         var types: [String: Caps] = [:]
         for (name, branch) in branches {
-            if let kinds = branch.sink.offeredCaps?.kinds { types[name] = kinds }
+            guard let kinds = branch.sink.offeredCaps?.kinds else { continue }
+            types[name] = kinds
+            if areDecoded, kinds.isEncodedPictures { types[name] = try? Caps("video/x-raw").kinds }
         }
         return types
     }
@@ -245,6 +251,7 @@ public final class Bridge: Sendable {
         await finishOutputs()
         await isStopped
         streams.forEach { $0.branch.disconnect() }
+        for stream in streams { await stream.endDecoding() }
         var report = statistics
         report.failures = run.failures
         report.ended = run.failures.isEmpty ? run.ending : .error

@@ -11,6 +11,8 @@ final class BridgeStream: CaptureReceiver {
     private let isDirect: Bool
     private let limits: BridgeLimits
     private let restarts: CaptureRestarts?
+    /// Decodes what processors are to see.
+    private let decoding = Mutex<BridgeDecoding?>(nil)
     private let onEnd: @Sendable () -> Void
     private let onLimit: @Sendable (BridgeReport.End) -> Void
     private let onProblem: @Sendable (PipelineError) -> Void
@@ -36,7 +38,8 @@ final class BridgeStream: CaptureReceiver {
         limits: BridgeLimits, restarts: CaptureRestarts?, onEnd: @escaping @Sendable () -> Void,
         onLimit: @escaping @Sendable (BridgeReport.End) -> Void,
         onProblem: @escaping @Sendable (PipelineError) -> Void,
-        onLoss: @escaping @Sendable (PipelineError) -> Void
+        onLoss: @escaping @Sendable (PipelineError) -> Void,
+        onWarning: @escaping @Sendable (PipelineError) -> Void
     ) {
         self.name = name
         self.branch = branch
@@ -61,7 +64,25 @@ final class BridgeStream: CaptureReceiver {
         limits.add(name) { [branch, isTaken = !takers.isEmpty] in
             isTaken && !branch.isLive && !branch.isEnded
         }
+        guard !isDirect else { return }
+        let decoding = BridgeDecoding(to: self, of: branch) {
+            onWarning(
+                PipelineError(
+                    .streamFailed,
+                    message:
+                        "the stream \"\(name)\" is encoded: it is decoded for filters and code, and "
+                        + "encoded again where it is recorded"))
+        } onFailure: {
+            onProblem($0)
+        }
+        self.decoding.withLock { $0 = decoding }
     }
+
+    /// Begins to receive from the branch.
+    func connect() { branch.push(to: decoding.withLock { $0 } ?? self) }
+
+    /// Ends what decodes, if anything does. Called after the end of the run.
+    func endDecoding() async { await decoding.withLock { $0 }?.end() }
 
     /// Returns the consumer behind the processors. One output needs no fan-out.
     private static func end(of takers: [any StreamTaker]) -> any VideoFrameConsumer {
@@ -90,9 +111,13 @@ final class BridgeStream: CaptureReceiver {
         // An encoded stream is negotiated, because encoders and parsers produce the form that is
         // asked for.
         guard branch.sink.formatOrigin != .stream || offered?.isRaw == false else {
-            if offered == nil, let kinds = common.kinds { branch.sink.narrow(to: kinds) }
+            if offered == nil, let kinds = common.kinds {
+                branch.sink.narrow(to: isDirect ? kinds : Self.decodable(kinds))
+            }
             return
         }
+        // It is decoded for the processors.
+        guard isDirect || offered?.isEncodedPictures != true else { return }
         guard let offered, !common.intersection(offered).isEmpty else { return }
         if !offered.isRaw {
             branch.sink.narrow(to: common.demands(on: offered))
@@ -107,6 +132,13 @@ final class BridgeStream: CaptureReceiver {
             guard answers.count == askable.count else { return nil }
             guard isShared else { return answers.first }
             return answers.reduce(caps) { $0?.zigzagIntersection($1) ?? $1 }
+        }
+    }
+
+    /// Adds the encoded media types that are decoded for processors.
+    private static func decodable(_ kinds: Caps) -> Caps {
+        DecoderRecipe.mediaTypes.reduce(kinds) { caps, type in
+            (try? Caps(type)).map { caps.union($0) } ?? caps
         }
     }
 
@@ -126,9 +158,12 @@ final class BridgeStream: CaptureReceiver {
         // Read after the counts of what became of the frames, so that it is never too low.
         let came = branch.balance
         drops[.evicted] += came.dropped[.evicted]
-        let balance = FrameBalance(
-            offered: came.offered - came.dropped[.closed] - unwanted, delivered: passed,
-            dropped: drops)
+        var offered = came.offered - came.dropped[.closed] - unwanted
+        if let decoded = decoding.withLock({ $0 })?.counts {
+            drops = drops + decoded.dropped
+            offered += decoded.surplus - decoded.unwanted
+        }
+        let balance = FrameBalance(offered: offered, delivered: passed, dropped: drops)
         return BridgeReport.Counts(frames: passed, dropped: drops, balance: balance)
     }
 

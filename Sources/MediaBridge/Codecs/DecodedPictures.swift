@@ -8,6 +8,7 @@ final class DecodedPictures: CaptureReceiver {
     let consumer: any VideoFrameConsumer
     private let isClosed = Atomic<Bool>(false)
     private let delivered = Atomic<Int>(0)
+    private let isBusy = Atomic<Bool>(false)
     /// Signalled at the end of the run.
     private let ending = Mutex<MonotonicSignal?>(nil)
 
@@ -21,6 +22,9 @@ final class DecodedPictures: CaptureReceiver {
 
     /// Pictures delivered so far.
     var count: Int { delivered.load(ordering: .relaxed) }
+
+    /// Whether the consumer holds a picture at this moment.
+    var isDelivering: Bool { isBusy.load(ordering: .relaxed) }
 
     /// Returns what is signalled at the next end of stream, or at the next error.
     func expectEnd() -> MonotonicSignal {
@@ -43,8 +47,10 @@ final class DecodedPictures: CaptureReceiver {
         picture.liveTiming = unit.live
         // The decoder invented the duration: the stream does not contain one.
         picture.duration = nil
-        delivered.add(1, ordering: .relaxed)
+        isBusy.store(true, ordering: .relaxed)
         consumer.consume(picture)
+        isBusy.store(false, ordering: .relaxed)
+        delivered.add(1, ordering: .relaxed)
     }
 
     func receive(_ sample: MediaSample) {}

@@ -2,6 +2,11 @@
 struct DecoderRecipe {
     let codec: EncodedVideoFrame.Codec
 
+    /// The media types of the codecs that have a decoder here.
+    static let mediaTypes = [
+        EncodedVideoFrame.Codec.h264, .h265, .vp8, .vp9, .av1, .mjpeg,
+    ].map(\.mediaType)
+
     /// The name of the appsrc.
     static let sourceName = "units"
 

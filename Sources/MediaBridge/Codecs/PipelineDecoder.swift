@@ -38,6 +38,8 @@ final class PipelineDecoder: VideoDecoder {
     /// Sent when a unit leaves the queue, and after a restart and the end: ``decode(_:)`` may now
     /// accept a unit that it refused.
     let change = Signal()
+    /// The same for a thread that waits.
+    private let room = MonotonicSignal()
     /// Restarts run on this queue.
     private let control = SerialQueue(label: "mediabridge.decoder")
     /// Maximum number of queued units: half a second of most streams.
@@ -67,12 +69,20 @@ final class PipelineDecoder: VideoDecoder {
         ledger = try PendingAccessUnits(reordering: recipe.reordering)
         pictures = DecodedPictures(ledger, to: consumer)
         source.configure(depth: Self.depth, dropsOldest: false)
-        source.onDeparture { [change] in change.signal() }
+        source.onDeparture { [change, room] in
+            change.signal()
+            room.signal()
+        }
         capture.pipeline.onFirstError { [weak self] in self?.failed($0) }
         try start()
     }
 
     private var branch: CaptureBranch { capture.branches[0] }
+
+    private func signal() {
+        change.signal()
+        room.signal()
+    }
 
     private func start() throws(PipelineError) {
         capture.prepare()
@@ -82,7 +92,7 @@ final class PipelineDecoder: VideoDecoder {
             state.chain = ReferenceChain()
             if state.phase == .closed { state.phase = .open }
         }
-        change.signal()
+        signal()
     }
 
     // MARK: VideoDecoder
@@ -124,6 +134,16 @@ final class PipelineDecoder: VideoDecoder {
         }
     }
 
+    /// Does the same as ``decode(_:)``, but blocks while the queue is full, until ``stop()`` at the latest. One
+    /// caller at a time.
+    func decodeWaiting(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        while true {
+            let result = decode(unit)
+            guard result == .queueFull else { return result }
+            room.wait()
+        }
+    }
+
     var lostUnits: Int { ledger.lost }
 
     var pictureSurplus: Int { ledger.surplus }
@@ -133,14 +153,19 @@ final class PipelineDecoder: VideoDecoder {
             guard close() else { return }
             let end = pictures.expectEnd()
             source.endOfStream()
-            end.wait(for: .seconds(3))
+            // A consumer may take as long as it likes for a picture.
+            var seen = pictures.count
+            while !end.wait(for: Self.stateDeadline), pictures.isDelivering || pictures.count > seen
+            {
+                seen = pictures.count
+            }
             restart()
         }
     }
 
     func stop() {
         state.withLock { $0.phase = .stopped }
-        change.signal()
+        signal()
         pictures.close()
         control.sync {
             branch.discard()
@@ -193,7 +218,7 @@ final class PipelineDecoder: VideoDecoder {
             return state.phase == .stopped
         }
         guard !isStopped else { return }
-        change.signal()
+        signal()
         // On a queue of its own: the consumer may call `stop`, which waits for the control queue.
         SerialQueue(label: "mediabridge.failure").async { [pictures] in
             pictures.consumer.sourceDidFail(error)

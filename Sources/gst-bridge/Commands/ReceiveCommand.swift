@@ -95,7 +95,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         let outcome = await reception.outcome
         var report = ServingReport(
             seconds: (.now - start) / .seconds(1), ended: failure == nil ? reason.name : "error")
-        report.captures = ["senders": .init(statistics.channel?.incoming ?? .init())]
+        report.captures = ["senders": .init(statistics.channel?.incoming.balance ?? .init())]
         report.files = record == nil ? nil : outcome.files.map { ServingReport.File($0) }
         report.print(options.connection.report)
         if let failure { throw failure }

@@ -153,7 +153,9 @@ struct ShareCommand: AsyncParsableCommand {
         report.captures = [
             "video": .init(frames: track?.delivered ?? 0, dropped: track?.dropped.total ?? 0)
         ]
-        report.outputs = ["viewers": .init(statistics.channel?.outgoing ?? .init())]
+        report.outputs = [
+            "viewers": .init(statistics.channel?.outgoing.balance ?? statistics.outgoing)
+        ]
         report.print(options.connection.report)
         if case .failure(let error) = outcome { throw error }
     }

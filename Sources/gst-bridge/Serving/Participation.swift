@@ -133,6 +133,7 @@ extension ServingReport {
             captures[stream.user.name, default: .init(frames: 0, dropped: 0)].frames +=
                 remote.received
         }
-        outputs["channel"] = .init(statistics.channel?.outgoing ?? .init())
+        // After the end of the membership, by a kick for example, the engine's own counts are left.
+        outputs["channel"] = .init(statistics.channel?.outgoing.balance ?? statistics.outgoing)
     }
 }

@@ -52,7 +52,7 @@ struct ServingReport: Encodable {
 
 extension ServingReport.Counts {
     /// The counts of frames on their way to or from others.
-    init(_ frames: ChannelStatistics.Frames) {
-        self.init(frames: frames.delivered, dropped: frames.balance.dropped.total)
+    init(_ balance: FrameBalance) {
+        self.init(frames: balance.delivered, dropped: balance.dropped.total)
     }
 }

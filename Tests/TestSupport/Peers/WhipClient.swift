@@ -31,9 +31,15 @@ public struct WhipClient: Sendable {
     }
 
     /// RTP of H.264 from pictures, for ``init(to:token:video:audio:on:in:_:)``.
-    public static func h264(_ source: String) -> String {
-        "\(source) ! videoconvert ! x264enc tune=zerolatency speed-preset=ultrafast threads=1 "
-            + "key-int-max=60 ! video/x-h264,profile=constrained-baseline ! rtph264pay pt=96 "
+    ///
+    /// - Parameter reorders: With B-frames.
+    public static func h264(_ source: String, reorders: Bool = false) -> String {
+        let kind =
+            reorders
+            ? "bframes=2 b-adapt=false rc-lookahead=0 sync-lookahead=0 ! video/x-h264,profile=main"
+            : "tune=zerolatency ! video/x-h264,profile=constrained-baseline"
+        return "\(source) ! videoconvert ! x264enc speed-preset=ultrafast threads=1 "
+            + "key-int-max=60 \(kind) ! rtph264pay pt=96 "
             + "config-interval=-1 ! application/x-rtp,media=video,encoding-name=H264,payload=96"
     }
 

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Verification of a file after it was written.
 extension RecordingFile {
-    /// Reads the complete file until each of its streams and a unit of it were found. A pipe or a
-    /// device cannot be read back, and is not checked.
+    /// Reads the complete file until each of its streams and a unit of it were found, and compares its duration.
+    /// A pipe or a device cannot be read back, and is not checked.
     ///
     /// - Throws: ``PipelineError`` if the file does not exist, or does not contain what was
     ///   written.
@@ -40,7 +40,19 @@ extension RecordingFile {
             guard found.contains(where: { ($0.mediaType.hasPrefix("audio/")) == (kind == .audio) })
             else { throw bad("it has no \(kind == .video ? "pictures" : "sound")") }
         }
+        // Transport streams state no duration: demuxers estimate it.
+        guard container != .ts, let stated = scan.duration else { return }
+        let difference = Int64(clamping: stated.nanoseconds) - duration.nanoseconds
+        guard abs(difference) < Self.tolerance else {
+            throw bad(
+                "it states a duration of \(MediaTime(nanoseconds: Int64(clamping: stated.nanoseconds))) instead of \(duration)"
+            )
+        }
     }
+
+    /// How far the stated duration may be off, in nanoseconds: muxers round it, and may not know how long the
+    /// last unit is.
+    private static let tolerance: Int64 = 500_000_000
 
     /// Number of buffers to read of each stream; more than any codec has headers: FLAC in Matroska
     /// begins with several.

@@ -41,6 +41,7 @@ struct AiortcTests {
         }
     }
 
+    /// The client sends B-frames, as no browser does.
     @Test func whatAiortcAndAWhipClientSendIsRecorded() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
@@ -51,7 +52,7 @@ struct AiortcTests {
                 let pictures = try NumberedPictures(in: directory)
                 let client = try await WhipClient(
                     to: "\(receive.origin)/whip?name=client", token: ServingProgram.token,
-                    video: WhipClient.h264(pictures.source), audio: WhipClient.tone,
+                    video: WhipClient.h264(pictures.source, reorders: true), audio: WhipClient.tone,
                     on: network.client, in: directory)
                 for name in ["aiortc", "client"] { try await receive.waitForRecording(of: name) }
                 try await sender.waitUntilEnough()

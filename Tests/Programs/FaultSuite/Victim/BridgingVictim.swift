@@ -1,8 +1,10 @@
 import Foundation
 import Glibc
 import MediaBridge
+import Synchronization
 
-/// Records a live capture, with a processor that sees every frame right before the recorder does.
+/// Records a live capture, with a processor that sees every frame right before the recorder does; or, where it comes
+/// encoded, with a destination that sees every unit right after.
 struct BridgingVictim {
     let order: VictimOrder
     let diary: Diary
@@ -13,7 +15,12 @@ struct BridgingVictim {
             capture: order.capture, outputs: order.hasPreview ? ["fakesink sync=false"] : [])
         plan.recordings = [BridgePlan.Recording(path: order.path, configuration: configuration)]
         let wish = Wish()
-        plan.processors = [Witness(order: order, diary: diary, wish: wish)]
+        let witness = Witness(order: order, diary: diary, wish: wish)
+        if order.isCopy {
+            plan.destinations = [.init(name: "witness", UnitWitness(witness))]
+        } else {
+            plan.processors = [witness]
+        }
         if order.restarts {
             var policy = RestartPolicy()
             policy.delay = .milliseconds(50)
@@ -51,14 +58,54 @@ struct BridgingVictim {
         }
 
         func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
-            let number = diary.frame()
-            if number == order.fillAfter { DiskFiller.fill(beside: order.path) }
-            if number == order.stopAfter { wish.stop() }
-            if number == order.throwAt {
+            if see() == order.throwAt {
                 wish.note()
                 throw Thrown()
             }
             return frame
+        }
+
+        /// - Returns: The number of the picture, from 1 on.
+        @discardableResult
+        func see() -> Int {
+            let number = diary.frame()
+            if number == order.fillAfter { DiskFiller.fill(beside: order.path) }
+            if number == order.stopAfter { wish.stop() }
+            return number
+        }
+    }
+
+    /// Tells each unit.
+    private final class UnitWitness: BridgeDestination {
+        private let witness: Witness
+        private let seen = Atomic<Int>(0)
+
+        init(_ witness: Witness) { self.witness = witness }
+
+        func codecs() -> Set<EncodedVideoFrame.Codec> { [.h264, .vp8] }
+
+        func begin(
+            _ streams: Set<MediaKind>, onKeyFrameNeeded: @escaping @Sendable () -> Void,
+            onFailure: @escaping @Sendable (PipelineError) -> Void
+        ) {}
+
+        func take(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
+
+        func take(_ unit: EncodedVideoFrame) -> FrameDisposition {
+            witness.see()
+            seen.add(1, ordering: .relaxed)
+            return .accepted
+        }
+
+        func take(_ frame: AudioFrame) -> FrameDisposition { .accepted }
+
+        func take(_ unit: EncodedAudioFrame) -> FrameDisposition { .accepted }
+
+        func finish() async {}
+
+        var balance: FrameBalance {
+            let count = seen.load(ordering: .relaxed)
+            return FrameBalance(offered: count, delivered: count)
         }
     }
 }

@@ -18,9 +18,6 @@ struct Camera: Sendable {
     var bitrate = 0
 
     /// The string that captures it: raw, or in the codecs that the container takes.
-    ///
-    /// Processors see raw pictures alone. So those go to a stream of their own, which no output takes,
-    /// each right after its encoded one has gone to the recording.
     func capture(for subject: Subject) -> String {
         hasSound ? "\(pictures(for: subject)) \(sound(for: subject))" : pictures(for: subject)
     }
@@ -32,10 +29,7 @@ struct Camera: Sendable {
         return "videotestsrc is-live=true pattern=\(pattern) num-buffers=\(frames) "
             + "! video/x-raw,format=I420,width=320,height=240,framerate=\(rate)/1 "
             + (failsAfter > 0 ? "! identity error-after=\(failsAfter) " : "")
-            + (subject.isCopy
-                ? "! tee name=t t. ! \(pictureEncoder(for: subject)) ! appsink name=video "
-                    + "t. ! appsink name=witness"
-                : "! appsink name=video")
+            + (subject.isCopy ? "! \(pictureEncoder(for: subject)) " : "") + "! appsink name=video"
     }
 
     private func sound(for subject: Subject) -> String {
