@@ -1,12 +1,37 @@
 internal import Glibc
 
-enum FileSize {
+package enum FileSize {
     /// Returns the size of a regular file in bytes; `nil` if there is none at that path, or if it
     /// is something else, such as a pipe.
     static func of(_ path: String) -> Int? {
         var status = stat()
         let isFile = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         return isFile ? Int(status.st_size) : nil
+    }
+
+    /// Throws if there is a regular file, which is not to be overwritten.
+    package static func requireNone(at path: String) throws(PipelineError) {
+        if of(path) != nil { throw .exists(path) }
+    }
+
+    /// Throws if this process reads the file, which is to be overwritten.
+    static func requireUnread(_ path: String) throws(PipelineError) {
+        var (file, other) = (stat(), stat())
+        guard stat(path, &file) == 0, let directory = opendir("/proc/self/fd") else { return }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard let descriptor = Int32(name), fstat(descriptor, &other) == 0,
+                (file.st_dev, file.st_ino) == (other.st_dev, other.st_ino),
+                fcntl(descriptor, F_GETFL) & O_ACCMODE != O_WRONLY
+            else { continue }
+            throw PipelineError(
+                .resourceFailed,
+                message: "\"\(path)\" is being read here, and would be overwritten",
+                advice: "another name")
+        }
     }
 
     /// A problem with a file that should have been written.
@@ -23,5 +48,14 @@ enum FileSize {
         var status = stat()
         guard stat(path, &status) == 0 else { return .gone }
         return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 ? .empty : nil
+    }
+}
+
+extension PipelineError {
+    /// The error for a file that is not to be overwritten.
+    static func exists(_ path: String) -> PipelineError {
+        PipelineError(
+            .alreadyExists, message: "\"\(path)\" exists",
+            advice: "another name; --overwrite, or Configuration.whenExists, overwrites it")
     }
 }

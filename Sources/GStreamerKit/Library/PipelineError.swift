@@ -65,6 +65,8 @@ public struct PipelineError: Error, Hashable, Sendable {
         public static let wrongEnds = Code(rawValue: "wrongEnds")
         /// A file, device or host does not exist.
         public static let notFound = Code(rawValue: "notFound")
+        /// A file that is not to be overwritten.
+        public static let alreadyExists = Code(rawValue: "alreadyExists")
         /// A file, device or host that could not be opened, read or written.
         public static let resourceFailed = Code(rawValue: "resourceFailed")
         /// The disk is full.

@@ -82,6 +82,14 @@ struct BridgeRecording: Sendable {
         var acceptedCaps: Caps? { nil }
         func acceptedCaps(of caps: Caps?) -> Caps? { nil }
 
+        /// What every player decodes. Deep pictures stay deep only where the capture has no choice.
+        var preferredCaps: Caps? {
+            guard kind == .video, let video = recorder.configuration.video, !video.isCopy,
+                video.codec != .ffv1
+            else { return nil }
+            return try? Caps("video/x-raw,format={I420,NV12,YV12}")
+        }
+
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
 
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { recorder.consume(unit) }

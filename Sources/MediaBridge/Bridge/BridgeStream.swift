@@ -103,10 +103,24 @@ final class BridgeStream: CaptureReceiver {
         // A program that keeps frames must not keep the few buffers of a display.
         if isDirect, takers.count == 1 { takers[0].lendMemory(to: branch.sink) }
         let accepted = takers.compactMap(\.acceptedCaps)
-        guard let first = accepted.first else { return }
-        let common = accepted.dropFirst().reduce(first) { $0.intersection($1) }
-        guard !common.isEmpty else { return }
         let offered = branch.sink.offeredCaps.flatMap { $0.isAny ? nil : $0 }
+        let preferred = takers.compactMap(\.preferredCaps).first.flatMap { preferred in
+            offered?.isRaw == true && offered?.intersection(preferred).isEmpty == false
+                ? preferred : nil
+        }
+        guard let first = accepted.first else {
+            if let preferred, branch.sink.formatOrigin != .stream {
+                branch.sink.narrow(to: preferred)
+            }
+            return
+        }
+        var common = accepted.dropFirst().reduce(first) { $0.intersection($1) }
+        if let preferred, let offered, case let liked = common.intersection(preferred),
+            !liked.intersection(offered).isEmpty
+        {
+            common = liked
+        }
+        guard !common.isEmpty else { return }
         // If the stream itself decides on the format of raw frames, they are converted behind it.
         // An encoded stream is negotiated, because encoders and parsers produce the form that is
         // asked for.
@@ -300,6 +314,9 @@ protocol StreamTaker: VideoFrameConsumer {
     /// The caps that it takes; `nil` if it takes any.
     var acceptedCaps: Caps? { get }
 
+    /// The raw formats that it likes best, where the capture has the choice; `nil` if it has no preference.
+    var preferredCaps: Caps? { get }
+
     /// Returns what it takes of `caps`, in its order of preference.
     func acceptedCaps(of caps: Caps?) -> Caps?
 
@@ -324,6 +341,8 @@ protocol StreamTaker: VideoFrameConsumer {
 
 extension StreamTaker {
     var takesBytes: Bool { false }
+
+    var preferredCaps: Caps? { nil }
 
     func lendMemory(to sink: AppSink) {}
 

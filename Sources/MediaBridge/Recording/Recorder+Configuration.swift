@@ -24,9 +24,9 @@ extension Recorder {
         /// How to divide the recording; `nil`: one file, and a new one only if the size or the
         /// format of the pictures changes.
         public var segments: RecordingSegments?
-        /// Whether an existing file is overwritten. Default true. Otherwise the recording gets the first name with
-        /// a number that no file has: `out-00001.mkv`.
-        public var overwrites = true
+        /// What happens if there is a file of the recording's name. Default `fail`. Names with a number, which segments
+        /// and later files have, go on behind those that exist, so that they never meet one.
+        public var whenExists = WhenExists.fail
         /// What happens to a frame if the encoder, or the disk, is slow. Default `automatic`: for a
         /// live capture the oldest queued frame is evicted and counted; any other caller waits.
         public var whenFull = WhenFull.automatic
@@ -36,6 +36,16 @@ extension Recorder {
         /// Ends the recording if the disk has fewer than this many bytes free, in addition to those
         /// that the file's index needs; 0: never. Default 4 MB.
         public var reserve = 4_000_000
+
+        /// What happens if there is a file of the recording's name; pipes and devices are written in any case.
+        public enum WhenExists: Hashable, Sendable {
+            /// The recorder cannot be created: ``PipelineError/Code/alreadyExists``.
+            case fail
+            /// The file is overwritten, unless this process reads it.
+            case overwrite
+            /// The recording gets the next name with a number: `out-00001.mkv`.
+            case number
+        }
 
         /// Whether units are kept while the recorder is not recording.
         var keepsUnits: Bool { preRoll != nil || replay != nil }

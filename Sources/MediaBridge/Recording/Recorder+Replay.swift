@@ -11,8 +11,8 @@ extension Recorder {
     /// its name.
     ///
     /// - Parameters:
-    ///   - path: Has the same ending as the recorder's. An existing file of that name is
-    ///     treated as ``Configuration/overwrites`` says.
+    ///   - path: Has the same ending as the recorder's.
+    ///     ``Configuration/whenExists-swift.property`` says what becomes of an existing file of that name.
     ///   - length: How much; `nil`, the default, for all that ``Configuration/replay`` keeps.
     /// - Returns: The files, complete and read back; usually one.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/invalidState`` without
@@ -66,7 +66,7 @@ extension Recorder {
             kinds: RecordingKind.allCases.filter { tracks[$0] != nil },
             limits: WritingLimits(
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
-                overwrites: configuration.overwrites),
+                whenExists: configuration.whenExists),
             queue: queue, clock: clock, progress: progress, tell: { _ in }, onEnding: {})
         queue.async { writer.write(content) }
         guard await writer.untilDone(stallTimeout: configuration.stallTimeout) else {

@@ -47,11 +47,11 @@ public final class Recorder: Sendable {
     /// Chooses the encoders; opens no file yet. With a pre-roll, frames are kept from here on.
     ///
     /// - Parameters:
-    ///   - path: Ends in .mkv, .mp4, .webm or .ts. An existing file of that name is overwritten, unless
-    ///     ``Configuration/overwrites`` is false; one that another recording is writing is an error.
+    ///   - path: Ends in .mkv, .mp4, .webm or .ts. ``Configuration/whenExists-swift.property`` says what becomes of
+    ///     an existing file of that name; one that another recording is writing is an error.
     ///   - configuration: The settings.
     /// - Throws: ``PipelineError``: an unknown extension, a codec that the container does not
-    ///   support, an encoder that is not installed, a directory that does not exist.
+    ///   support, an encoder that is not installed, a directory that does not exist, a file that does.
     public convenience init(
         _ path: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
@@ -77,7 +77,7 @@ public final class Recorder: Sendable {
                 .badValue, message: "a recording of neither pictures nor sound",
                 advice: "set Configuration.video or Configuration.audio")
         }
-        try DiskSpace.check(path)
+        try Self.check(path, configuration)
         let queue = SerialQueue(label: "mediabridge.recorder")
         let progress = RecordingProgress()
         let listeners = RecorderListeners()
@@ -100,7 +100,7 @@ public final class Recorder: Sendable {
                 segments: configuration.segments, preRoll: configuration.preRoll,
                 replay: configuration.replay, replayMemory: configuration.replayMemory,
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
-                overwrites: configuration.overwrites),
+                whenExists: configuration.whenExists),
             queue: queue, clock: clock, progress: progress, tell: { listeners.tell($0) },
             onEnding: { ending.begin() })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
@@ -139,6 +139,19 @@ public final class Recorder: Sendable {
         }
     }
 
+    /// Throws if the file cannot be written, or must not.
+    private static func check(
+        _ path: String, _ configuration: Configuration, isFirst: Bool = true
+    ) throws(PipelineError) {
+        try DiskSpace.check(path)
+        guard isFirst, configuration.segments == nil else { return }
+        switch configuration.whenExists {
+        case .fail: try FileSize.requireNone(at: path)
+        case .overwrite: if FileSize.of(path) != nil { try FileSize.requireUnread(path) }
+        case .number: break
+        }
+    }
+
     // MARK: Course
 
     /// Begins the file: with the pre-roll if there is one, otherwise with the next frame.
@@ -146,6 +159,9 @@ public final class Recorder: Sendable {
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/invalidState`` if it was started
     ///   before.
     public func start() throws(PipelineError) {
+        if phase.withLock({ $0 == .idle }) {
+            try Self.check(path, configuration, isFirst: progressState.update { !$0.hasBegun })
+        }
         let isFirst = phase.withLock { phase in
             guard phase == .idle else { return false }
             phase = .recording
@@ -157,7 +173,6 @@ public final class Recorder: Sendable {
                     .invalidState, message: "this recording was started before",
                     advice: "make a recorder for each recording, or end one with stopAndRearm()")
         }
-        try DiskSpace.check(path)
         tracks.values.forEach { $0.open() }
         inbox.start(at: tracks[writer.kinds[0]]?.last)
         watch.begin()

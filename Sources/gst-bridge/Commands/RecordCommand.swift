@@ -67,9 +67,16 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "time"))
     var replay: DurationArgument?
 
+    @Flag(help: "Overwrites the file, if there is one.")
+    var overwrite = false
+
     @OptionGroup var options: BridgeOptions
 
     func validate() throws {
+        if overwrite, replay != nil || segment != nil || segmentSize != nil {
+            throw ValidationError(
+                "--overwrite is for one file: those with numbers never meet an existing one")
+        }
         if replay != nil, segment != nil || segmentSize != nil {
             throw ValidationError("--segment and --segment-size do not go with --replay")
         }
@@ -137,8 +144,7 @@ struct RecordCommand: AsyncParsableCommand {
                 keep: isRing ? RecordingSegments.Ring(files: keep, bytes: keepSize?.value) : nil)
         }
         configuration.replay = replay?.value
-        // Replays get names that no file has.
-        configuration.overwrites = replay == nil
+        configuration.whenExists = replay != nil ? .number : overwrite ? .overwrite : .fail
         if let reserve { configuration.reserve = reserve.value }
         return configuration
     }

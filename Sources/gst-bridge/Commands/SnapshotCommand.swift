@@ -12,6 +12,9 @@ struct SnapshotCommand: AsyncParsableCommand {
     @Argument(help: "The picture: a name that ends in .png or .jpg.", completion: .file())
     var picture: String
 
+    @Flag(help: "Overwrites the picture, if there is one.")
+    var overwrite = false
+
     func validate() throws {
         let name = picture.lowercased()
         guard [".png", ".jpg", ".jpeg"].contains(where: { name.hasSuffix($0) }) else {
@@ -20,6 +23,7 @@ struct SnapshotCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if !overwrite { try FileSize.requireNone(at: picture) }
         let text: String
         if let capture {
             text = capture

@@ -120,7 +120,7 @@ actor Reception {
                 configuration.video = .copy
                 // An engine gives the sound of others as samples.
                 configuration.audio = AudioEncoding()
-                configuration.overwrites = false
+                configuration.whenExists = .number
                 let recorder = try Recorder(directory.path(for: user), configuration: configuration)
                 tell(recorder.events)
                 entry.recorder = recorder

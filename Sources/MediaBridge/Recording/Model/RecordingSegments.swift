@@ -47,6 +47,6 @@ struct WritingLimits: Sendable {
     var reserve: Int
     /// The longest time without progress while a file is completed.
     var stallTimeout: Duration
-    /// See ``Recorder/Configuration/overwrites``.
-    var overwrites: Bool
+    /// See ``Recorder/Configuration/whenExists-swift.property``.
+    var whenExists: Recorder.Configuration.WhenExists
 }

@@ -17,7 +17,7 @@ final class ClaimedFile: Sendable {
     init?(_ path: String, mustBeNew: Bool) throws(PipelineError) {
         given = path
         var status = stat()
-        if !mustBeNew, stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
             descriptor = -1
             return
         }
@@ -35,6 +35,7 @@ final class ClaimedFile: Sendable {
                 .resourceFailed, message: "another recording is writing \"\(path)\"",
                 advice: "another name")
         }
+        if !mustBeNew { try FileSize.requireUnread(path) }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }

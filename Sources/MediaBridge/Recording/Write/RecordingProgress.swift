@@ -20,6 +20,8 @@ final class RecordingProgress: Sendable {
         var ended: RecorderReport.End?
         /// Number of files begun since the last recording ended.
         var begun = 0
+        /// Whether any file was begun.
+        var hasBegun: Bool { begun > 0 || !hasNoFile }
 
         /// - Returns: The number of files that the recording began.
         mutating func endRecording() -> Int {

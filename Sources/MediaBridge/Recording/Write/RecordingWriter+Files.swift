@@ -69,12 +69,14 @@ extension RecordingWriter {
     private func trimRing() {
         guard let keep = limits.segments?.keep else { return }
         while true {
-            let (count, bytes) = progress.update { state in
+            var (count, bytes) = progress.update { state in
                 (
                     state.files.count + (state.current == nil ? 0 : 1),
                     state.files.reduce(state.current?.byteCount ?? 0) { $0 + $1.bytes }
                 )
             }
+            count += older.count
+            bytes += older.reduce(0) { $0 + (FileSize.of($1) ?? 0) }
             let isTooMany = keep.files.map { count > $0 } ?? false
             let isTooMuch = keep.bytes.map { bytes > $0 } ?? false
             guard isTooMany || isTooMuch, removeOldest() else { return }
@@ -86,11 +88,17 @@ extension RecordingWriter {
     /// - Returns: False if there is no ring, or nothing to remove.
     func removeOldest() -> Bool {
         guard limits.segments?.keep != nil else { return false }
-        let oldest = progress.update { $0.removeOldest() }
-        guard let oldest else { return false }
-        unlink(oldest.path)
+        let path: String
+        if let left = older.popFirst() {
+            path = left
+        } else if let oldest = progress.update({ $0.removeOldest() }) {
+            path = oldest.path
+        } else {
+            return false
+        }
+        unlink(path)
         guardian.forget()
-        tell(.fileRemoved(path: oldest.path))
+        tell(.fileRemoved(path: path))
         return true
     }
 }

@@ -31,6 +31,8 @@ final class RecordingWriter: @unchecked Sendable {
     private var fileIndex = 0
     /// The number of names that were used, or belong to existing files.
     private var nameIndex = 0
+    /// The files of a ring that an earlier recording left, oldest first.
+    var older: ArraySlice<String> = []
     var segment = SegmentLimit()
     var wantsNewFile: RecorderEvent.Reason?
     /// Audio that came before the first picture, and the memory it occupies in bytes.
@@ -309,12 +311,20 @@ final class RecordingWriter: @unchecked Sendable {
         while let next = opening.popFirst() { write(next) }
     }
 
-    /// Claims the file of the next name; of the next one that no file has, if none is to be overwritten.
+    /// Claims the file of the next name. Numbers go on behind those of existing files.
     private func claimNextName() throws(PipelineError) -> ClaimedFile {
+        if names.isNumbered, nameIndex == 0 {
+            let existing = names.existing()
+            nameIndex = existing.last.map { $0.index + 1 } ?? 0
+            if limits.segments?.keep != nil { older = existing.map(\.path)[...] }
+        }
         while true {
+            let isPlain = nameIndex == 0 && !names.isNumbered
             let path = names.path(at: nameIndex)
             nameIndex += 1
-            if let file = try ClaimedFile(path, mustBeNew: !limits.overwrites) { return file }
+            let overwrites = isPlain && limits.whenExists == .overwrite
+            if let file = try ClaimedFile(path, mustBeNew: !overwrites) { return file }
+            if isPlain, limits.whenExists == .fail { throw .exists(path) }
         }
     }
 

@@ -1,7 +1,9 @@
+internal import Foundation
+
 /// Generates the names of a recording's files.
 package struct SegmentNames: Sendable {
     private let path: String
-    private let isNumbered: Bool
+    let isNumbered: Bool
 
     /// - Parameter isNumbered: Whether the first file has a number too.
     package init(_ path: String, isNumbered: Bool) {
@@ -15,8 +17,34 @@ package struct SegmentNames: Sendable {
         guard isNumbered || index > 0 else { return path }
         let digits = String(index)
         let number = String(repeating: "0", count: max(0, 5 - digits.count)) + digits
+        let (stem, ending) = parts(of: path)
+        return "\(stem)-\(number)\(ending)"
+    }
+
+    /// Returns the files with a number that exist, in the order of their numbers.
+    func existing() -> [(index: Int, path: String)] {
+        let directory = DiskSpace.directory(of: path)
+        let (stem, ending) = parts(
+            of: path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.compactMap { name -> (index: Int, path: String)? in
+            guard name.hasPrefix("\(stem)-"), name.hasSuffix(ending) else { return nil }
+            let number = name.dropFirst(stem.count + 1).dropLast(ending.count)
+            guard let index = Int(number), index >= 0, case let path = self.path(at: index),
+                path == name || path.hasSuffix("/\(name)")
+            else { return nil }
+            return (index, path)
+        }.sorted { $0.index < $1.index }
+    }
+
+    /// Splits a path in front of its ending.
+    private func parts<S: StringProtocol>(of path: S) -> (
+        stem: S.SubSequence, ending: S.SubSequence
+    ) {
         let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        guard let dot = path[name...].lastIndex(of: ".") else { return "\(path)-\(number)" }
-        return "\(path[..<dot])-\(number)\(path[dot...])"
+        guard let dot = path[name...].lastIndex(of: ".") else {
+            return (path[...], path[path.endIndex...])
+        }
+        return (path[..<dot], path[dot...])
     }
 }

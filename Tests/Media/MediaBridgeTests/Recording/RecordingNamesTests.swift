@@ -5,9 +5,11 @@ import Testing
 
 /// Recordings that would have the same file.
 @Suite("Names of recordings", .hangGuard) struct RecordingNamesTests {
-    private static func recorder(_ path: String, overwrites: Bool) throws -> Recorder {
+    private static func recorder(
+        _ path: String, _ whenExists: Recorder.Configuration.WhenExists
+    ) throws -> Recorder {
         var configuration = Recorder.Configuration()
-        configuration.overwrites = overwrites
+        configuration.whenExists = whenExists
         return try Recorder(path, configuration: configuration)
     }
 
@@ -25,7 +27,7 @@ import Testing
             let counts = [12, 15, 18]
             var recorders: [Recorder] = []
             for count in counts {
-                let recorder = try Self.recorder(path, overwrites: false)
+                let recorder = try Self.recorder(path, .number)
                 try await Self.begin(recorder, pictures: count)
                 recorders.append(recorder)
             }
@@ -48,7 +50,7 @@ import Testing
                 try Data("theirs".utf8).write(to: URL(filePath: directory.file(name)))
             }
             var configuration = Recorder.Configuration()
-            configuration.overwrites = false
+            configuration.whenExists = .number
             configuration.segments = RecordingSegments(length: .seconds(1))
             configuration.replay = .seconds(10)
             let recorder = try Recorder(directory.file("out.mkv"), configuration: configuration)
@@ -58,7 +60,7 @@ import Testing
             let replay = try await recorder.saveReplay(directory.file("replay.mkv"))
             #expect(
                 report.files.map(\.path)
-                    == [directory.file("out-00001.mkv"), directory.file("out-00003.mkv")])
+                    == [directory.file("out-00003.mkv"), directory.file("out-00004.mkv")])
             #expect(report.files.map(\.frames).reduce(0, +) == 50)
             #expect(replay.map(\.path) == [directory.file("replay-00001.mkv")])
             for name in taken {
@@ -72,9 +74,9 @@ import Testing
     func aFileThatAnotherRecordingWritesIsNotOverwritten(container: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(container)")
-            let first = try Self.recorder(path, overwrites: true)
+            let first = try Self.recorder(path, .overwrite)
             try await Self.begin(first, pictures: 20)
-            let second = try Self.recorder(path, overwrites: true)
+            let second = try Self.recorder(path, .overwrite)
             try second.start()
             try? await second.write(RecordedFrames().picture(0))
             let error = await #expect(throws: PipelineError.self) { try await second.stop() }
@@ -83,7 +85,7 @@ import Testing
             try await first.stop()
             #expect(try await MediaProbe.packets(of: path).count == 20)
             // It is free again.
-            let third = try Self.recorder(path, overwrites: true)
+            let third = try Self.recorder(path, .overwrite)
             try await Self.begin(third, pictures: 10)
             try await third.stop()
             #expect(try await MediaProbe.packets(of: path).count == 10)
@@ -95,7 +97,7 @@ import Testing
             let (before, after) = (directory.file("before"), directory.file("after"))
             try FileManager.default.createDirectory(
                 atPath: before, withIntermediateDirectories: false)
-            let recorder = try Self.recorder("\(before)/out.mkv", overwrites: true)
+            let recorder = try Self.recorder("\(before)/out.mkv", .overwrite)
             try await Self.begin(recorder, pictures: 20)
             try FileManager.default.moveItem(atPath: before, toPath: after)
             let file = try #require(try await recorder.stop().files.first)
