@@ -10,7 +10,7 @@ struct GstBridge: AsyncParsableCommand {
         abstract: "Connects gst-launch strings through Swift.",
         discussion: """
             gst-bridge run --capture "v4l2src ! videoconvert" --output autovideosink
-            gst-bridge run pipelines/test-to-file.yaml
+            gst-bridge run pipelines/test-to-file.yaml --duration 10s
             gst-bridge snapshot picture.png
 
             Exit status: 0 done, also after Ctrl-C, SIGTERM or SIGHUP (files are completed first); 1 a failure, \

@@ -131,8 +131,16 @@ final class OutputWriter: Sendable {
     }
 
     private func endOutput() async throws(PipelineError) {
+        let refused = branch.refusals[.closed]
+        let wasStarted = output.writers.hasBegun
         try await output.finish(stallTimeout: stallTimeout)
         await WrappedMemory.settle()
+        guard wasStarted || refused == 0 else {
+            throw PipelineError(
+                .invalidState,
+                message: "the output was never started, and \(refused) frames were refused",
+                advice: "start() before the first frame; write(_:) does it by itself")
+        }
     }
 
     /// Waits until the other writers have begun, or have been released.
@@ -193,6 +201,9 @@ final class OutputWriters: Sendable {
 
     func isExpected(_ name: String) -> Bool { state.withLock { $0.expected.contains(name) } }
     func isRunning(_ name: String) -> Bool { state.withLock { $0.running.contains(name) } }
+
+    /// Whether a writer has begun in this run.
+    var hasBegun: Bool { state.withLock { !$0.begun.isEmpty } }
 
     /// Whether a writer exists that has not begun in this run.
     var isAnyAwaited: Bool { state.withLock { !$0.expected.isSubset(of: $0.begun) } }

@@ -65,7 +65,11 @@ public final class Recorder: Sendable {
         try GStreamer.initialize()
         let container = try RecordingContainer(path: path)
         var recipes: [RecordingKind: RecordingRecipe] = [:]
-        if let video = configuration.video {
+        if var video = configuration.video {
+            // A segment begins with a key frame.
+            if let length = configuration.segments?.length {
+                video.keyFrameInterval = min(video.keyFrameInterval, length)
+            }
             recipes[.video] = try RecordingRecipe(video, in: container)
         }
         if let audio = configuration.audio {

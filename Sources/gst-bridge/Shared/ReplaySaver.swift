@@ -28,6 +28,18 @@ final class ReplaySaver: Sendable {
         if isatty(STDIN_FILENO) != 0 { readKeys() }
     }
 
+    /// Takes signals of a recording that keeps nothing for replays, and says so.
+    ///
+    /// - Returns: What takes them, to be cancelled.
+    static func refuse() async -> Task<Void, Never> {
+        let sequence = await UnixSignalsSequence(trapping: .sigusr1)
+        return Task {
+            for await _ in sequence {
+                Terminal.say("nothing is kept for replays: start with --replay TIME")
+            }
+        }
+    }
+
     /// Reads lines for as long as the process lives. In the background a terminal cannot be read,
     /// and a process that tries is stopped, unless it ignores the signal.
     private func readKeys() {

@@ -101,6 +101,26 @@ extension CommandTests {
             }
         }
 
+        @Test func theSignalOfReplaysHarmsNoOtherRecording() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("out.mkv")
+                let ended = try await withChildProcess(
+                    Tool.gstBridge, ["record", "--capture", Self.live, path]
+                ) { child in
+                    try await child.waitForErrors(to: "begin the file") {
+                        $0.contains("recording \(path)")
+                    }
+                    child.send(signal: SIGUSR1)
+                    try await child.waitForErrors(to: "refuse the signal") {
+                        $0.contains("nothing is kept for replays: start with --replay TIME")
+                    }
+                    return try await child.stop()
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(try await MediaProbe(of: path).video?.frames ?? 0 > 0)
+            }
+        }
+
         @Test(arguments: [SIGINT, SIGTERM], ["mkv", "mp4", "webm", "ts"])
         func aSignalCompletesTheFile(signal: Int32, ending: String) async throws {
             try await withTemporaryDirectory { directory in
@@ -187,6 +207,7 @@ extension CommandTests {
                 let there = try directory.write("precious", to: "out.mkv")
                 let missing = try await GstBridge.run([
                     "record", "--capture", "filesrc location=/nowhere.mp4 ! decodebin", there,
+                    "--overwrite",
                 ])
                 #expect(missing.status == 1 && missing.errors.contains("/nowhere.mp4"))
                 #expect(try String(contentsOfFile: there, encoding: .utf8) == "precious")

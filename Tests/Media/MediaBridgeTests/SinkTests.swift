@@ -74,6 +74,15 @@ struct SinkTests {
         #expect(error?.message.contains("not started") == true)
     }
 
+    @Test func anOutputThatWasOnlyConsumedIntoBeforeItsStartFails() async throws {
+        let sink = try PipelineVideoSink("fakesink")
+        for frame in try frames(3) { #expect(sink.consume(frame) == .dropped(.closed)) }
+        let error = await #expect(throws: PipelineError.self) { try await sink.finish() }
+        #expect(error?.code == .invalidState)
+        #expect(error?.message == "the output was never started, and 3 frames were refused")
+        #expect(sink.statistics.dropped[.closed] == 3)
+    }
+
     @Test func finishWithoutAFrameIsQuickAndAWriteAfterItStartsAnew() async throws {
         let sink = try PipelineVideoSink("fakesink")
         #expect(try await sink.finish().written == 0)

@@ -27,7 +27,7 @@ public struct VideoEncoding: Hashable, Sendable {
     /// bit per pixel.
     public var bitrate: Int?
     /// The longest time between two key frames. Segments begin with a key frame, and so does a
-    /// pre-roll. Default 1 s.
+    /// pre-roll. Default 1 s; the length of segments that are shorter.
     public var keyFrameInterval = Duration.seconds(1)
 
     /// Creates an encoding; `nil` chooses the codec or the bit rate automatically.
