@@ -34,7 +34,9 @@ extension EngineStatistics.Renderer: CustomStringConvertible {
     /// The balance, the frame rate and the freezes as text.
     public var description: String {
         "\(balance), \(frameRate.inTenths) fps"
-            + (freezes > 0 ? ", \(freezes) freezes of \(frozen) in all" : "")
+            + (freezes > 0
+                ? ", \(freezes) \(freezes == 1 ? "freeze" : "freezes") of \((frozen / .seconds(1)).inTenths) s"
+                : "")
     }
 }
 

@@ -216,15 +216,18 @@ final class Bus: Sendable {
         }
         if let file = file(of: message.pointee.src), !failure.description.contains(file) {
             failure.message = failure.message.trimmingSuffix(".\n ") + ": \"\(file)\""
+            if failure.advice == nil, file.hasPrefix("rtsp"), failure.code != .streamFailed {
+                failure.advice = "check the address, and that a server listens there"
+            }
         }
         return failure
     }
 
-    /// Returns the file of a filesrc or filesink; `nil` for other elements: this runs on a
-    /// streaming thread, and reading their properties might wait for a lock.
+    /// Returns the file of a filesrc or filesink, or the address of an rtspsrc; `nil` for other elements: this
+    /// runs on a streaming thread, and reading their properties might wait for a lock.
     private func file(of source: UnsafeMutablePointer<GstObject>?) -> String? {
         guard let source, let element = Element(object: source),
-            ["filesink", "filesrc"].contains(element.factoryName)
+            ["filesink", "filesrc", "rtspsrc"].contains(element.factoryName)
         else { return nil }
         return element.string("location")
     }

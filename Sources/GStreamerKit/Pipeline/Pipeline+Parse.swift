@@ -99,6 +99,9 @@ extension Pipeline {
         if let advice = advisor.advice(for: failure.code, failure.message) {
             failure.advice = advice
         }
+        if failure.code == .linkFailed, let advice = advisor.adviceForFormats {
+            failure.advice = advice
+        }
         if failure.code == .syntax { locate(&failure, in: description) }
         if failure.code == .missingElement {
             if let name = missingElements(context).first {

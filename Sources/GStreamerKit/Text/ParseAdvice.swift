@@ -45,8 +45,39 @@ struct ParseAdvice {
         return Element(adopting: made)
     }
 
+    /// Advice for caps with a format that is none; `nil` if all are known.
+    var adviceForFormats: String? {
+        for word in text.words {
+            guard PipelineText.isCaps(word), let place = word.firstRange(of: "format=") else {
+                continue
+            }
+            let rest = word[place.upperBound...].drop { $0 != ")" && word[place.upperBound] == "(" }
+            let format = String(
+                rest.drop { $0 == ")" }.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+            let isSound = word.hasPrefix("audio/")
+            let known = isSound ? Self.soundFormats : Self.pictureFormats
+            guard !format.isEmpty, !known.contains(format) else { continue }
+            let meant = Spelling.nearest(to: format, among: known).map { "format=\($0); " } ?? ""
+            return "\(meant)there is no format \(format)"
+        }
+        return nil
+    }
+
+    private static let pictureFormats = (0..<UInt32(200)).compactMap { number -> String? in
+        let format = GstVideoFormat(rawValue: number)
+        guard format != GST_VIDEO_FORMAT_UNKNOWN else { return nil }
+        return gst_video_format_to_string(format).map { String(cString: $0) }
+    }
+
+    private static let soundFormats = (0..<UInt32(64)).compactMap { number -> String? in
+        let format = GstAudioFormat(rawValue: number)
+        guard format != GST_AUDIO_FORMAT_UNKNOWN else { return nil }
+        return gst_audio_format_to_string(format).map { String(cString: $0) }
+    }
+
     /// - Parameter name: A name that no element of the string has.
     func advice(forUnknown name: String) -> String {
+        if let quoted = text.valueWithSpace(before: name) { return quoted }
         if let meant = Spelling.nearest(to: name, among: text.elementNames) { return "\(meant)." }
         return "name=\(name) behind the element that is meant"
     }

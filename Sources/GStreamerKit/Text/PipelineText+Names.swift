@@ -17,6 +17,20 @@ extension PipelineText {
         }
     }
 
+    /// Returns the property with quotes if `name` is the rest of a value with a space: `location=my film.mp4`;
+    /// otherwise `nil`.
+    package func valueWithSpace(before name: String) -> String? {
+        let words = words
+        guard
+            let index = words.indices.dropFirst().first(where: {
+                words[$0].hasPrefix("\(name).") && words[$0 - 1] != "!"
+                    && words[$0 - 1].contains("=")
+            }), let equals = words[index - 1].firstIndex(of: "=")
+        else { return nil }
+        let value = words[index - 1][equals...].dropFirst()
+        return "\(words[index - 1][..<equals])=\"\(value) \(words[index])\", in quotes"
+    }
+
     /// Returns the string with `element` in place of the reference to `name`, or with `element` and
     /// a tee of that name in front of it if there are several references.
     package func replacingReference(to name: String, with element: String) -> String {

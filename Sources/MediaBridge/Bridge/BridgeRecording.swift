@@ -14,6 +14,15 @@ struct BridgeRecording: Sendable {
         let pictures =
             names.contains(BridgedText.defaultBranch)
             ? BridgedText.defaultBranch : names.first { $0 != RecordingKind.audio.name }
+        let others = names.filter { $0 != RecordingKind.audio.name }
+        if pictures != BridgedText.defaultBranch, others.count > 1 {
+            throw PipelineError(
+                .wrongEnds,
+                message:
+                    "the recording \"\(recording.path)\" takes one stream of pictures, and one of sound; "
+                    + "the captures give \(names.joined(separator: ", "))",
+                advice: "appsink name=video for the pictures, appsink name=audio for the sound")
+        }
         if let pictures, configuration.video != nil { streams[pictures] = .video }
         if names.contains(RecordingKind.audio.name), configuration.audio != nil {
             streams[RecordingKind.audio.name] = .audio

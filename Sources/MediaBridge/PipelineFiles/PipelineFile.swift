@@ -57,7 +57,9 @@ public struct PipelineFile: Sendable {
         func failure(_ reason: String) -> PipelineError {
             PipelineError(
                 .notFound, message: "\(path): cannot be read: \(reason)",
-                advice: "check the path")
+                advice: path.contains(" ! ")
+                    ? "--capture \"…\" --output \"…\", as this is a string and no pipeline file"
+                    : "check the path")
         }
         guard let file = fopen(path, "re") else { throw failure(String(cString: strerror(errno))) }
         defer { fclose(file) }

@@ -184,15 +184,38 @@ struct BridgedText {
                 failure.advice = adviceForReference
                 throw failure
             }
+            let written = PipelineText(original)
+            for name in written.unknownReferences {
+                if let advice = written.valueWithSpace(before: name) {
+                    failure.advice = advice
+                    throw failure
+                }
+            }
             // The advice applies only if the link to an added end failed.
             let words = failure.message.split {
                 !($0.isLetter || $0.isNumber || "-_/".contains($0))
             }
             if failure.code == .linkFailed, words.contains(where: { branches[String($0)] != nil }) {
-                failure.advice = advice + (failure.advice.map { "; \($0)" } ?? "")
+                let isOfCaps = failure.advice?.contains("there is no format") == true
+                failure.advice =
+                    isOfCaps
+                    ? failure.advice
+                    : adviceForSink ?? advice + (failure.advice.map { "; \($0)" } ?? "")
             }
             throw failure
         }
+    }
+
+    /// Advice for a capture that ends in a sink; `nil` for any other string.
+    private var adviceForSink: String? {
+        let words =
+            PipelineText(original).plain.split { $0 == "!" }.last?
+            .split(whereSeparator: \.isWhitespace) ?? []
+        guard let name = words.first, let factory = try? ElementFactory.find(String(name)),
+            factory.klass.hasPrefix("Sink")
+        else { return nil }
+        return "a capture ends where frames come out: leave \(name) out, and make it an output: "
+            + "--output \"\(words.joined(separator: " "))\""
     }
 
     /// Returns the error with the string as the user wrote it.

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -175,10 +176,15 @@ final class WebSocketConnection: Sendable {
             return JanusFailure(.untrusted, "there is no secure connection to \(place): \(error)")
         }
         if let connecting = error as? NIOConnectionError {
-            let why = connecting.connectionErrors.first.map { "\($0.error)" } ?? "no such host"
+            let why = connecting.connectionErrors.first.map { explain($0.error) } ?? "no such host"
             return JanusFailure(.unreachable, "\(place) cannot be reached: \(why)")
         }
         return JanusFailure(.unreachable, "what listens at \(place) is no Janus server: \(error)")
+    }
+
+    private static func explain(_ error: any Error) -> String {
+        guard let error = error as? IOError else { return "\(error)" }
+        return String(cString: strerror(error.errnoCode))
     }
 
     /// Sends a message. A connection that takes no more is closed.

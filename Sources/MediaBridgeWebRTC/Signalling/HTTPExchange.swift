@@ -115,7 +115,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
                 PeerError(
                     .deadlineExceeded,
                     message: "\(call.server) has not answered within \(timeout.inSeconds) s",
-                    advice: "is the server there, and the port the right one?"))
+                    advice: "check the address, and that a server listens there"))
         }
         let result = await withTaskCancellationHandler {
             await call.reply { task.resume() }

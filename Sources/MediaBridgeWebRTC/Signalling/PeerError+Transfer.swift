@@ -23,7 +23,7 @@ extension PeerError {
             self.init(
                 code == .timedOut ? .deadlineExceeded : .unreachable,
                 message: "\(server) cannot be reached: \(text ?? Self.reason(of: code))",
-                advice: "is the server there, and the port the right one?")
+                advice: "check the address, and that a server listens there")
         }
     }
 

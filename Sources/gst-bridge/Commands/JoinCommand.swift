@@ -133,8 +133,7 @@ struct JoinCommand: AsyncParsableCommand {
             seconds: (.now - start) / .seconds(1), ended: failure == nil ? reason.name : "error")
         report.add(statistics)
         report.files = record == nil ? nil : outcome.files.map { ServingReport.File($0) }
-        report.print(options.connection.report)
-        if let failure { throw failure }
+        try report.print(options.connection.report, after: failure)
         if outcome.hasFailed { throw ExitCode(1) }
     }
 

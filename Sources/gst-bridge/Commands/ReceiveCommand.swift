@@ -97,8 +97,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             seconds: (.now - start) / .seconds(1), ended: failure == nil ? reason.name : "error")
         report.captures = ["senders": .init(statistics.channel?.incoming.balance ?? .init())]
         report.files = record == nil ? nil : outcome.files.map { ServingReport.File($0) }
-        report.print(options.connection.report)
-        if let failure { throw failure }
+        try report.print(options.connection.report, after: failure)
         if outcome.hasFailed { throw ExitCode(1) }
     }
 

@@ -84,6 +84,10 @@ struct RecordCommand: AsyncParsableCommand {
             throw ValidationError(
                 "one file to record into, and a pipeline file in front of it at most")
         }
+        if paths.count == 2, (try? RecordingContainer(path: paths[0])) != nil {
+            throw ValidationError(
+                "one file to record into, not \(paths[0]) and \(paths[1])")
+        }
         if paths.count == 1, !options.settings.isEmpty {
             throw ValidationError("--set goes with a pipeline file")
         }

@@ -147,16 +147,16 @@ struct ShareCommand: AsyncParsableCommand {
     ) throws {
         let statistics = (try? outcome.get()) ?? last
         let track = statistics.local[.main]
-        var isFailure = false
-        if case .failure = outcome { isFailure = true }
-        var report = ServingReport(seconds: seconds, ended: isFailure ? "error" : reason.name)
+        var failure: (any Error)?
+        if case .failure(let error) = outcome { failure = error }
+        var report = ServingReport(
+            seconds: seconds, ended: failure == nil ? reason.name : "error")
         report.captures = [
             "video": .init(frames: track?.delivered ?? 0, dropped: track?.dropped.total ?? 0)
         ]
         report.outputs = [
             "viewers": .init(statistics.channel?.outgoing.balance ?? statistics.outgoing)
         ]
-        report.print(options.connection.report)
-        if case .failure(let error) = outcome { throw error }
+        try report.print(options.connection.report, after: failure)
     }
 }

@@ -52,7 +52,8 @@ struct ReportPrinter {
         }.joined(separator: ", ")
         return recording.files.map { file in
             let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
-            return "\(file.path): \(file.frames) frames, \(seconds) s, \(Text.bytes(file.bytes))"
+            let pictures = recording.video == nil ? "" : "\(file.frames) frames, "
+            return "\(file.path): \(pictures)\(seconds) s, \(Text.bytes(file.bytes))"
                 + (how.isEmpty ? "" : ", \(how)")
         }
     }
@@ -116,8 +117,8 @@ struct ReportPrinter {
             files = recordings.isEmpty ? nil : recordings.flatMap(\.files).map { File($0) }
             self.replays = replays?.map { File($0) }
             encoders = recordings.first.map { recording in
-                ["video": recording.video?.encoder, "audio": recording.audio?.encoder]
-                    .compactMapValues { $0 }
+                ["video": recording.video, "audio": recording.audio]
+                    .compactMapValues { $0 }.filter { $0.value.written > 0 }.mapValues(\.encoder)
             }
             converted = recordings.first?.video?.converted
             captures = report.captures.mapValues { Counts($0) }

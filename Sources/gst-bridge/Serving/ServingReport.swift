@@ -1,3 +1,4 @@
+import ArgumentParser
 import MediaBridge
 
 /// What a command that served tells at the end, in the form of the bridge's report.
@@ -26,7 +27,21 @@ struct ServingReport: Encodable {
     var seconds: Double
     var ended: String
 
-    func print(_ mode: ReportMode) {
+    /// Tells why the command failed, if it did, and then the report.
+    ///
+    /// - Throws: What ends the command with the status of the failure.
+    func print(_ mode: ReportMode, after failure: (any Error)?) throws {
+        guard failure is PipelineError || failure is EngineError, let failure else {
+            print(mode)
+            if let failure { throw failure }
+            return
+        }
+        Terminal.say("\(failure)")
+        print(mode)
+        throw ExitCode(1)
+    }
+
+    private func print(_ mode: ReportMode) {
         switch mode {
         case .none: break
         case .json:

@@ -5,7 +5,8 @@ enum DiskSpace {
     /// Returns the number of free bytes for a file in the directory of `path`; `nil` if unknown.
     static func free(around path: String) -> Int? {
         var status = statvfs()
-        guard statvfs(directory(of: path), &status) == 0 else { return nil }
+        // File systems without files, such as /proc, have no blocks.
+        guard statvfs(directory(of: path), &status) == 0, status.f_blocks > 0 else { return nil }
         return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 
