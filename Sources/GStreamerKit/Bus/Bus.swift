@@ -143,7 +143,7 @@ final class Bus: Sendable {
 
     private func warning(_ message: UnsafeMutablePointer<GstMessage>) -> BusMessage? {
         let warning = error(message, parse: gst_message_parse_warning)
-        if let found = nothingFound(warning, message.pointee.src) { return .error(found) }
+        if let found = nothingFound(warning, message.pointee.src) { return found }
         guard warning.isMissedLink else { return .warning(warning) }
         let (judge, missing) = state.withLock { ($0.judge, $0.missing) }
         let link = MissedLink(
@@ -153,23 +153,28 @@ final class Bus: Sendable {
     }
 
     /// Returns an error for the warning of an `autovideosink` or similar element that found no
-    /// working device: it only warns, and discards its data.
+    /// working device: it only warns, and discards its data. Sound that nobody hears is no error, as for
+    /// gst-launch-1.0.
     private func nothingFound(
         _ warning: PipelineError, _ source: UnsafeMutablePointer<GstObject>?
-    ) -> PipelineError? {
+    ) -> BusMessage? {
         guard let element = source.flatMap({ Element(object: $0) }) else { return nil }
         var error = warning
         switch element.factoryName {
         case "autovideosink":
             error.message = "no display that works: \(warning.message)"
             error.advice = PipelineError.displayAdvice
-        case "autoaudiosink", "autoaudiosrc", "autovideosrc":
+        case "autoaudiosink":
+            error.message = "no sound device that works, so nothing is heard: \(warning.message)"
+            error.advice = "name the element and its device: gst-device-monitor-1.0 lists them"
+            return .warning(error)
+        case "autoaudiosrc", "autovideosrc":
             let kind = element.factoryName.contains("audio") ? "sound device" : "camera"
             error.message = "no \(kind) that works: \(warning.message)"
             error.advice = "name the element and its device: gst-device-monitor-1.0 lists them"
         default: return nil
         }
-        return error
+        return .error(error)
     }
 
     /// Sinks are left out: they keep their own count.

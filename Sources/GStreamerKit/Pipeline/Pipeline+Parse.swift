@@ -142,7 +142,10 @@ extension Pipeline {
             failure.message = "\(message) \(fault.message)"
             failure.advice = fault.advice
         }
-        if let name = text.unknownReferences.first {
+        let quoted = message.split(separator: "\"", omittingEmptySubsequences: false)
+        if quoted.count > 1, let advice = text.valueWithSpace(before: String(quoted[1])) {
+            failure.advice = advice
+        } else if let name = text.unknownReferences.first {
             let advice = ParseAdvice(text).advice(forUnknown: name)
             failure.advice = "\(advice): no element has the name \"\(name)\""
         } else if !isUnplaced, failure.domainCode == Int(GST_PARSE_ERROR_SYNTAX.rawValue) {

@@ -57,7 +57,10 @@ struct ParseAdvice {
             let isSound = word.hasPrefix("audio/")
             let known = isSound ? Self.soundFormats : Self.pictureFormats
             guard !format.isEmpty, !known.contains(format) else { continue }
-            let meant = Spelling.nearest(to: format, among: known).map { "format=\($0); " } ?? ""
+            let nearest = known.first { $0.hasPrefix(format) }
+            let meant =
+                (nearest ?? Spelling.nearest(to: format, among: known)).map { "format=\($0); " }
+                ?? ""
             return "\(meant)there is no format \(format)"
         }
         return nil

@@ -8,6 +8,7 @@ struct BridgedText {
     private var typedText: String?
     /// The string as the user wrote it.
     let original: String
+    private let isCapture: Bool
     /// Maps the name of an element to the name of its branch for users.
     private(set) var branches: [String: String]
     /// Elements that the string itself asks to be paced (`appsink sync=true`).
@@ -121,6 +122,7 @@ struct BridgedText {
         completing: (String) -> (String, names: [String])
     ) throws(PipelineError) {
         original = text
+        isCapture = factory == "appsink"
         let text = PipelineText(text).plain
         let mentions = PipelineText(text).mentions(of: [factory])
         let names = mentions.map(\.name)
@@ -211,7 +213,8 @@ struct BridgedText {
         let words =
             PipelineText(original).plain.split { $0 == "!" }.last?
             .split(whereSeparator: \.isWhitespace) ?? []
-        guard let name = words.first, let factory = try? ElementFactory.find(String(name)),
+        guard isCapture, let name = words.first,
+            let factory = try? ElementFactory.find(String(name)),
             factory.klass.hasPrefix("Sink")
         else { return nil }
         return "a capture ends where frames come out: leave \(name) out, and make it an output: "

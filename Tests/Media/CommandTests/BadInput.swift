@@ -43,7 +43,32 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         capture("videotestsrc ! ! identity", "at \"! ! identity", "one ! out"),
         capture("fakesrc.( x )", "fakesrc"),
         capture("videotestsrc name=a ! identity name=a", "two elements", "\"a\""),
-        capture("videotestsrc ! fakesink", "fakesink", "free source pad"),
+        capture("videotestsrc ! fakesink", "fakesink", "--output \"fakesink\""),
+        capture(
+            "videotestsrc ! videoconvert ! ximagesink sync=false",
+            "leave ximagesink out, and make it an output: --output \"ximagesink sync=false\""),
+        capture(
+            "videotestsrc ! video/x-raw,format=I42O", "Try: format=I420; there is no format I42O"),
+        capture(
+            "audiotestsrc ! audio/x-raw,format=S16", "Try: format=S16LE; there is no format S16"),
+        capture(
+            "filesrc location=my film.mp4 ! decodebin", "Try: location=\"my film.mp4\", in quotes"),
+        capture(
+            "rtspsrc location=rtsp://127.0.0.1:1/camera ! rtph264depay ! h264parse",
+            "rtsp://127.0.0.1:1/camera", "check the address"),
+        output("filesink location=my film.mkv", "Try: location=\"my film.mkv\", in quotes"),
+        BadInput(
+            arguments: ["run", "videotestsrc ! autovideosink"],
+            words: ["a string and no pipeline file", "--capture"]),
+        BadInput(
+            arguments: [
+                "record", "--capture",
+                "videotestsrc ! appsink name=v audiotestsrc ! appsink name=a", "/tmp/none.mkv",
+            ],
+            words: ["the captures give a, v", "appsink name=video for the pictures"]),
+        BadInput(
+            arguments: ["token", "standup", "--secret-file", "/no/secret"],
+            words: ["/no/secret: cannot be read: No such file or directory"]),
         capture("videotestsrc ! appsink videotestsrc ! appsink", "2 elements", "appsink name="),
         capture(
             "videotestsrc ! appsink name=a videotestsrc ! appsink name=a", "two elements", "\"a\""),
@@ -82,6 +107,12 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         usage(["run", "a.yaml", "--set", "novalue"], "NAME=VALUE", "novalue"),
         usage(["run", "--capture", "videotestsrc", "--nosuchoption"], "--nosuchoption"),
         usage(["run", "--capture"], "--capture"),
+        usage(
+            ["record", "--capture", "videotestsrc", "one.mkv", "two.mkv"], "not one.mkv and two.mkv"
+        ),
+        usage(
+            ["record", "--capture", "videotestsrc", "--overwrite", "--segment", "1s", "one.mkv"],
+            "--overwrite is for one file"),
         usage(["snapshot"], "picture"),
         usage(["nosuchcommand"], "nosuchcommand"),
     ]

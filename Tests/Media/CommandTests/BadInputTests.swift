@@ -22,6 +22,41 @@ extension CommandTests {
             #expect(ended.output.isEmpty)
         }
 
+        /// As for gst-launch-1.0; a picture that nobody sees is an error.
+        @Test(
+            .enabled("a machine with a sound card plays") {
+                !FileManager.default.fileExists(atPath: "/dev/snd")
+            })
+        func soundThatNobodyHearsIsAWarning() async throws {
+            let ended = try await GstBridge.run(
+                capture: "audiotestsrc num-buffers=5", outputs: ["audioconvert ! autoaudiosink"])
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(
+                ended.errors.contains("warning: no sound device that works, so nothing is heard"))
+            #expect(try ended.report.outputs["output"]?.frames == 5)
+        }
+
+        @Test func aFileSystemWithoutFilesIsNotCalledFull() async throws {
+            let ended = try await GstBridge.run([
+                "record", "--capture", "videotestsrc num-buffers=5", "/proc/one.mkv",
+            ])
+            #expect(ended.status == 1)
+            #expect(
+                ended.errors.contains(
+                    "\"/proc/one.mkv\" cannot be written: No such file or directory"))
+        }
+
+        @Test func aRecordingOfSoundCountsNoPictures() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("sound.mkv")
+                let ended = try await GstBridge.run([
+                    "record", "--capture", "audiotestsrc num-buffers=20", path,
+                ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(ended.errors.contains("\(path): 0.46 s"), "\(ended.errors)")
+            }
+        }
+
         @Test func noArgumentsShowTheHelp() async throws {
             let ended = try await GstBridge.run([])
             #expect(ended.status == 0)
