@@ -22,7 +22,7 @@ final class BlackAndWhiteRenderer: VideoSink {
         // colours.
         try gray.withMutablePlanes { planes in
             for chroma in 1..<planes.count {
-                var plane = planes[chroma]
+                let plane = planes[chroma]
                 plane.fill(128)
             }
         }

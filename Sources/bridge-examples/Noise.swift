@@ -66,7 +66,7 @@ final class NoiseCapturer: VideoSource {
             var buffer = try PixelBuffer(.nv12, size: VideoSize(width: 320, height: 240))
             try buffer.withMutablePlanes { planes in
                 for index in 0..<planes.count {
-                    var plane = planes[index]
+                    let plane = planes[index]
                     plane.withUnsafeMutableBytes { bytes in
                         for place in stride(from: 0, to: bytes.count - 7, by: 8) {
                             bytes.storeBytes(

@@ -9,10 +9,10 @@ struct Watermark: VideoProcessor {
         var marked = frame
         guard marked.format.pixelFormat == .i420 else { return marked }
         try marked.withMutablePlanes { planes in
-            var luma = planes[0]
+            let luma = planes[0]
             let width = luma.width
             for y in 12..<min(28, luma.rows) {
-                var row = luma.row(y)
+                let row = luma.row(y)
                 for x in 12..<min(76, width) {
                     // Stripes, eight pixels wide.
                     let sample: UInt8 = x / 8 % 2 == 0 ? 235 : 16

@@ -50,7 +50,7 @@ public final class FlipFilter: VideoProcessor, Sendable {
     private static func mirror(
         _ from: borrowing VideoPlane, _ to: inout MutableVideoPlanes, _ index: Int
     ) {
-        var target = to[index]
+        let target = to[index]
         for y in 0..<from.rows {
             var row = target.row(y)
             row.withUnsafeMutableBytes { target in

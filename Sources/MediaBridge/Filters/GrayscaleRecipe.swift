@@ -58,7 +58,7 @@ enum GrayscaleRecipe {
         _ planes: inout MutableVideoPlanes, _ chroma: [VideoInfo.Component], _ littleEndian: Bool
     ) {
         for index in 0..<planes.count where replaces(index) {
-            var plane = planes[index]
+            let plane = planes[index]
             // Row by row: what lies between two rows may belong to another plane.
             for y in 0..<plane.rows {
                 var row = plane.row(y)
@@ -75,7 +75,7 @@ enum GrayscaleRecipe {
     private func neutralize(
         _ planes: inout MutableVideoPlanes, _ component: VideoInfo.Component, _ littleEndian: Bool
     ) {
-        var plane = planes[component.plane]
+        let plane = planes[component.plane]
         let layout = plane.layout
         plane.withUnsafeMutableBytes { bytes in
             let isWord = component.depth > 8
@@ -107,7 +107,7 @@ enum GrayscaleRecipe {
         for y in 0..<height {
             for x in 0..<width { luminance[x] = 0 }
             for (channel, weight) in zip(channels, weights) {
-                var plane = planes[channel.plane]
+                let plane = planes[channel.plane]
                 let row = y * plane.stride + channel.offset
                 plane.withUnsafeMutableBytes { bytes in
                     require(bytes.count, row, width, channel)
@@ -118,7 +118,7 @@ enum GrayscaleRecipe {
                 }
             }
             for channel in channels {
-                var plane = planes[channel.plane]
+                let plane = planes[channel.plane]
                 let row = y * plane.stride + channel.offset
                 plane.withUnsafeMutableBytes { bytes in
                     require(bytes.count, row, width, channel)
@@ -158,7 +158,7 @@ enum GrayscaleRecipe {
         }
 
         func level(_ planes: inout MutableVideoPlanes) {
-            var plane = planes[0]
+            let plane = planes[0]
             for y in 0..<plane.rows {
                 var row = plane.row(y)
                 row.withUnsafeMutableBytes { row in level(UnsafeRawBufferPointer(row), row) }
@@ -166,7 +166,7 @@ enum GrayscaleRecipe {
         }
 
         func level(from source: borrowing VideoPlanes, to planes: inout MutableVideoPlanes) {
-            var plane = planes[0]
+            let plane = planes[0]
             let from = source[0]
             for y in 0..<min(plane.rows, from.rows) {
                 var row = plane.row(y)
@@ -202,7 +202,7 @@ extension MutableVideoPlanes {
     fileprivate mutating func copy(_ index: Int, _ source: borrowing VideoPlanes) {
         let from = source[index]
         if self[index].stride != from.stride { clearPadding(index) }
-        var plane = self[index]
+        let plane = self[index]
         if plane.stride == from.stride, plane.rows == from.rows {
             return plane.withUnsafeMutableBytes { bytes in
                 from.withUnsafeBytes { from in

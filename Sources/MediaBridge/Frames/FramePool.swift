@@ -33,7 +33,7 @@ extension MutableVideoPlanes {
     /// Sets the bytes between the rows of a plane to zero: memory that is used again would show
     /// what it held before.
     mutating func clearPadding(_ index: Int) {
-        var plane = self[index]
+        let plane = self[index]
         let layout = plane.layout
         let length = layout.rowBytes
         guard layout.stride > length else { return }

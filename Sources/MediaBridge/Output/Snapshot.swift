@@ -1,8 +1,18 @@
 internal import Glibc
 
 extension VideoFrame {
+    /// Does the same and blocks until the file is written: for closures and processors, which are not
+    /// asynchronous. Must not be called in a task.
+    public func writePicture(to path: String) throws {
+        let frame = self
+        try BlockingTask {
+            do { try await frame.writePicture(to: path) } catch { return error }
+            return nil
+        }.wait()
+    }
+
     /// Writes the frame to an image file, rotated upright. The path's extension selects the format:
-    /// `.png`, `.jpg` or `.jpeg`.
+    /// `.png`, `.jpg` or `.jpeg`. An existing file is overwritten.
     ///
     /// - Throws: ``PipelineError`` for another extension, a path that cannot be written, or a
     ///   missing encoder.

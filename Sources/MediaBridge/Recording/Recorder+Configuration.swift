@@ -37,16 +37,6 @@ extension Recorder {
         /// that the file's index needs; 0: never. Default 4 MB.
         public var reserve = 4_000_000
 
-        /// What happens if there is a file of the recording's name; pipes and devices are written in any case.
-        public enum WhenExists: Hashable, Sendable {
-            /// The recorder cannot be created: ``PipelineError/Code/alreadyExists``.
-            case fail
-            /// The file is overwritten, unless this process reads it.
-            case overwrite
-            /// The recording gets the next name with a number: `out-00001.mkv`.
-            case number
-        }
-
         /// Whether units are kept while the recorder is not recording.
         var keepsUnits: Bool { preRoll != nil || replay != nil }
 

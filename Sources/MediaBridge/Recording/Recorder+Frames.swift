@@ -42,6 +42,12 @@ extension Recorder {
         try check(disposition, "\(frame)")
     }
 
+    /// Records an audio frame as ``write(_:)-(VideoFrame)`` records a picture.
+    public func write(_ frame: AudioFrame) async throws {
+        let disposition = await writes.value { [self] in consume(frame) }
+        try check(disposition, "\(frame)")
+    }
+
     /// The consumer for a video source. When the source ends, the video stream of the recording
     /// ends, and with its last stream the recording. If the source fails, the files are completed.
     public var videoInput: any VideoFrameConsumer { RecordingVideoInput(self) }

@@ -12,7 +12,7 @@ extension Recorder {
     ///
     /// - Parameters:
     ///   - path: Has the same ending as the recorder's.
-    ///     ``Configuration/whenExists-swift.property`` says what becomes of an existing file of that name.
+    ///     ``Configuration/whenExists`` says what becomes of an existing file of that name.
     ///   - length: How much; `nil`, the default, for all that ``Configuration/replay`` keeps.
     /// - Returns: The files, complete and read back; usually one.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/invalidState`` without

@@ -37,6 +37,8 @@ public final class Recorder: Sendable {
     let pictures: RecordedPictures?
     let sound: RecordedSound?
     let watch: RecordingWatch
+    /// Where the writers of sound wait for the encoder.
+    let writes = SerialQueue(label: "mediabridge.recorder.sound")
 
     enum Phase { case idle, recording, rearming, stopping }
     let phase = Mutex(Phase.idle)
@@ -47,7 +49,7 @@ public final class Recorder: Sendable {
     /// Chooses the encoders; opens no file yet. With a pre-roll, frames are kept from here on.
     ///
     /// - Parameters:
-    ///   - path: Ends in .mkv, .mp4, .webm or .ts. ``Configuration/whenExists-swift.property`` says what becomes of
+    ///   - path: Ends in .mkv, .mp4, .webm or .ts. ``Configuration/whenExists`` says what becomes of
     ///     an existing file of that name; one that another recording is writing is an error.
     ///   - configuration: The settings.
     /// - Throws: ``PipelineError``: an unknown extension, a codec that the container does not

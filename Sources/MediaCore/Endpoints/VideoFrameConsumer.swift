@@ -81,6 +81,29 @@ extension VideoFrameConsumer {
             withTimestamp: time, rotation: rotation)
     }
 
+    /// Does the same with bytes whose number is checked: too few are refused with ``DropCause/badSize``.
+    @discardableResult
+    public func consumeRawData(
+        _ rawData: RawSpan, withTimestamp time: MediaTime, format: VideoPixelFormat,
+        size: VideoSize, rotation: VideoRotation
+    ) -> FrameDisposition {
+        unsafe rawData.withUnsafeBytes { bytes in
+            unsafe consume(
+                RawPicture(unsafe: bytes, format: format, size: size), withTimestamp: time,
+                rotation: rotation)
+        }
+    }
+
+    /// Does the same with bytes whose number is checked: too few are refused with ``DropCause/badSize``.
+    @discardableResult
+    public func consumeRawData(
+        _ rawData: [UInt8], withTimestamp time: MediaTime, format: VideoPixelFormat,
+        size: VideoSize, rotation: VideoRotation
+    ) -> FrameDisposition {
+        consumeRawData(
+            rawData.span.bytes, withTimestamp: time, format: format, size: size, rotation: rotation)
+    }
+
     @discardableResult
     public func consume(
         _ picture: RawPicture, withTimestamp time: MediaTime, rotation: VideoRotation

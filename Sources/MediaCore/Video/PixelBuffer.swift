@@ -33,7 +33,7 @@ public struct PixelBuffer: Sendable {
             case .argb: planes.blacken(alphaAt: 0)
             default:
                 for index in 0..<planes.count {
-                    var plane = planes[index]
+                    let plane = planes[index]
                     plane.fill(index == 0 ? 16 : 128)
                 }
             }
@@ -98,7 +98,7 @@ extension MutableVideoPlanes {
     /// Sets the alpha of a zeroed picture of four bytes per pixel to opaque; transparent black
     /// would not be visible.
     fileprivate mutating func blacken(alphaAt offset: Int) {
-        var plane = self[0]
+        let plane = self[0]
         plane.withUnsafeMutableBytes { bytes in
             for at in stride(from: offset, to: bytes.count, by: 4) { bytes[at] = 255 }
         }

@@ -70,7 +70,7 @@ import Testing
         var frame = try VideoFrame(
             VideoFormat(.gray8, width: 8, height: 4), runningTime: .zero)
         try frame.withMutablePlanes { planes in
-            var plane = planes[0]
+            let plane = planes[0]
             let stride = plane.stride
             plane.withUnsafeMutableBytes { bytes in
                 for y in 0..<4 { for x in 0..<8 { bytes[y * stride + x] = x < 4 ? 0 : 255 } }
@@ -91,7 +91,7 @@ import Testing
         var frame = try VideoFrame(
             VideoFormat(.gray8, width: 16, height: 16), runningTime: .zero)
         try frame.withMutablePlanes { planes in
-            var plane = planes[0]
+            let plane = planes[0]
             plane.fill(255)
         }
         let wide = VideoConversion(size: VideoSize(width: 32, height: 16))
@@ -107,7 +107,7 @@ import Testing
         var frame = try VideoFrame(
             VideoFormat(.gray8, width: 32, height: 16), runningTime: .zero)
         try frame.withMutablePlanes { planes in
-            var plane = planes[0]
+            let plane = planes[0]
             for y in 0..<16 {
                 var row = plane.row(y)
                 for x in 0..<32 {

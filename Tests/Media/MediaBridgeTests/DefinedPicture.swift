@@ -31,7 +31,7 @@ enum DefinedPicture {
             VideoFormat(format, width: size.width, height: size.height), runningTime: .zero)
         try frame.withMutablePlanes { planes in
             for index in 0..<planes.count {
-                var plane = planes[index]
+                let plane = planes[index]
                 let layout = plane.layout
                 plane.withUnsafeMutableBytes { bytes in
                     for y in 0..<layout.rows {

@@ -95,7 +95,7 @@ import Testing
                     var result = try #require(try filter.process(frame))
                     try result.withMutablePlanes { planes in
                         for index in 0..<planes.count {
-                            var plane = planes[index]
+                            let plane = planes[index]
                             let layout = plane.layout
                             plane.withUnsafeMutableBytes { bytes in
                                 for y in 0..<layout.rows {

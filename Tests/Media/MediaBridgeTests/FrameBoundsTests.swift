@@ -75,7 +75,7 @@ import Testing
         for var frame in try await frames(text) {
             try frame.withPlanes { #expect($0[0].row(26).byteCount > 0) }
             try frame.withMutablePlanes { planes in
-                var plane = planes[0]
+                let plane = planes[0]
                 #expect(plane.row(26).byteCount > 0)
             }
         }

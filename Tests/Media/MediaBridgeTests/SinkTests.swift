@@ -14,7 +14,7 @@ struct SinkTests {
                 duration: MediaTime(value: 1, timescale: 25))
             try frame.withMutablePlanes { planes in
                 for plane in 0..<planes.count {
-                    var plane = planes[plane]
+                    let plane = planes[plane]
                     plane.fill(UInt8(index * 3 & 0xff))
                 }
             }

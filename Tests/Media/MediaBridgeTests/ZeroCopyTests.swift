@@ -37,13 +37,13 @@ struct ZeroCopyTests {
         #expect(try await iterator.next() == nil)
         let before = try frame.address
         try frame.withMutablePlanes { planes in
-            var plane = planes[0]
+            let plane = planes[0]
             plane.fill(1)
         }
         #expect(try frame.address == before)
         let shared = frame
         try frame.withMutablePlanes { planes in
-            var plane = planes[0]
+            let plane = planes[0]
             plane.fill(2)
         }
         #expect(try frame.address != before)

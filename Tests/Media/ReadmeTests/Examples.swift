@@ -45,9 +45,9 @@ enum Example {
         let sink = try PipelineVideoSink("x264enc ! matroskamux ! filesink location=three.mkv")
         for try await var frame in source.frames() {
             try frame.withMutablePlanes { planes in
-                var luma = planes[0]
+                let luma = planes[0]
                 let middle = luma.rows / 2
-                var row = luma.row(middle)  // a white line
+                let row = luma.row(middle)  // a white line
                 for x in row.byteOffsets { row[x] = 235 }
             }
             try await sink.write(frame)

@@ -25,9 +25,9 @@ enum Tutorial {
             guard let time = frame.runningTime, time.seconds < 2 else { return nil }
             var frame = frame
             try frame.withMutablePlanes { planes in
-                var luma = planes[0]
+                let luma = planes[0]
                 for y in 0..<luma.rows / 2 {
-                    var row = luma.row(y)
+                    let row = luma.row(y)
                     for x in row.byteOffsets { row[x] = 16 }
                 }
             }
@@ -42,9 +42,9 @@ enum Tutorial {
             func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
                 let length = Int((frame.runningTime?.seconds ?? 0) * 32)
                 try frame.withMutablePlanes { planes in
-                    var luma = planes[0]
+                    let luma = planes[0]
                     for y in luma.rows - 16..<luma.rows {
-                        var row = luma.row(y)
+                        let row = luma.row(y)
                         for x in row.byteOffsets.prefix(length) { row[x] = 235 }
                     }
                 }
@@ -109,7 +109,7 @@ enum Tutorial {
                         var picture = blank
                         do {
                             try picture.withMutablePlanes { planes in
-                                var luma = planes[0]
+                                let luma = planes[0]
                                 luma.fill(UInt8(number % 256))
                             }
                         } catch {

@@ -17,7 +17,7 @@ extension OfferedPicture {
         let (luma, name) = (luma, form.format)
         try frame.withMutablePlanes { planes in
             for index in 0..<planes.count {
-                var plane = planes[index]
+                let plane = planes[index]
                 let pattern: [UInt8] =
                     switch name {
                     case "YUY2": [luma, 128]

@@ -20,7 +20,7 @@ extension VideoFrame {
     /// Fills the first plane.
     mutating func fill(_ byte: UInt8) throws {
         try withMutablePlanes { planes in
-            var plane = planes[0]
+            let plane = planes[0]
             plane.fill(byte)
         }
     }

@@ -138,8 +138,9 @@ private let isSanitized =
     @Test func planesAreBytesAndStride() throws {
         var frame = VideoFrame(try gray(4, 3, padding: 12), runningTime: nil)
         try frame.withMutablePlanes { planes in
-            var plane = planes[0]
-            #expect(plane.stride == 16 && plane.rows == 3 && plane.width == 4)
+            let plane = planes[0]
+            let layout = plane.layout
+            #expect(layout.stride == 16 && layout.rows == 3 && layout.width == 4)
             plane.withUnsafeMutableBytes { bytes in
                 for y in 0..<3 { for x in 0..<4 { bytes[y * 16 + x] = UInt8(10 * y + x) } }
             }

@@ -52,7 +52,7 @@ extension VideoFrame {
     @discardableResult
     mutating func fill(_ byte: UInt8) throws -> UInt {
         try withMutablePlanes { planes in
-            var plane = planes[0]
+            let plane = planes[0]
             plane.fill(byte)
             return plane.withUnsafeMutableBytes { UInt(bitPattern: $0.baseAddress) }
         }

@@ -35,7 +35,7 @@ import Testing
         var frame = lie(rows: 9)
         try frame.withPlanes { #expect($0[0].row(3).byteCount == 4) }
         try frame.withMutablePlanes { planes in
-            var plane = planes[0]
+            let plane = planes[0]
             #expect(plane.row(3).byteCount == 4)
         }
     }
@@ -47,7 +47,7 @@ import Testing
         await #expect(processExitsWith: .failure) {
             var frame = lie(rows: 9)
             try frame.withMutablePlanes { planes in
-                var plane = planes[0]
+                let plane = planes[0]
                 _ = plane.row(4).byteCount
             }
         }

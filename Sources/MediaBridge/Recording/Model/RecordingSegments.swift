@@ -34,6 +34,16 @@ public struct RecordingSegments: Hashable, Sendable {
     }
 }
 
+/// What a ``Recorder`` does if there is a file of the recording's name. Pipes and devices are written in any case.
+public enum WhenExists: Hashable, Sendable {
+    /// The recorder cannot be created: ``PipelineError/Code/alreadyExists``.
+    case fail
+    /// The file is overwritten, unless this process reads it.
+    case overwrite
+    /// The recording gets the next name with a number: `out-00001.mkv`.
+    case number
+}
+
 /// The limits for the writer of a recording's files.
 struct WritingLimits: Sendable {
     var segments: RecordingSegments?
@@ -47,6 +57,6 @@ struct WritingLimits: Sendable {
     var reserve: Int
     /// The longest time without progress while a file is completed.
     var stallTimeout: Duration
-    /// See ``Recorder/Configuration/whenExists-swift.property``.
-    var whenExists: Recorder.Configuration.WhenExists
+    /// See ``Recorder/Configuration/whenExists``.
+    var whenExists: WhenExists
 }

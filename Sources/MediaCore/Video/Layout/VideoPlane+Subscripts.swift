@@ -2,11 +2,10 @@ extension MutableVideoPlanes {
     /// The plane, for writing. Traps if there is no such plane.
     ///
     /// ```swift
-    /// var row = planes[0].row(y)
+    /// let row = planes[0].row(y)
     /// for x in row.byteOffsets { row[x] = 235 }
+    /// planes[0].row(y)[0] = 16
     /// ```
-    ///
-    /// A row is an exclusive access to its plane: `planes[0].width` must be read before or after.
     public subscript(index: Int) -> MutableVideoPlane {
         @_lifetime(&self)
         mutating get { plane(index) }
@@ -35,7 +34,14 @@ extension MutableRawSpan {
             precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
             return unsafe unsafeLoad(fromUncheckedByteOffset: x, as: UInt8.self)
         }
-        @_lifetime(self: copy self)
-        set { storeBytes(of: newValue, toByteOffset: x, as: UInt8.self) }
+        // Not mutating, so that planes[0].row(y)[x] = 0 compiles.
+        nonmutating set {
+            precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
+            unsafe withUnsafeBytes { bytes in
+                guard let start = bytes.baseAddress else { return }
+                unsafe UnsafeMutableRawPointer(mutating: start + x)
+                    .storeBytes(of: newValue, as: UInt8.self)
+            }
+        }
     }
 }

@@ -67,21 +67,21 @@ public struct MutableVideoPlane: ~Copyable, ~Escapable {
     }
 
     /// Returns the bytes of row `y` that hold samples. Traps if there is no such row.
-    @_lifetime(&self)
-    public mutating func row(_ y: Int) -> MutableRawSpan {
+    @_lifetime(copy self)
+    public func row(_ y: Int) -> MutableRawSpan {
         let row = UnsafeMutableRawBufferPointer(
             rebasing: memory[layout.bytes(of: y, in: memory.count)])
-        return unsafe _overrideLifetime(row.mutableBytes, mutating: &self)
+        return unsafe _overrideLifetime(row.mutableBytes, copying: self)
     }
 
     /// Sets every byte of the plane, including padding.
-    public mutating func fill(_ byte: UInt8) {
+    public func fill(_ byte: UInt8) {
         unsafe memory.initializeMemory(as: UInt8.self, repeating: byte)
     }
 
     /// Calls `body` with the plane's memory, for C and SIMD code. The pointer must not leave
     /// `body`.
-    public mutating func withUnsafeMutableBytes<R, E: Error>(
+    public func withUnsafeMutableBytes<R, E: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
         try unsafe body(memory)

@@ -51,7 +51,7 @@ struct FlashAndBeep {
                 var frame = frame
                 if let time = frame.runningTime, phase(time) < 20_000_000 {
                     try? frame.withMutablePlanes { planes in
-                        var plane = planes[0]
+                        let plane = planes[0]
                         plane.fill(235)
                     }
                 }

@@ -28,7 +28,7 @@ struct RecordedFrames {
             duration: MediaTime(value: 1, timescale: framesPerSecond))
         try frame.withMutablePlanes { planes in
             for plane in 0..<planes.count {
-                var bytes = planes[plane]
+                let bytes = planes[plane]
                 bytes.fill(plane == 0 ? Self.brightness(of: index) : 128)
             }
         }

@@ -143,7 +143,7 @@ import Testing
                 // Black above white.
                 var frame = try RecordedFrames().picture(index)
                 try frame.withMutablePlanes { planes in
-                    var luma = planes[0]
+                    let luma = planes[0]
                     for y in 0..<48 {
                         var row = luma.row(y)
                         for x in 0..<64 {

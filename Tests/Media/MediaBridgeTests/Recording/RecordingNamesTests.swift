@@ -6,7 +6,7 @@ import Testing
 /// Recordings that would have the same file.
 @Suite("Names of recordings", .hangGuard) struct RecordingNamesTests {
     private static func recorder(
-        _ path: String, _ whenExists: Recorder.Configuration.WhenExists
+        _ path: String, _ whenExists: WhenExists
     ) throws -> Recorder {
         var configuration = Recorder.Configuration()
         configuration.whenExists = whenExists

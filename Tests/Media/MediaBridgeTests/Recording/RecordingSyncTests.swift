@@ -31,7 +31,7 @@ import Testing
             format, runningTime: place.time, duration: MediaTime(value: 1, timescale: 25))
         try frame.withMutablePlanes { planes in
             for plane in 0..<planes.count {
-                var bytes = planes[plane]
+                let bytes = planes[plane]
                 bytes.fill(plane > 0 ? 128 : isFlash(index) ? 235 : 16)
             }
         }

@@ -77,7 +77,7 @@ struct PushingVictim {
             duration: MediaTime(seconds: 1.0 / 30))
         try frame.withMutablePlanes { planes in
             for plane in 0..<planes.count {
-                var pixels = planes[plane]
+                let pixels = planes[plane]
                 pixels.fill(UInt8(truncatingIfNeeded: index &* 3))
             }
         }
