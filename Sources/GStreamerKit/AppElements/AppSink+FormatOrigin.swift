@@ -11,6 +11,33 @@ extension AppSink {
         case stream
     }
 
+    /// What every player and encoder takes: 4:2:0 with 8 bits.
+    package static let commonFormats = try? Caps("video/x-raw,format={I420,NV12,YV12}")
+
+    /// Asks for one of the ``commonFormats`` if the string leaves the choice to a source that has them: the first
+    /// format of videotestsrc has 64 bits a pixel. What a stream decides on stays. The devices must be open.
+    package func preferCommonFormats() {
+        guard let common = Self.commonFormats, canChoose(common) else { return }
+        narrow(to: common)
+    }
+
+    /// Whether a source upstream may give one of these formats, as far as its devices and the elements behind it
+    /// allow.
+    package func canChoose(_ formats: Caps) -> Bool {
+        var pad = element.pad("sink")
+        for _ in 0..<256 {
+            guard let offered = pad?.peerCaps, !offered.isAny,
+                !offered.intersection(formats).isEmpty, let upstream = pad?.peer?.element
+            else { return false }
+            let klass = upstream.klass
+            if klass.contains("Source") { return true }
+            guard !klass.contains("Codec"), !klass.contains("Bin"), let sink = upstream.mainSinkPad
+            else { return false }
+            pad = sink
+        }
+        return false
+    }
+
     /// Determined by walking upstream through elements that do not change the format.
     package var formatOrigin: FormatOrigin {
         var pad = element.pad("sink")?.peer

@@ -96,7 +96,7 @@ struct BridgeRecording: Sendable {
             guard kind == .video, let video = recorder.configuration.video, !video.isCopy,
                 video.codec != .ffv1
             else { return nil }
-            return try? Caps("video/x-raw,format={I420,NV12,YV12}")
+            return AppSink.commonFormats
         }
 
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }

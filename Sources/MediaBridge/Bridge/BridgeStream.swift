@@ -105,13 +105,10 @@ final class BridgeStream: CaptureReceiver {
         let accepted = takers.compactMap(\.acceptedCaps)
         let offered = branch.sink.offeredCaps.flatMap { $0.isAny ? nil : $0 }
         let preferred = takers.compactMap(\.preferredCaps).first.flatMap { preferred in
-            offered?.isRaw == true && offered?.intersection(preferred).isEmpty == false
-                ? preferred : nil
+            branch.sink.canChoose(preferred) ? preferred : nil
         }
         guard let first = accepted.first else {
-            if let preferred, branch.sink.formatOrigin != .stream {
-                branch.sink.narrow(to: preferred)
-            }
+            if let preferred { branch.sink.narrow(to: preferred) }
             return
         }
         var common = accepted.dropFirst().reduce(first) { $0.intersection($1) }

@@ -87,6 +87,9 @@ final class CaptureRuns: Sendable {
             _ = capture.finishAndWait(hasEnded: branch.isEnded)
             pipeline.forgetOutcome()
             try pipeline.setStateAndWait(rest)
+            // Only open devices tell their formats.
+            if rest != .ready { try pipeline.setStateAndWait(.ready) }
+            for branch in capture.branches { branch.sink.preferCommonFormats() }
             capture.prepare()
             connect()
             let readers = state.withLock { state in

@@ -43,3 +43,45 @@ struct ObviousCallTests {
         }
     }
 }
+
+/// The raw format that a capture gives where its string leaves the choice.
+@Suite(.hangGuard)
+struct ChosenFormatTests {
+    private static let size = "video/x-raw,width=64,height=48"
+
+    @Test(arguments: [
+        ("videotestsrc num-buffers=3 ! \(size)", "I420"),
+        ("videotestsrc num-buffers=3 ! \(size) ! videoconvert", "I420"),
+        ("videotestsrc num-buffers=3 ! videoscale ! \(size)", "I420"),
+        ("videotestsrc num-buffers=3 ! \(size),format=RGB", "RGB"),
+        ("videotestsrc num-buffers=3 ! \(size),format=RGB ! videoconvert", "RGB"),
+        ("videotestsrc num-buffers=3 ! \(size),format=I420_10LE ! videoconvert", "I420_10LE"),
+        ("videotestsrc num-buffers=3 ! \(size),format={YUY2,NV12}", "NV12"),
+        ("videotestsrc num-buffers=3 ! \(size) ! appsink caps=video/x-raw,format=BGRA", "BGRA"),
+    ])
+    func aSourceGivesWhatEveryPlayerTakes(capture: String, format: String) async throws {
+        var formats: Set<String> = []
+        for try await frame in try PipelineVideoSource(capture).frames() {
+            formats.insert(frame.format.pixelFormat.rawValue)
+        }
+        #expect(formats == [format])
+    }
+
+    @Test(arguments: [
+        ("videotestsrc num-buffers=3 ! \(size)", "yuv420p"),
+        ("videotestsrc num-buffers=3 ! \(size) ! videoconvert", "yuv420p"),
+        ("videotestsrc num-buffers=3 ! \(size),format=I420_10LE", "yuv420p10le"),
+    ])
+    func aRecordingHasIt(capture: String, format: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            var plan = BridgePlan(capture: capture)
+            plan.recordings = [.init(path: path)]
+            try await Bridge(plan).run().get()
+            let found = try await Tool.check(
+                "ffprobe",
+                ["-v", "error", "-show_entries", "stream=pix_fmt", "-of", "csv=p=0", path])
+            #expect(found.contains("\(format)\n"), "\(found)")
+        }
+    }
+}
