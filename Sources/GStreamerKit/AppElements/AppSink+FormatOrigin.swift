@@ -12,7 +12,7 @@ extension AppSink {
     }
 
     /// What every player and encoder takes: 4:2:0 with 8 bits.
-    package static let commonFormats = try? Caps("video/x-raw,format={I420,NV12,YV12}")
+    package static var commonFormats: Caps? { try? Caps("video/x-raw,format={I420,NV12,YV12}") }
 
     /// Asks for one of the ``commonFormats`` if the string leaves the choice to a source that has them: the first
     /// format of videotestsrc has 64 bits a pixel. What a stream decides on stays. The devices must be open.
@@ -20,6 +20,14 @@ extension AppSink {
         guard let common = Self.commonFormats, canChoose(common) else { return }
         narrow(to: common)
     }
+
+    /// Elements that ask upstream for what is asked of them, or convert. Others may not (capssetter), or have further
+    /// branches (tee).
+    private static let transparent: Set = [
+        "capsfilter", "queue", "identity", "videoconvert", "videoscale", "videoconvertscale",
+        "videorate",
+        "videocrop", "videoflip", "timeoverlay", "clockoverlay", "textoverlay", "videobalance",
+    ]
 
     /// Whether a source upstream may give one of these formats, as far as its devices and the elements behind it
     /// allow.
@@ -29,9 +37,8 @@ extension AppSink {
             guard let offered = pad?.peerCaps, !offered.isAny,
                 !offered.intersection(formats).isEmpty, let upstream = pad?.peer?.element
             else { return false }
-            let klass = upstream.klass
-            if klass.contains("Source") { return true }
-            guard !klass.contains("Codec"), !klass.contains("Bin"), let sink = upstream.mainSinkPad
+            if upstream.klass.contains("Source") { return true }
+            guard Self.transparent.contains(upstream.factoryName), let sink = upstream.mainSinkPad
             else { return false }
             pad = sink
         }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A check of what a machine has and lacks for bridging, as printed by `gst-bridge doctor`.
 public struct Diagnosis: Sendable {
     /// The result of one check.
@@ -41,6 +43,10 @@ public struct Diagnosis: Sendable {
             return
         }
         for (purpose, element) in Self.elements { look(for: element, purpose) }
+        let janus = Self.path(of: "janus")
+        note(
+            "server of channels: host (janus)", janus == nil ? .missing : .ok,
+            janus ?? "not installed", janus == nil ? "apt install janus" : nil)
         let cameras = (try? Device.list(klass: "Video/Source")) ?? []
         note(
             "camera", cameras.isEmpty ? .missing : .ok,
@@ -67,8 +73,16 @@ public struct Diagnosis: Sendable {
         ("AAC", "avenc_aac"), ("FLAC", "flacenc"), ("JPEG", "jpegenc"), ("PNG", "pngenc"),
         ("Matroska", "matroskamux"), ("MP4", "mp4mux"), ("WebM", "webmmux"),
         ("MPEG-TS", "mpegtsmux"), ("RTP", "rtph264pay"), ("RTSP", "rtspsrc"),
-        ("H.264 decoder", "avdec_h264"),
+        ("H.264 decoder", "avdec_h264"), ("WebRTC: share, receive, join", "webrtcbin"),
+        ("WebRTC's network", "nicesrc"), ("WebRTC's encryption", "dtlsenc"),
     ]
+
+    /// Returns the path of a program; `nil` if there is none.
+    private static func path(of program: String) -> String? {
+        let directories = getenv("PATH").map { String(cString: $0) } ?? ""
+        return directories.split(separator: ":").map { "\($0)/\(program)" }
+            .first { access($0, X_OK) == 0 }
+    }
 
     private mutating func look(for element: String, _ purpose: String) {
         let needed = ["appsink", "appsrc"].contains(element)

@@ -39,7 +39,9 @@ struct EncodedCycle {
         try await host.setVideoSource(
             PipelineVideoSource("videotestsrc is-live=true ! \(Self.size)\(end)"))
         try await host.enableExternalAudioSource(sampleRate: 48000, channels: 1)
-        let recorder = try Recorder("\(directory)/encoded.mkv")
+        var configuration = Recorder.Configuration()
+        configuration.whenExists = .overwrite
+        let recorder = try Recorder("\(directory)/encoded.mkv", configuration: configuration)
         try recorder.start()
         try await host.addRecorder(recorder)
         try await guest.setRemoteVideoRenderer(Viewer(), forUserID: "host")

@@ -10,6 +10,7 @@ struct RecorderCycle {
         let path = "\(directory)/cycle.\(ending.rawValue)"
         var configuration = Recorder.Configuration()
         configuration.audio = AudioEncoding()
+        configuration.whenExists = .overwrite
         configuration.whenFull = .wait
         if cycle % 3 == 0 { configuration.preRoll = .seconds(1) }
         if cycle % 3 == 1 {

@@ -73,7 +73,9 @@ final class SoakHouse {
         let ending = endings[number % endings.count].rawValue
         let source = try PipelineVideoSource(
             "videotestsrc num-buffers=10 ! video/x-raw,width=160,height=120")
-        let recorder = try Recorder("\(directory)/whole.\(ending)")
+        var configuration = Recorder.Configuration()
+        configuration.whenExists = .overwrite
+        let recorder = try Recorder("\(directory)/whole.\(ending)", configuration: configuration)
         try recorder.start()
         for try await frame in source.frames() { try await recorder.write(frame) }
         try await recorder.stop()

@@ -36,7 +36,7 @@ enum Films: Workload {
             return [
                 .command(
                     "gst-bridge record",
-                    ["record", "--capture", capture, copy]),
+                    ["record", "--overwrite", "--capture", capture, copy]),
                 .launch(
                     "gst-launch-1.0",
                     "\(capture) ! queue ! x264enc tune=zerolatency speed-preset=veryfast ! "

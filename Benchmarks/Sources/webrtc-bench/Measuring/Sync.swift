@@ -28,7 +28,10 @@ extension Site {
         _ = try await share(film.capture)
         try await network.client.check(
             Self.command,
-            ["record", "--capture", "whep:\(endpoint) \(token)", "--frames", "190", path])
+            [
+                "record", "--overwrite", "--capture", "whep:\(endpoint) \(token)", "--frames",
+                "190", path,
+            ])
         return path
     }
 
