@@ -13,9 +13,30 @@ public enum FreePort {
 
     private static func port(_ type: __socket_type) throws -> Int {
         for _ in 0..<100 {
-            if let port = try probe(Int.random(in: range), type) { return port }
+            let port = Int.random(in: range)
+            if claim(port), let port = try probe(port, type) { return port }
         }
         throw ChildProcess.Failure(description: "no free port")
+    }
+
+    /// Keeps other tests, of any process, from getting the port before it is used.
+    ///
+    /// - Returns: False if another has it.
+    private static func claim(_ port: Int) -> Bool {
+        let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let claim = socket(AF_UNIX, kind, 0)
+        guard claim >= 0 else { return false }
+        // An abstract socket, which is gone with the process.
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let name = "mediabridge-port-\(port)"
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.dropFirst().copyBytes(from: name.utf8) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + 1 + name.utf8.count)
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(claim, $0, length) }
+        }
+        if status != 0 { close(claim) }
+        return status == 0
     }
 
     /// - Returns: `nil` if the port is taken.

@@ -110,9 +110,11 @@ public enum EngineEvent: Sendable {
 }
 
 /// The state of the local video, or of the local audio.
-public enum LocalMediaState: String, Sendable {
+public enum LocalMediaState: String, Sendable, CustomStringConvertible {
     /// Stopped, capturing, or failed.
     case stopped, capturing, failed
+    /// The name of the case.
+    public var description: String { rawValue }
 }
 
 /// The id of an audio sink in an engine.

@@ -141,7 +141,8 @@ package final class VideoInfo: @unchecked Sendable {  // written in init alone
         String(cString: gst_video_interlace_mode_to_string(info.interlace_mode))
     }
 
-    /// Returns whether both describe the same frames, apart from the frame rate.
+    /// Returns whether both describe the same frames, apart from the frame rate. A colour that only one of the
+    /// two states is the same.
     package func hasSamePictures(as other: VideoInfo) -> Bool {
         var own = info
         own.fps_n = other.info.fps_n
@@ -149,8 +150,13 @@ package final class VideoInfo: @unchecked Sendable {  // written in init alone
         let rateFlag = GST_VIDEO_FLAG_VARIABLE_FPS.rawValue
         own.flags.rawValue &= ~rateFlag
         own.flags.rawValue |= other.info.flags.rawValue & rateFlag
+        func areStated(_ field: String) -> Bool {
+            caps.text(of: field) != nil && other.caps.text(of: field) != nil
+        }
+        if !areStated("colorimetry") { own.colorimetry = other.info.colorimetry }
+        if !areStated("chroma-site") { own.chroma_site = other.info.chroma_site }
         return withUnsafePointer(to: other.info) { gst_video_info_is_equal(&own, $0) != 0 }
-            && info.chroma_site == other.info.chroma_site
+            && own.chroma_site == other.info.chroma_site
     }
 
     /// Bytes of a frame in the default layout.

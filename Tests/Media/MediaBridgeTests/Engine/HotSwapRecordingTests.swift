@@ -56,6 +56,37 @@ struct HotSwapRecordingTests {
         }
     }
 
+    /// A decoded camera states its colour, and videotestsrc does not.
+    @Test(arguments: [
+        ("colorimetry=bt601", "", 1), ("", "colorimetry=bt709,chroma-site=mpeg2", 1),
+        ("chroma-site=mpeg2", "colorimetry=bt601", 1),
+        ("colorimetry=bt709", "colorimetry=bt601", 2),
+    ])
+    func aColourThatOneOfTwoSourcesStatesBeginsNoFile(
+        first: String, second: String, files: Int
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let recorder = try Recorder(directory.file("out.mkv"))
+            try recorder.start()
+            for (run, colour) in [first, second].enumerated() {
+                let caps = ["video/x-raw,format=I420,width=64,height=48,framerate=25/1", colour]
+                    .filter { !$0.isEmpty }.joined(separator: ",")
+                let source = try PipelineVideoSource(
+                    "videotestsrc num-buffers=10 ! capssetter caps=\"\(caps)\"")
+                for try await frame in source.frames() {
+                    var frame = frame
+                    frame.runningTime = frame.runningTime.map {
+                        $0 + MediaTime(value: Int64(10 * run), timescale: 25)
+                    }
+                    try await recorder.write(frame)
+                }
+            }
+            let report = try await recorder.stop()
+            #expect(report.files.count == files)
+            #expect(report.files.map(\.frames).reduce(0, +) == 20)
+        }
+    }
+
     @Test func aFileTakesOverFromALiveSourceAndTimeGoesOn() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()

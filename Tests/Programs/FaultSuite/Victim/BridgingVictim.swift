@@ -38,6 +38,9 @@ struct BridgingVictim {
         let recorder = bridge.recorders[0]
         let listening = diary.listen(to: recorder)
         let result = await bridge.run()
+        for failure in result.failures {
+            FileHandle.standardError.write(Data("\(failure)\n".utf8))
+        }
         report.stopSeconds = wish.seconds
         await listening.value
         report.take(recorder.report)
