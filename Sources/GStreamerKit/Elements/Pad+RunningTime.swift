@@ -20,6 +20,26 @@ extension Pad {
             { if let context = $0 { Unmanaged<Listener>.fromOpaque(context).release() } })
     }
 
+    /// Drops all buffers of a running time from `end` on. The probe lives as long as the pad.
+    func dropBuffers(from end: ClockTime) {
+        _ = mb_pad_add_probe(
+            pointer, GST_PAD_PROBE_TYPE_BUFFER,
+            { pad, info, context in
+                guard let pad, let info, let context,
+                    let buffer = gst_pad_probe_info_get_buffer(info),
+                    let time = Pad.runningTime(of: buffer, at: pad)
+                else { return GST_PAD_PROBE_OK }
+                let end = Unmanaged<Limit>.fromOpaque(context).takeUnretainedValue().end
+                return time < end ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
+            }, Unmanaged.passRetained(Limit(end: Int64(clamping: end.nanoseconds))).toOpaque(),
+            { if let context = $0 { Unmanaged<Limit>.fromOpaque(context).release() } })
+    }
+
+    private final class Limit: Sendable {
+        let end: Int64
+        init(end: Int64) { self.end = end }
+    }
+
     private final class Listener: Sendable {
         let body: @Sendable (Int64?, Int) -> Void
         init(body: @escaping @Sendable (Int64?, Int) -> Void) { self.body = body }

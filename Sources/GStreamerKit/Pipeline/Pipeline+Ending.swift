@@ -28,6 +28,41 @@ extension Pipeline {
         sources.contains { !names.contains($0.name) }
     }
 
+    /// Lets the sources besides those in `names` go on to a time, and drops what they give beyond it.
+    ///
+    /// - Parameter toTheirEnd: Lets those go on that end by themselves and are not live.
+    package func limitSources(
+        besides names: Set<String>, to end: ClockTime, toTheirEnd: Bool
+    ) {
+        for source in sources(besides: names, that: toTheirEnd) {
+            for pad in source.sourcePads { pad.dropBuffers(from: end) }
+        }
+    }
+
+    /// Whether the sources besides those in `names` have ended, or given everything up to a time.
+    ///
+    /// - Parameter toTheirEnd: Whether those have to end that end by themselves and are not live.
+    package func haveSources(
+        besides names: Set<String>, reached end: ClockTime, toTheirEnd: Bool
+    ) -> Bool {
+        let limited = Set(sources(besides: names, that: toTheirEnd).map(\.name))
+        return sources.allSatisfy { source in
+            if names.contains(source.name) || hasEnded(source, orIsFile: false) { return true }
+            return limited.contains(source.name) && source.reached.map { $0 >= end } ?? true
+        }
+    }
+
+    /// How far the sources besides those in `names` have come, as a number that grows.
+    package func progress(ofSourcesBesides names: Set<String>) -> Int {
+        sources.filter { !names.contains($0.name) }
+            .reduce(0) { $0 + Int(clamping: ($1.reached?.nanoseconds ?? 0) / 1_000_000) }
+    }
+
+    /// The sources besides those in `names`, without those that end by themselves if these may.
+    private func sources(besides names: Set<String>, that mayEnd: Bool) -> [Element] {
+        sources.filter { !names.contains($0.name) && !(mayEnd && $0.endsByItself) }
+    }
+
     /// Whether it is at PAUSED or PLAYING.
     package var isUp: Bool { element.pointee.current_state.rawValue >= GST_STATE_PAUSED.rawValue }
 
@@ -50,6 +85,18 @@ extension Pipeline {
 }
 
 extension Element {
+    /// The time of the last buffer that a source has given on all pads; `nil` if it does not say.
+    fileprivate var reached: ClockTime? { sourcePads.compactMap { $0.queryPosition() }.min() }
+
+    /// Whether it is a source of a file, or of so many buffers.
+    fileprivate var endsByItself: Bool {
+        let inside = children.filter { $0.isLeaf(GST_ELEMENT_FLAG_SOURCE) }
+        return (inside.isEmpty ? [self] : inside).allSatisfy { source in
+            !source.bool("is-live")
+                && (source.int("num-buffers") ?? -1 > 0 || source.klass.contains("File"))
+        }
+    }
+
     /// Whether EOS has been handled on every sink pad.
     package var hasTakenEnd: Bool { pads(GST_PAD_SINK).allSatisfy(\.hasEnded) }
 

@@ -110,7 +110,8 @@ extension Bridge {
             for output in outputs {
                 group.addTask { [run] in
                     do throws(PipelineError) {
-                        try await output.output.finish(stallTimeout: stallTimeout)
+                        try await output.output.finish(
+                            stallTimeout: stallTimeout, toTheirEnd: run.ending == .eos)
                     } catch { run.note(error) }
                 }
             }

@@ -88,13 +88,15 @@ final class Output: Sendable {
     ///   - stallTimeout: Maximum time *without a frame being written*, or taken by the output's
     ///     elements.
     ///   - deadline: Maximum time for the change to NULL.
+    ///   - toTheirEnd: Whether sources of the string itself that end and are not live go on to their end, as
+    ///     they do for gst-launch-1.0. All others go on to the time that the frames have reached. Default false.
     ///   - checksFiles: Whether the files of filesinks must be where they were written. Default true.
     /// - Throws: The error that the pipeline posted, or why a format was refused;
     ///   ``PipelineError/Code/deadlineExceeded`` if the pipeline is stuck; an error if a file was
     ///   not written.
     func finish(
         stallTimeout: Duration, deadline: Duration = Pipeline.stateDeadline,
-        checksFiles: Bool = true
+        toTheirEnd: Bool = false, checksFiles: Bool = true
     ) async throws(PipelineError) {
         close()
         let hasFrames = branches.values.contains { $0.hasTaken }
@@ -102,10 +104,23 @@ final class Output: Sendable {
         let hasOwnSources = pipeline.hasSources(besides: sources)
         var verdict: PipelineError?
         if hasFrames || hasOwnSources && pipeline.isUp, !pipeline.hasEnded {
+            // Bytes without times reach none.
+            let end = branches.values.map(\.reached).filter { $0 > .zero }.max()
+                .flatMap { ClockTime($0) }
+            // Before the end of the frames: a muxer then takes whatever the others give.
+            if hasOwnSources, let end {
+                pipeline.limitSources(besides: sources, to: end, toTheirEnd: toTheirEnd)
+            }
             branches.values.forEach { $0.endOfStream() }
             // Sources of the string itself must not end before the frames have passed.
             if hasOwnSources {
                 _ = await ended(stallTimeout: stallTimeout) { !$0.contains { !$0.hasGivenEnd } }
+                if let end {
+                    _ = await ended(stallTimeout: stallTimeout, besides: sources) { [pipeline] _ in
+                        pipeline.haveSources(
+                            besides: sources, reached: end, toTheirEnd: toTheirEnd)
+                    }
+                }
                 pipeline.endSources(besides: sources)
             }
             if await !ended(stallTimeout: stallTimeout) {
@@ -139,9 +154,10 @@ final class Output: Sendable {
 
     /// Waits until the pipeline has ended or `isDone` returns true.
     ///
+    /// - Parameter own: The names of the appsrcs, if sources of the string itself are waited for.
     /// - Returns: False if the timeout passed before.
     private func ended(
-        stallTimeout: Duration,
+        stallTimeout: Duration, besides own: Set<String>? = nil,
         orUntil isDone: @escaping @Sendable ([OutputBranch]) -> Bool = { _ in false }
     ) async -> Bool {
         let branches = Array(branches.values)
@@ -153,7 +169,10 @@ final class Output: Sendable {
                         && sinks.allSatisfy { $0.hasTakenEnd || $0.refusesData }
             },
             // A slow encoder takes frames for a while before it outputs any.
-            movement: { branches.reduce(0) { $0 + $1.writtenBuffers + $1.departedBuffers } },
+            movement: { [pipeline] in
+                branches.reduce(0) { $0 + $1.writtenBuffers + $1.departedBuffers }
+                    + (own.map { pipeline.progress(ofSourcesBesides: $0) } ?? 0)
+            },
             limits: { [pipeline] in
                 pipeline.failure == nil
                     ? ProgressWait.Limits(standing: stallTimeout) : .afterError

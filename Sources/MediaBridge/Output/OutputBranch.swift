@@ -31,6 +31,8 @@ final class OutputBranch: Sendable {
         /// What is added to timestamps, and subtracted again in the segment.
         var lead = MediaTime.zero
         var last: MediaTime?
+        /// The end of the last buffer.
+        var reached = MediaTime.zero
 
         /// Whether units have these caps that say less than those of the units before: only the key
         /// units of a program say their size.
@@ -254,6 +256,9 @@ final class OutputBranch: Sendable {
         return result
     }
 
+    /// The time that the buffers taken so far reach.
+    var reached: MediaTime { stream.withLock { $0.reached } }
+
     func refuse(_ cause: DropCause) -> FrameDisposition {
         stream.withLock { $0.drops[cause] += 1 }
         return .dropped(cause)
@@ -309,6 +314,8 @@ final class OutputBranch: Sendable {
                 return refuse(.closed)
             }
             stream.last = MediaTime(due)
+            stream.reached = max(
+                stream.reached, MediaTime(due) + (duration ?? interval ?? .zero))
             refusedFormats.taken()
             gate.entered()
             return .accepted
