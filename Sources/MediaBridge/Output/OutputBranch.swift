@@ -192,6 +192,12 @@ final class OutputBranch: Sendable {
 
     func acceptedCaps(of caps: Caps?) -> Caps? { source.acceptedCaps(of: caps) }
 
+    /// autovideoconvert 1.22 answers with all formats, and chooses a scaler that converts none of them.
+    var preferredCaps: Caps? {
+        let first = source.element.pad("src")?.peer?.element
+        return first?.factoryName == "autovideoconvert" ? AppSink.commonFormats : nil
+    }
+
     /// The codecs of pictures that the output takes; none if it takes anything.
     var acceptedCodecs: Set<EncodedVideoFrame.Codec> {
         guard let accepted = acceptedCaps else { return [] }

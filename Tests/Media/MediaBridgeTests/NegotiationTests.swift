@@ -117,6 +117,14 @@ import Testing
         }
     }
 
+    /// It answers ANY, and refuses what its converters do not take.
+    @Test(arguments: ["", " ! video/x-raw,width=320,height=240,framerate=10/1"])
+    func anElementThatChoosesItsConvertersGetsWhatTheyTake(caps: String) async throws {
+        let report = try await Bridge.run(
+            capture: Self.pictures + caps, outputs: ["autovideoconvert ! x264enc ! fakesink"])
+        #expect(report.outputs["output"]?.frames == 5)
+    }
+
     @Test func aVisualiserOfAFilesSoundLosesNothing() async throws {
         let plan = BridgePlan(
             capture: "audiotestsrc num-buffers=90 ! audioconvert ! wavescope", outputs: ["fakesink"]
