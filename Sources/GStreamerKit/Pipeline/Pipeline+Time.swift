@@ -15,6 +15,24 @@ extension Pipeline {
         gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
     }
 
+    /// Has shmsrc give raw buffers the time at which they arrive, where the string does not: they have none, and are
+    /// live.
+    ///
+    /// - Returns: The elements that were changed.
+    package func timeArrivals() -> [Element] {
+        let found = elements.filter { element in
+            element.factoryName == "shmsrc" && !element.bool("do-timestamp")
+                && element.pad("src")?.peerCaps?.isRaw == true
+        }
+        for element in found {
+            element.pointer.withMemoryRebound(to: GstBaseSrc.self, capacity: 1) {
+                gst_base_src_set_live($0, 1)
+                gst_base_src_set_do_timestamp($0, 1)
+            }
+        }
+        return found
+    }
+
     /// Queries the duration of the stream, as its container states it; `nil` if it is unknown.
     package func queryDuration() -> ClockTime? {
         var duration: gint64 = 0

@@ -9,6 +9,13 @@ extension Bridge {
             // Captures are opened first: if an input is missing, no output file must be
             // overwritten.
             for capture in captures {
+                for source in capture.timedByArrival {
+                    run.warn(
+                        PipelineError(
+                            .noTime, element: source.path,
+                            message: "raw frames without times have the time of their arrival",
+                            advice: "do-timestamp=true says so"))
+                }
                 capture.prepare()
                 try await capture.pipeline.setState(.ready)
             }

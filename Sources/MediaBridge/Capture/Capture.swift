@@ -3,6 +3,8 @@ internal import Synchronization
 
 /// A capture pipeline and its branches. ``PipelineVideoSource`` and ``Bridge`` are built on it.
 final class Capture: Sendable {
+    /// Sources whose buffers have the time of their arrival, although the string does not say so.
+    let timedByArrival: [Element]
     let pipeline: Pipeline
     /// The time base that its video and its audio share.
     let timeBase = MediaTimeBase()
@@ -99,6 +101,7 @@ final class Capture: Sendable {
         let pipeline = try bridged.parse(
             orExplain: "a capture string ends in an element with a free source pad", under: policy)
         self.pipeline = pipeline
+        timedByArrival = pipeline.timeArrivals()
         isUnnamed = bridged.isUnnamed
         let sinks = pipeline.appSinks
         branches = bridged.branches.compactMap { element, name in

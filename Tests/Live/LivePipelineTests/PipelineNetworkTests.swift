@@ -5,6 +5,34 @@ import Testing
 
 /// The network pipeline, with gst-launch-1.0 at the other end, as its comment tells users to type.
 @Suite("Pipeline files on a network", .hangGuard) struct PipelineNetworkTests {
+    /// Its frames carry no time.
+    @Test func framesOfSharedMemoryGetTheTimeOfTheirArrival() async throws {
+        try await withTemporaryDirectory { directory in
+            let (socket, path) = (directory.file("socket"), directory.file("out.mkv"))
+            let caps = "video/x-raw,format=I420,width=64,height=48,framerate=25/1"
+            let sender = try ChildProcess(
+                "gst-launch-1.0",
+                "videotestsrc is-live=true ! \(caps) ! shmsink socket-path=\(socket)"
+                    .split(separator: " ").map(String.init))
+            defer { sender.send(signal: SIGKILL) }
+            try await sender.waitForOutput("does not need PREROLL")
+            var plan = BridgePlan(capture: "shmsrc socket-path=\(socket) ! \(caps)")
+            plan.recordings = [.init(path: path)]
+            plan.frameLimit = 10
+            let warnings = Observed<[String]>([])
+            let bridge = try Bridge(plan)
+            bridge.onEvent { event in
+                if case .warned(let error) = event { warnings.change { $0.append("\(error)") } }
+            }
+            let report = try await bridge.run().get()
+            expectBalanced(report)
+            #expect(warnings.value.count { $0.contains("the time of their arrival") } == 1)
+            let times = try await MediaProbe.videoTimes(of: path)
+            #expect(times.count == 10)
+            #expect(times == times.sorted())
+        }
+    }
+
     @Test func h264OverRTPIsDecodedByGstLaunch() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.udp()
