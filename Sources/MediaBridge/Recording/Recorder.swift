@@ -113,7 +113,7 @@ public final class Recorder: Sendable {
         self.path = path
         self.configuration = configuration
         self.tracks = tracks
-        pictures = tracks[.video].map { RecordedPictures($0) }
+        pictures = tracks[.video].map { RecordedPictures($0, configuration.video?.size) }
         sound = tracks[.audio].map { RecordedSound($0) }
         self.timeline = timeline
         self.clock = clock

@@ -36,6 +36,12 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Scale every picture to this size, with borders (e.g. 1280x720). Default: a new file for a new size.",
+            valueName: "widthxheight"))
+    var size: PictureSize?
+
+    @Option(
+        help: ArgumentHelp(
             "Of the pictures: 4M, 800k; by quality where not given.", valueName: "bits/s"))
     var bitrate: SizeArgument?
 
@@ -144,6 +150,7 @@ struct RecordCommand: AsyncParsableCommand {
         case .codec(let codec):
             configuration.audio = AudioEncoding(codec, bitrate: audioBitrate?.value)
         }
+        configuration.video?.size = size?.size
         if segment != nil || segmentSize != nil {
             let isRing = keep != nil || keepSize != nil
             configuration.segments = RecordingSegments(
@@ -154,6 +161,19 @@ struct RecordCommand: AsyncParsableCommand {
         configuration.whenExists = replay != nil ? .number : overwrite ? .overwrite : .fail
         if let reserve { configuration.reserve = reserve.value }
         return configuration
+    }
+}
+
+/// The argument for the size of pictures: `1280x720`.
+struct PictureSize: ExpressibleByArgument, Sendable {
+    let size: VideoSize
+
+    init?(argument: String) {
+        let parts = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false)
+            .map { Int($0) }
+        guard parts.count == 2, let width = parts[0], let height = parts[1] else { return nil }
+        size = VideoSize(width: width, height: height)
+        guard size.isValid else { return nil }
     }
 }
 

@@ -16,6 +16,8 @@ final class RecordedPictures: Sendable {
         var underWay = 0
     }
     private let state = Mutex(State())
+    private let size: VideoSize?
+    private let converter = FrameConverter()
 
     /// How far live audio may be ahead of the video before the last picture is repeated.
     private static let maximumLead = MediaTime(nanoseconds: 1_000_000_000)
@@ -23,7 +25,19 @@ final class RecordedPictures: Sendable {
     /// Gaps longer than this are not filled.
     private static let longestGap = MediaTime(nanoseconds: 10_000_000_000)
 
-    init(_ track: RecordingTrack) { self.track = track }
+    /// - Parameter size: See ``VideoEncoding/size``.
+    init(_ track: RecordingTrack, _ size: VideoSize?) {
+        self.track = track
+        self.size = size
+    }
+
+    private func scaled(_ frame: VideoFrame) throws -> VideoFrame {
+        guard let size else { return frame }
+        var scaled = try converter.convert(
+            frame, to: VideoConversion(size: size, rotation: frame.rotation))
+        scaled.rotation = .none
+        return scaled
+    }
 
     /// Number of repetitions.
     var repeated: Int { state.withLock { $0.repeated } }
@@ -38,6 +52,7 @@ final class RecordedPictures: Sendable {
         switch track.place(frame.runningTime, frame.liveTiming) {
         case .drop(let cause): return .dropped(cause)
         case .at(let placed):
+            guard let frame = try? scaled(frame) else { return track.refuse(.badFormat) }
             onPlaced(placed)
             begin(frame, placed)
             defer { finish() }
@@ -66,6 +81,7 @@ final class RecordedPictures: Sendable {
         switch track.place(frame.runningTime, frame.liveTiming) {
         case .drop(let cause): return .dropped(cause)
         case .at(let placed):
+            guard let frame = try? scaled(frame) else { return track.refuse(.badFormat) }
             onPlaced(placed)
             begin(frame, placed)
             defer { finish() }

@@ -4,13 +4,13 @@ struct RecordingRecipe: Sendable {
     let container: RecordingContainer
     /// `nil` if only encoded media is taken.
     let encoder: EncoderRecipe?
-    /// Whether encoded media is taken. It is not where a codec was asked for.
+    /// Whether encoded media is taken. It is not where a codec, or a size, was asked for.
     private let takesUnits: Bool
 
     init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
         self.container = container
         encoder = encoding.isCopy ? nil : try EncoderRecipe(encoding, in: container)
-        takesUnits = encoding.codec == nil
+        takesUnits = encoding.codec == nil && (encoding.isCopy || encoding.size == nil)
     }
 
     init(_ encoding: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {

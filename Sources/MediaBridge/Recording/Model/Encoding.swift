@@ -30,6 +30,10 @@ public struct VideoEncoding: Hashable, Sendable {
     /// pre-roll. Default 1 s; the length of segments that are shorter.
     public var keyFrameInterval = Duration.seconds(1)
 
+    /// The size to which every picture is turned upright and scaled, with borders; encoded pictures are refused.
+    /// Default `nil`: another size begins another file.
+    public var size: VideoSize?
+
     /// Creates an encoding; `nil` chooses the codec or the bit rate automatically.
     public init(_ codec: VideoCodec? = nil, bitrate: Int? = nil) {
         self.codec = codec
