@@ -24,8 +24,8 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x gstreamer1.0-nice
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth valgrind \
          python3-gi gir1.2-gst-rtsp-server-1.0
-# Peers of others, and the network between them and ours.
-PEERS := chromium-headless-shell janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
+# Peers of others, and the network between them and ours. Debian 13 has no janus.
+PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
 .PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean

@@ -15,3 +15,10 @@ extension Trait where Self == TimeLimitTrait {
     /// Ends a test, or one case of it, that hangs.
     public static var hangGuard: Self { .timeLimit(.minutes(10)) }
 }
+
+extension Trait where Self == ConditionTrait {
+    /// Skips tests that need a Janus server where the distribution has none, as Debian 13.
+    public static var needsJanus: Self {
+        .enabled(if: JanusServer.isInstalled, "janus is not installed")
+    }
+}

@@ -46,7 +46,8 @@ public struct Diagnosis: Sendable {
         let janus = Self.path(of: "janus")
         note(
             "server of channels: host (janus)", janus == nil ? .missing : .ok,
-            janus ?? "not installed", janus == nil ? "apt install janus" : nil)
+            janus ?? "not installed",
+            janus == nil ? "apt install janus (not in Debian 13: build it from source)" : nil)
         let cameras = (try? Device.list(klass: "Video/Source")) ?? []
         note(
             "camera", cameras.isEmpty ? .missing : .ok,

@@ -8,7 +8,7 @@ import Testing
 @testable import struct MediaBridgeJanus.JanusHandle
 
 /// What a client may do at a server of `gst-bridge host`, and in a room that a user has made: take part.
-@Suite(.hangGuard) struct AuthorityTests {
+@Suite(.hangGuard, .needsJanus) struct AuthorityTests {
     /// Requests that administer a room, besides making one.
     private static let administration: [[String: JSONValue]] = [
         ["request": "edit", "new_rec_dir": "/tmp"], ["request": "edit", "new_pin": "1234"],

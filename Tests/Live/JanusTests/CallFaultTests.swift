@@ -4,7 +4,7 @@ import Testing
 
 /// Networks that fail under a call.
 @Suite(
-    .hangGuard, .serialized,
+    .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct CallFaultTests {
     /// Alice is beside the server, and bob records her from across the cable: one file, since she is there

@@ -4,7 +4,7 @@ import Testing
 
 /// Calls through a TURN server alone, where datagrams have no other way.
 @Suite(
-    .hangGuard,
+    .hangGuard, .needsJanus,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct CallRelayTests {
     @Test func usersBehindARelaySeeEachOtherAndAWrongPasswordIsReported() async throws {

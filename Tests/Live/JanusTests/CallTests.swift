@@ -4,7 +4,7 @@ import Testing
 
 /// `gst-bridge join` in rooms of a real Janus.
 @Suite(
-    .hangGuard, .serialized,
+    .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct CallTests {
     @Test(arguments: ["h264", "vp8"])

@@ -4,7 +4,7 @@ import Testing
 
 /// Several users, tracks and joins, in a real Janus.
 @Suite(
-    .hangGuard, .serialized,
+    .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct CrowdTests {
     private static var configuration: JanusServer.Configuration {

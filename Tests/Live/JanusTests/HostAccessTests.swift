@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Which pages reach the server of a `gst-bridge host`, and what it leaves behind.
-@Suite(.hangGuard) struct HostAccessTests {
+@Suite(.hangGuard, .needsJanus) struct HostAccessTests {
     private static let secret = "a secret of the server"
 
     @Test func pagesOfOtherOriginsDoNotReachAServerWithoutTokens() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// A server that the command runs, and whoever joins at what it prints.
 @Suite(
-    .hangGuard, .serialized,
+    .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct HostTests {
     /// `gst-bridge host`, and what it says of a channel.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Connections that break, at a real Janus.
-@Suite(.hangGuard) struct InterruptionTests {
+@Suite(.hangGuard, .needsJanus) struct InterruptionTests {
     private func transport(
         to server: JanusServer,
         _ change: (inout JanusTransport.Configuration) -> Void = { _ in }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Messages between users, at a real Janus.
-@Suite(.hangGuard) struct MessageTests {
+@Suite(.hangGuard, .needsJanus) struct MessageTests {
     @Test func messagesArriveWholeOnceAndInOrder() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)

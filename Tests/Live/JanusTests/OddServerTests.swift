@@ -10,7 +10,7 @@ import Testing
 @testable import struct MediaBridgeJanus.ServerAddress
 
 /// Servers that are no Janus, or none in its right mind.
-@Suite(.hangGuard) struct OddServerTests {
+@Suite(.hangGuard, .needsJanus) struct OddServerTests {
     /// Joins, by default with so much patience that no deadline decides the test.
     private func join(
         _ address: String, within deadline: Duration = .hangLimit

@@ -4,7 +4,7 @@ import Testing
 
 /// Rooms that take one video codec only: VP8 is Janus's default.
 @Suite(
-    .hangGuard, .serialized,
+    .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct RoomCodecTests {
     private static func configuration(_ codecs: String...) -> JanusServer.Configuration {

@@ -5,7 +5,7 @@ import Testing
 @testable import struct MediaBridgeJanus.JanusHandle
 
 /// Who is in a room, at a real Janus.
-@Suite(.hangGuard) struct RoomTests {
+@Suite(.hangGuard, .needsJanus) struct RoomTests {
     @Test func usersHearOfEachOther() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A real Janus behind TLS.
-@Suite(.hangGuard, .serialized) struct SecureTests {
+@Suite(.hangGuard, .needsJanus, .serialized) struct SecureTests {
     /// Runs `body` beside a server whose certificate is for 127.0.0.1.
     private func withServer(
         _ body: (JanusServer, TestCertificate) async throws -> Void

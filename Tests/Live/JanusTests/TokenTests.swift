@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Who may join, at a real Janus with signed tokens, and at one with a PIN.
-@Suite(.hangGuard) struct TokenTests {
+@Suite(.hangGuard, .needsJanus) struct TokenTests {
     private let secret = "a secret of the server"
 
     private func withServer(

@@ -41,6 +41,7 @@ struct ForeignPeerTests {
                 try await withBrowser(on: network.client, configuration) { browser in
                     try await call(browser, server, in: directory)
                     try await callByRelay(browser, server, network, in: directory)
+                    guard JanusServer.isInstalled else { return }
                     try await meet(browser, server, network, isSecure: false)
                     try await meet(browser, server, network, isSecure: true)
                 }

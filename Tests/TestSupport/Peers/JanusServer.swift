@@ -14,6 +14,14 @@ public final class JanusServer: Sendable {
     /// where it has a certificate. Beside the test it is at 127.0.0.1.
     public let url: String
 
+    /// Whether there is a program `janus`.
+    public static var isInstalled: Bool {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return path.split(separator: ":").contains {
+            FileManager.default.isExecutableFile(atPath: "\($0)/janus")
+        }
+    }
+
     /// Writes the settings, starts the server and waits until its port accepts.
     ///
     /// - Parameters:
