@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 
 /// A program that runs beside the test: its output is collected, and every wait has a deadline.
@@ -249,9 +250,13 @@ public final class ChildProcess: Sendable {
     private func read(_ pipe: Pipe, into append: @escaping @Sendable (inout State, Data) -> Void) {
         let handle = pipe.fileHandleForReading
         Thread.detachNewThread { [weak self] in
+            // `availableData` traps if a signal interrupts it.
+            var bytes = [UInt8](repeating: 0, count: 65_536)
             while true {
-                let data = handle.availableData
-                if data.isEmpty { break }
+                let count = Glibc.read(handle.fileDescriptor, &bytes, bytes.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                let data = Data(bytes[..<count])
                 self?.change { append(&$0, data) }
             }
             self?.change { $0.openPipes -= 1 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import MediaBridge
 import Synchronization
 
@@ -125,10 +126,13 @@ final class JanusProgram: Sendable {
 
     private func read(_ output: FileHandle, _ onReady: () -> Void) {
         var rest = Data()
+        // `availableData` traps if a signal interrupts it.
+        var bytes = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let data = output.availableData
-            guard !data.isEmpty else { return }
-            rest.append(data)
+            let count = Glibc.read(output.fileDescriptor, &bytes, bytes.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest.append(contentsOf: bytes[..<count])
             while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = String(decoding: rest[..<end], as: UTF8.self)
                 rest = Data(rest[rest.index(after: end)...])
