@@ -164,14 +164,13 @@ final class Bus: Sendable {
         case "autovideosink":
             error.message = "no display that works: \(warning.message)"
             error.advice = PipelineError.displayAdvice
-        case "autoaudiosink":
-            error.message = "no sound device that works, so nothing is heard: \(warning.message)"
-            error.advice = "name the element and its device: gst-device-monitor-1.0 lists them"
-            return .warning(error)
-        case "autoaudiosrc", "autovideosrc":
+        case "autoaudiosink", "autoaudiosrc", "autovideosrc":
             let kind = element.factoryName.contains("audio") ? "sound device" : "camera"
-            error.message = "no \(kind) that works: \(warning.message)"
+            let isSink = element.factoryName == "autoaudiosink"
+            error.message =
+                "no \(kind) that works\(isSink ? ", so nothing is heard" : ""): \(warning.message)"
             error.advice = "name the element and its device: gst-device-monitor-1.0 lists them"
+            if isSink { return .warning(error) }
         default: return nil
         }
         return .error(error)

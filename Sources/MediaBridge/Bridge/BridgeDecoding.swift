@@ -19,8 +19,7 @@ final class BridgeDecoding: CaptureReceiver {
     private let state = Mutex(State())
     /// Weak, because it owns this object.
     private weak let stream: BridgeStream?
-    private let rotation: @Sendable () -> VideoRotation
-    private let isLive: @Sendable () -> Bool
+    private let branch: CaptureBranch
     private let onFailure: @Sendable (PipelineError) -> Void
     private let onBeginning: @Sendable () -> Void
     /// Decoders are stopped here: the state change blocks.
@@ -35,8 +34,7 @@ final class BridgeDecoding: CaptureReceiver {
         onFailure: @escaping @Sendable (PipelineError) -> Void
     ) {
         self.stream = stream
-        rotation = { [branch] in branch.translation.rotation }
-        isLive = { [branch] in branch.isLive }
+        self.branch = branch
         self.onBeginning = onBeginning
         self.onFailure = onFailure
     }
@@ -82,13 +80,13 @@ final class BridgeDecoding: CaptureReceiver {
         }
         // The caps have the header, too.
         if sample.isHeader { return state.withLock { $0.unwanted += 1 } }
-        let unit = EncodedVideoFrame(sample, rotation: rotation())
+        let unit = EncodedVideoFrame(sample, rotation: branch.translation.rotation)
         guard unit.runningTime != nil || sample.times.decoding != nil else {
             return refuse(.noTime)
         }
         do throws(PipelineError) {
             let decoder = try decoder(for: unit.codec)
-            let disposition = isLive() ? decoder.decode(unit) : decoder.decodeWaiting(unit)
+            let disposition = branch.isLive ? decoder.decode(unit) : decoder.decodeWaiting(unit)
             if case .dropped(let cause) = disposition { refuse(cause) }
         } catch {
             refuse(.undecodable)

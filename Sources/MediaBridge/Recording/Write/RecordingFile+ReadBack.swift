@@ -41,12 +41,9 @@ extension RecordingFile {
             else { throw bad("it has no \(kind == .video ? "pictures" : "sound")") }
         }
         // Transport streams state no duration: demuxers estimate it.
-        guard container != .ts, let stated = scan.duration else { return }
-        let difference = Int64(clamping: stated.nanoseconds) - duration.nanoseconds
-        guard abs(difference) < Self.tolerance else {
-            throw bad(
-                "it states a duration of \(MediaTime(nanoseconds: Int64(clamping: stated.nanoseconds))) instead of \(duration)"
-            )
+        guard container != .ts, let stated = scan.duration.map({ MediaTime($0) }) else { return }
+        guard abs((stated - duration).nanoseconds) < Self.tolerance else {
+            throw bad("it states a duration of \(stated) instead of \(duration)")
         }
     }
 

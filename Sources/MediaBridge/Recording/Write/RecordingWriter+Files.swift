@@ -76,7 +76,7 @@ extension RecordingWriter {
                 )
             }
             count += older.count
-            bytes += older.reduce(0) { $0 + (FileSize.of($1) ?? 0) }
+            if keep.bytes != nil { bytes += older.reduce(0) { $0 + (FileSize.of($1) ?? 0) } }
             let isTooMany = keep.files.map { count > $0 } ?? false
             let isTooMuch = keep.bytes.map { bytes > $0 } ?? false
             guard isTooMany || isTooMuch, removeOldest() else { return }
