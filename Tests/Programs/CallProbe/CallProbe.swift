@@ -82,7 +82,7 @@ enum ProcessReport {
         GStreamer.waitForTeardown()
         let areGone = Happening()
         Thread.detachNewThread {
-            soak_wait_for_end_of("GstDtlsConnection")
+            soak_wait_for_handshakes()
             areGone.happen()
         }
         await areGone.wait()

@@ -21,8 +21,7 @@ struct PeerCycleProbe {
                 if cycle == max(cycles / 5, 1) { await report("early") }
             }
             await report("late")
-            // A timer of a handshake holds its connection for up to some seconds after the end.
-            soak_wait_for_end_of("GstDtlsConnection")
+            soak_wait_for_handshakes()
             GStreamer.shutDown()
         } catch {
             FileHandle.standardError.write(Data("cycle \(cycle): \(error)\n".utf8))

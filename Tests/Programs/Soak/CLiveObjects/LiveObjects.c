@@ -45,10 +45,28 @@ long soak_live_objects(void) {
 
 static gboolean has_type(void *object, void *type, void *name) { return !strcmp(type, name); }
 
-void soak_wait_for_end_of(const char *type) {
+static gboolean set(GstClock *clock, GstClockTime time, GstClockID id, void *flag) {
     g_mutex_lock(&lock);
-    while (g_hash_table_find(known, has_type, (void *)type)) g_cond_wait(&is_gone, &lock);
+    *(gboolean *)flag = TRUE;
+    g_cond_broadcast(&is_gone);
     g_mutex_unlock(&lock);
+    return TRUE;
+}
+
+void soak_wait_for_handshakes(void) {
+    g_mutex_lock(&lock);
+    while (g_hash_table_find(known, has_type, "GstDtlsConnection")) g_cond_wait(&is_gone, &lock);
+    g_mutex_unlock(&lock);
+    // The clock's thread may still be freeing the connection. It calls this timer only after that.
+    GstClock *clock = gst_system_clock_obtain();
+    GstClockID timer = gst_clock_new_single_shot_id(clock, gst_clock_get_time(clock));
+    gboolean is_called = FALSE;
+    gst_clock_id_wait_async(timer, set, &is_called, NULL);
+    g_mutex_lock(&lock);
+    while (!is_called) g_cond_wait(&is_gone, &lock);
+    g_mutex_unlock(&lock);
+    gst_clock_id_unref(timer);
+    gst_object_unref(clock);
 }
 
 void soak_lose_object(void) { gst_object_ref_sink(gst_bin_new(NULL)); }
