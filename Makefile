@@ -1,20 +1,21 @@
-# make demo [INPUT=clip.mp4]   the main job, on what there is
-# make test                    all tests: unit, media and live
-# make test-unit | test-media | test-live   one layer of them
-# make test-cost               the processor time of each test
-# make lint | bench            style | costs against C
-# make docs                    the articles and every public name as a site, and what is wrong with them
-# make api                     writes the public names anew to .ci/api.txt, which make docs compares
-# make test-thread | test-address   the suite under a sanitizer
-# make stress [TIMES=10] [FILTER=…]   the suite again and again beside two busy processes
-# make fuzz [SECONDS=30]       libFuzzer on strings, files, pushes, frames, repairs; and properties
-# make properties [CASES=2000 SEED=1]  captures that change in mid-stream; CASE="…" does one again
-# make copied [COPIES=300 SEED=1]  encoded media of random kinds, recorded as it comes
-# make faults                  breaks recordings, and prints what survives
-# make rtsp-cost [SECONDS=60]  a camera recorded as it is, and encoded: CPU, and packets compared
-# make wild [WILD=…]           gst-launch lines from the wild, cut in two as users cut them
-# make soak [MINUTES=2]        what grows in a process that runs for long
-# Each installs the Debian packages it needs first.
+# make demo [INPUT=clip.mp4]    Record ten seconds through a Swift filter.
+# make network                  Build share, receive, join, host and token.
+# make test                     Run all tests: unit, media and live.
+# make test-unit, test-media, test-live   Run one layer.
+# make test-cost                Measure the CPU time of each test.
+# make lint, make bench         Check the style; measure costs against C.
+# make docs                     Build the documentation, and check it against .ci/api.txt.
+# make api                      Write the public names to .ci/api.txt.
+# make test-thread, test-address   Run the suite under a sanitizer.
+# make stress [TIMES=10] [FILTER=...]   Repeat the suite beside two busy processes.
+# make fuzz [SECONDS=30]        Fuzz strings, files, pushes, frames, repairs; run the properties.
+# make properties [CASES=2000 SEED=1]   Change captures in mid-stream. CASE="..." repeats one case.
+# make copied [COPIES=300 SEED=1]   Record encoded media of random kinds.
+# make faults                   Break recordings, and print what survives.
+# make rtsp-cost [SECONDS=60]   Record an RTSP camera copied and encoded, and compare CPU and packets.
+# make wild [WILD=...]          Run gst-launch lines from public documentation, cut in two.
+# make soak [MINUTES=2]         Run for long, and report growth.
+# Each target installs the Debian packages that it needs.
 
 SHELL := /bin/bash
 RUN := .build/release/gst-bridge
@@ -28,11 +29,15 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-thread test-address demo test lint bench build packages packages-test packages-bench packages-docs clean
+.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-thread test-address demo network test lint bench build packages packages-test packages-bench packages-docs clean
 
 demo: packages
 	swift build -c release --product gst-bridge
 	@.ci/demo "$(INPUT)"
+
+network: packages
+	swift build -c release --product gst-bridge
+	swift build -c release --product gst-bridge-network
 
 test: packages-test
 	swift build --build-tests
@@ -138,8 +143,7 @@ wild: packages-test
 
 # BENCH="--only bridge --rounds 9", "--list". FULL=1 takes half an hour, counts instructions and allocations, and
 # has OpenCV beside it.
-bench: packages-bench
-	swift build -c release --product gst-bridge
+bench: packages-bench network
 	swift build -c release --package-path Benchmarks
 	Benchmarks/.build/release/bench $(if $(FULL),--full) --json .build/bench.json \
 	    --markdown .build/bench.md --svg .build/bench.svg $(BENCH)

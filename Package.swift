@@ -18,27 +18,26 @@ let package = Package(
     name: "MediaBridge",
     products: [
         .library(name: "MediaBridge", targets: ["MediaBridge"]),
-        .library(name: "ChannelTokens", targets: ["ChannelTokens"]),
         .library(name: "MediaBridgeWebRTC", targets: ["MediaBridgeWebRTC"]),
         .library(name: "MediaBridgeJanus", targets: ["MediaBridgeJanus"]),
         .executable(name: "gst-bridge", targets: ["gst-bridge"]),
+        .executable(name: "gst-bridge-network", targets: ["gst-bridge-network"]),
         .executable(name: "bridge-examples", targets: ["bridge-examples"]),
     ],
     // Who depends on this package for its library alone says `traits: []`, and SwiftPM then neither resolves
-    // nor builds what only the command, the examples and the tokens need.
+    // nor builds what only the command and the examples need.
     traits: [
-        .default(enabledTraits: ["Command", "Janus", "Tokens", "WebRTC"]),
+        .default(enabledTraits: ["Command", "Janus", "WebRTC"]),
         .trait(
-            name: "Command", description: "The products gst-bridge and bridge-examples",
-            enabledTraits: ["Janus", "Tokens", "WebRTC"]),
+            name: "Command",
+            description: "The products gst-bridge, gst-bridge-network and bridge-examples",
+            enabledTraits: ["Janus", "WebRTC"]),
         .trait(
             name: "Janus", description: "The product MediaBridgeJanus", enabledTraits: ["WebRTC"]),
-        .trait(name: "Tokens", description: "The product ChannelTokens"),
         .trait(name: "WebRTC", description: "The product MediaBridgeWebRTC"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
@@ -70,16 +69,6 @@ let package = Package(
         .target(
             name: "BridgeEngine", dependencies: ["MediaCore", "MediaBasics"],
             swiftSettings: settings),
-        // Tokens for channels, in a product of their own: who needs none builds no cryptography.
-        .target(
-            name: "ChannelTokens",
-            dependencies: [
-                "BridgeEngine",
-                .product(
-                    name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Tokens"])),
-            ],
-            swiftSettings: settings
-        ),
         // The translation between the two vocabularies, and the product.
         .target(
             name: "MediaBridge",
@@ -104,9 +93,7 @@ let package = Package(
         .target(
             name: "MediaBridgeJanus",
             dependencies: [
-                "MediaCore", "MediaBasics", "BridgeEngine", "MediaBridgeWebRTC",
-                .product(
-                    name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Janus"])),
+                "GStreamerKit", "MediaCore", "MediaBasics", "BridgeEngine", "MediaBridgeWebRTC",
                 .product(
                     name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Janus"])),
                 .product(
@@ -120,13 +107,21 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // The commands without network code, in both programs.
+        .target(
+            name: "BridgeCommands",
+            dependencies: ["MediaBasics", "MediaBridge", argumentParser, unixSignals],
+            swiftSettings: settings),
         // The command.
         .executableTarget(
-            name: "gst-bridge",
+            name: "gst-bridge", dependencies: ["BridgeCommands", "MediaBridge", argumentParser],
+            swiftSettings: settings),
+        // The same with the commands of the network, which the command starts.
+        .executableTarget(
+            name: "gst-bridge-network",
             dependencies: [
-                "MediaBridge", "MediaBridgeJanus", "MediaBridgeWebRTC",
+                "BridgeCommands", "MediaBridge", "MediaBridgeJanus", "MediaBridgeWebRTC",
                 argumentParser,
-                unixSignals,
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["Command"])),
@@ -143,7 +138,7 @@ let package = Package(
         .executableTarget(
             name: "bridge-examples",
             dependencies: [
-                "MediaBridge", "ChannelTokens",
+                "MediaBridge",
                 argumentParser,
                 unixSignals,
             ],
@@ -217,7 +212,8 @@ let package = Package(
             path: "Tests/Programs/FaultSuite", swiftSettings: settings
         ),
         .testTarget(
-            name: "FaultTests", dependencies: ["TestSupport", "FaultSuite", "gst-bridge"],
+            name: "FaultTests",
+            dependencies: ["TestSupport", "FaultSuite", "gst-bridge", "gst-bridge-network"],
             path: "Tests/Media/FaultTests", swiftSettings: settings
         ),
         // Changes captures in mid-stream, and holds the files against what was offered:
@@ -227,7 +223,8 @@ let package = Package(
             path: "Tests/Programs/Properties", swiftSettings: settings
         ),
         .testTarget(
-            name: "PropertyTests", dependencies: ["TestSupport", "Properties", "gst-bridge"],
+            name: "PropertyTests",
+            dependencies: ["TestSupport", "Properties", "gst-bridge", "gst-bridge-network"],
             path: "Tests/Media/PropertyTests", swiftSettings: settings
         ),
         // Cuts gst-launch lines from the wild as users cut them, and compares: `make wild`.
@@ -241,7 +238,8 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "WildTests", dependencies: ["TestSupport", "Wild", "gst-bridge"],
+            name: "WildTests",
+            dependencies: ["TestSupport", "Wild", "gst-bridge", "gst-bridge-network"],
             path: "Tests/Media/WildTests", swiftSettings: settings
         ),
         // The order of the folders, and the pages that name places in them.
@@ -251,7 +249,9 @@ let package = Package(
         // The README's examples, as they stand there.
         .testTarget(
             name: "ReadmeTests",
-            dependencies: ["MediaBridge", "gst-bridge", "bridge-examples", "TestSupport"],
+            dependencies: [
+                "MediaBridge", "gst-bridge", "gst-bridge-network", "bridge-examples", "TestSupport",
+            ],
             path: "Tests/Media/ReadmeTests", swiftSettings: settings
         ),
         .testTarget(
@@ -262,15 +262,14 @@ let package = Package(
             dependencies: ["BridgeEngine", "MediaBasics", "MediaCore", "TestSupport"],
             path: "Tests/Unit/BridgeEngineTests", swiftSettings: settings),
         .testTarget(
-            name: "ChannelTokensTests", dependencies: ["ChannelTokens", "TestSupport"],
-            path: "Tests/Unit/ChannelTokensTests", swiftSettings: settings),
-        .testTarget(
             name: "GStreamerKitTests", dependencies: ["GStreamerKit", "TestSupport"],
             path: "Tests/Media/GStreamerKitTests", swiftSettings: settings),
         // The command, run as its users run it: exit status, output and files.
         .testTarget(
             name: "CommandTests",
-            dependencies: ["MediaBridge", "TestSupport", "gst-bridge", "SandboxProbe"],
+            dependencies: [
+                "MediaBridge", "TestSupport", "gst-bridge", "gst-bridge-network", "SandboxProbe",
+            ],
             path: "Tests/Media/CommandTests", swiftSettings: settings
         ),
         .testTarget(
@@ -294,7 +293,7 @@ let package = Package(
             name: "WebRTCTests",
             dependencies: [
                 "CallProbe", "GStreamerKit", "MediaBridge", "MediaBridgeWebRTC", "PeerCycleProbe",
-                "TestSupport", "gst-bridge",
+                "TestSupport", "gst-bridge", "gst-bridge-network",
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),
@@ -303,7 +302,8 @@ let package = Package(
         ),
         // Pipelines on an X display, on a network, and with cameras that are killed.
         .testTarget(
-            name: "LivePipelineTests", dependencies: ["MediaBridge", "TestSupport", "gst-bridge"],
+            name: "LivePipelineTests",
+            dependencies: ["MediaBridge", "TestSupport", "gst-bridge", "gst-bridge-network"],
             path: "Tests/Live/LivePipelineTests", swiftSettings: settings),
         // The texts, tokens and back-off of channels over Janus, without a server.
         .testTarget(
@@ -316,6 +316,7 @@ let package = Package(
             name: "JanusTests",
             dependencies: [
                 "CallProbe", "MediaBasics", "MediaBridgeJanus", "TestSupport", "gst-bridge",
+                "gst-bridge-network",
                 // The servers that are no Janus.
                 .product(
                     name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Janus"])),

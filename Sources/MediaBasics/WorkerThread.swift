@@ -62,7 +62,7 @@ final class WorkerThread: Sendable {
 /// code.
 ///
 /// - Returns: False if the system cannot create a thread.
-func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     final class Body: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -29,14 +29,14 @@ package enum FileSize {
             else { continue }
             throw PipelineError(
                 .resourceFailed,
-                message: "\"\(path)\" is being read here, and would be overwritten",
+                message: "this process is reading \"\(path)\", which would be overwritten",
                 advice: "another name")
         }
     }
 
     /// A problem with a file that should have been written.
     enum Problem: String {
-        case gone = "is not there"
+        case gone = "does not exist"
         case empty = "is empty"
     }
 
@@ -55,7 +55,7 @@ extension PipelineError {
     /// The error for a file that is not to be overwritten.
     static func exists(_ path: String) -> PipelineError {
         PipelineError(
-            .alreadyExists, message: "\"\(path)\" exists",
-            advice: "another name; --overwrite, or Configuration.whenExists, overwrites it")
+            .alreadyExists, message: "\"\(path)\" already exists",
+            advice: "another name, or --overwrite or Configuration.whenExists to overwrite it")
     }
 }

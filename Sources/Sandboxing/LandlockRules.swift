@@ -56,7 +56,7 @@ struct LandlockRules: ~Copyable {
         var rules = MBLandlockRules(
             file_system: handled, network: version >= 4 ? 3 : 0, scopes: version >= 6 ? 3 : 0)
         set = mb_landlock_create(&rules, Int32(version))
-        guard set >= 0 else { throw Self.failure("a set of rules", -set) }
+        guard set >= 0 else { throw Self.failure("a ruleset", -set) }
     }
 
     deinit { if set >= 0 { close(set) } }
@@ -76,7 +76,7 @@ struct LandlockRules: ~Copyable {
 
     func enter() throws(PipelineError) {
         let status = mb_landlock_restrict(set)
-        guard status == 0 else { throw Self.failure("its own rules", -status) }
+        guard status == 0 else { throw Self.failure("to enforce the ruleset", -status) }
     }
 
     private static func failure(_ what: String, _ number: Int32) -> PipelineError {

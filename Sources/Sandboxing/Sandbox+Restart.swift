@@ -32,7 +32,7 @@ extension Sandbox {
         execve(program, argv, envp)
         throw PipelineError(
             .sandboxUnavailable,
-            message: "cannot start anew inside of the sandbox: \(String(cString: strerror(errno)))")
+            message: "cannot restart inside the sandbox: \(String(cString: strerror(errno)))")
     }
 
     /// The standard descriptors of a terminal share one description that is open for reading and
@@ -53,7 +53,8 @@ extension Sandbox {
 
     private static func ownPath() throws(PipelineError) -> String {
         guard let path = realpath("/proc/self/exe", nil) else {
-            throw PipelineError(.sandboxUnavailable, message: "cannot find this program's own file")
+            throw PipelineError(
+                .sandboxUnavailable, message: "cannot find this program's executable")
         }
         defer { free(path) }
         return String(cString: path)

@@ -35,18 +35,18 @@ public struct Sandbox: Sendable {
         guard let path = realpath(directory, nil) else {
             throw PipelineError(
                 .notFound, message: "\(directory): \(String(cString: strerror(errno)))",
-                advice: "make the directory first: mkdir \(directory)")
+                advice: "create the directory first: mkdir \(directory)")
         }
         defer { free(path) }
         var about = stat()
         guard stat(path, &about) == 0, about.st_mode & S_IFMT == S_IFDIR else {
-            throw PipelineError(.notFound, message: "\(directory): is not a directory")
+            throw PipelineError(.notFound, message: "\(directory) is not a directory")
         }
         self.directory = String(cString: path)
         guard self.directory != "/" else {
             throw PipelineError(
-                .refused, message: "a sandbox that may write everywhere is none",
-                advice: "give it a directory of its own")
+                .refused, message: "the sandbox cannot use /: it could write everywhere",
+                advice: "use a separate directory")
         }
     }
 
@@ -61,17 +61,17 @@ public struct Sandbox: Sendable {
         guard let version = Self.kernelVersion else {
             throw PipelineError(
                 .sandboxUnavailable,
-                message: "this kernel has no Landlock, and nothing else would keep a string of "
-                    + "somebody else's in \(directory)",
-                advice: "a kernel from 5.13 on with \"landlock\" in /sys/kernel/security/lsm "
-                    + "(boot it with lsm=landlock,…), or run it in a virtual machine")
+                message: "this kernel has no Landlock, so the process cannot be confined to "
+                    + "\(directory)",
+                advice: "use Linux 5.13 or later with \"landlock\" in /sys/kernel/security/lsm "
+                    + "(boot with lsm=landlock,…), or run it in a virtual machine")
         }
         let rules = try LandlockRules(version: version)
         try allow(rules)
-        try demand(mb_set_no_new_privileges(), "no new privileges")
+        try demand(mb_set_no_new_privileges(), "to set no_new_privs")
         try rules.enter()
-        try demand(mb_drop_capabilities(), "a process without capabilities")
-        try demand(mb_seccomp_enter(), "a filter of system calls")
+        try demand(mb_drop_capabilities(), "to drop the capabilities")
+        try demand(mb_seccomp_enter(), "to install the seccomp filter")
     }
 
     /// Whether this process is in a sandbox. Determined by what the kernel permits, not by a stored

@@ -7,22 +7,30 @@ import MediaBridge
 /// samples.
 struct AudioDriver: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sound that is pushed by one user and pulled by the other into a PCM file.",
-        discussion: "Signed 16-bit samples at 48 kHz, mono: ffplay -f s16le -ar 48000 FILE")
+        abstract: "Push a tone as one user, and pull it as another into a PCM file.",
+        usage: "bridge-examples audio-driver [<options>] <output>",
+        discussion: """
+            The file has signed 16-bit samples at 48 kHz, mono. To play it: \
+            ffplay -f s16le -ar 48000 heard.pcm
 
-    @Option(help: "Hz.")
+            Examples:
+              bridge-examples audio-driver heard.pcm
+              bridge-examples audio-driver --frequency 880 --seconds 0.5 heard.pcm
+            """)
+
+    @Option(help: "Frequency of the tone in Hz.")
     var frequency = 440.0
 
-    @Option(help: "How long.")
+    @Option(help: "Duration in seconds.")
     var seconds = 2.0
 
-    @Argument(help: "A file to write.")
+    @Argument(help: "PCM file to write (e.g. heard.pcm).")
     var output: String
 
     func run() async throws {
         guard FileManager.default.createFile(atPath: output, contents: nil),
             let file = FileHandle(forWritingAtPath: output)
-        else { throw ValidationError("\(output) cannot be written") }
+        else { throw ValidationError("Cannot write \(output)") }
         let (anna, otto) = (engine(), engine())
         try await anna.enableExternalAudioSource(sampleRate: 48000, channels: 1)
         try await otto.enableExternalAudioSink(sampleRate: 48000, channels: 1)
@@ -43,7 +51,7 @@ struct AudioDriver: AsyncParsableCommand {
         try file.close()
         let playback = await otto.statistics.playback
         for engine in [anna, otto] { await engine.shutDown() }
-        print("\(playback.mixedSamples) samples, \(playback.silentSamples) of silence: \(output)")
+        print("\(playback.mixedSamples) samples, \(playback.silentSamples) silent: \(output)")
     }
 
     private func engine() -> MediaEngine {

@@ -32,15 +32,21 @@ final class BlackAndWhiteRenderer: VideoSink {
 
 struct BlackAndWhite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A renderer that shows the picture without its colours.")
+        abstract: "Render video in black and white.",
+        usage: "bridge-examples black-and-white [<options>] <output>",
+        discussion: """
+            Examples:
+              bridge-examples black-and-white gray.mkv
+              bridge-examples black-and-white --capture "videotestsrc num-buffers=9" gray.png
+            """)
 
-    @Option(help: "Where the pictures come from.")
+    @Option(help: "Capture: a gst-launch string.")
     var capture = TestPicture.bars.film
 
-    @Option(help: "How long, where the capture does not end by itself.")
+    @Option(help: "Stop after this many seconds (e.g. 5). Default: when the capture ends.")
     var seconds: Double?
 
-    @Argument(help: "A film or picture to write.")
+    @Argument(help: "File to write: .mkv, .yuv, .png or .jpg.")
     var output: String
 
     func run() async throws {

@@ -8,14 +8,20 @@ import MediaBridge
 struct BridgeExamples: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bridge-examples",
-        abstract: "Small programs, each of which makes a file or a picture to look at.",
+        abstract: "Run an example that writes a video, audio or picture file.",
         discussion: """
-            bridge-examples black-and-white gray.mkv
-            bridge-examples call clip.mp4 anna.mkv otto.mkv
+            Each example is one file in Sources/bridge-examples. None needs a camera or a screen. The \
+            file extension selects the format: .mkv, .yuv (raw I420), .png or .jpg (the last picture). \
+            Ctrl-C completes the files.
 
-            None needs a camera or a screen. What is written goes by the name's ending: .mkv, .yuv (raw \
-            I420), .png or .jpg (the last picture). Ctrl-C completes the files. Exit status: 0 done, 1 a \
-            failure, 64 wrong usage.
+            Exit status:
+              0   Success, also after Ctrl-C.
+              1   Failure. The reason is on standard error.
+              64  Wrong usage.
+
+            Examples:
+              bridge-examples black-and-white gray.mkv
+              bridge-examples call clip.mp4 anna.mkv otto.mkv
             """,
         subcommands: [
             BlackAndWhite.self, CustomSource.self, Noise.self, Push.self, CameraSwitch.self,

@@ -8,24 +8,30 @@ import MediaBridge
 /// first, and the picture is black for seconds.
 struct CameraSwitch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Two cameras in turn, in one recording without a gap.")
+        abstract: "Switch between two cameras in one recording, without a gap.",
+        usage: "bridge-examples camera-switch [<options>] <output>",
+        discussion: """
+            Examples:
+              bridge-examples camera-switch cameras.mkv
+              bridge-examples camera-switch --switches 5 --seconds 2 cameras.mkv
+            """)
 
-    @Option(help: "The camera in front; a string for a live capture.")
+    @Option(help: "Front camera: a gst-launch string.")
     var front = TestPicture.bars.camera
 
-    @Option(help: "The camera at the back.")
+    @Option(help: "Back camera: a gst-launch string.")
     var back = TestPicture.ball.camera
 
-    @Option(help: "How long each is shown.")
+    @Option(help: "Seconds to show each source.")
     var seconds = 0.7
 
-    @Option(help: "How often the camera changes.")
+    @Option(help: "Number of switches.")
     var switches = 3
 
-    @Flag(help: "Prints every call that the engine made to sources and renderers.")
+    @Flag(help: "Print every call of the engine to sources and renderers.")
     var trace = false
 
-    @Argument(help: "A film to write.")
+    @Argument(help: "File to write: .mkv, .yuv, .png or .jpg.")
     var output: String
 
     func run() async throws {

@@ -68,15 +68,21 @@ final class ToneCapturer: AudioSource {
 
 struct CustomAudioSource: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A tone from a class of one's own, through an engine without pictures.")
+        abstract: "Generate a tone in a custom audio source.",
+        usage: "bridge-examples custom-audio-source [<options>] <output>",
+        discussion: """
+            Examples:
+              bridge-examples custom-audio-source tone.wav
+              bridge-examples custom-audio-source --frequency 880 --seconds 0.5 beep.wav
+            """)
 
-    @Option(help: "Hz.")
+    @Option(help: "Frequency of the tone in Hz.")
     var frequency = 440.0
 
-    @Option(help: "How long.")
+    @Option(help: "Duration in seconds.")
     var seconds = 2.0
 
-    @Argument(help: "A .wav file to write.")
+    @Argument(help: "WAV file to write (e.g. tone.wav).")
     var output: String
 
     func run() async throws {

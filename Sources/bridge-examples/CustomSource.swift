@@ -72,12 +72,17 @@ final class BarSource: VideoSource {
 
 struct CustomSource: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A source with a thread of its own that delivers bare bytes (MediaIO).")
+        abstract: "Deliver raw bytes from a custom source with its own thread.",
+        discussion: """
+            Examples:
+              bridge-examples custom-source bars.mkv
+              bridge-examples custom-source --frames 1 bar.png
+            """)
 
-    @Option(help: "How many, at 30 a second.")
+    @Option(help: "Number of frames, at 30 frames per second.")
     var frames = 60
 
-    @Argument(help: "A film or picture to write.")
+    @Argument(help: "File to write: .mkv, .yuv, .png or .jpg.")
     var output: String
 
     func run() async throws {

@@ -7,21 +7,27 @@ import MediaBridge
 /// cannot start, the previous one continues, and the reason is thrown.
 struct FileScreenCamera: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A file, the screen and a camera in turn, in one recording.")
+        abstract: "Record a file, the screen and a camera in turn.",
+        usage: "bridge-examples file-screen-camera [<options>] <output>",
+        discussion: """
+            Examples:
+              bridge-examples file-screen-camera three.mkv
+              bridge-examples file-screen-camera --camera "v4l2src ! videoconvert" three.mkv
+            """)
 
-    @Option(help: "A string for a film.")
+    @Option(help: "File: a gst-launch string.")
     var file = TestPicture.ball.film
 
-    @Option(help: "A string for the screen; the X display, where there is one.")
+    @Option(help: "Screen: a gst-launch string. Default: the X display, or noise without one.")
     var screen: String?
 
-    @Option(help: "A string for a camera.")
+    @Option(help: "Camera: a gst-launch string.")
     var camera = TestPicture.bars.camera
 
-    @Option(help: "How long each is shown.")
+    @Option(help: "Seconds to show each source.")
     var seconds = 0.7
 
-    @Argument(help: "A film to write.")
+    @Argument(help: "File to write: .mkv, .yuv, .png or .jpg.")
     var output: String
 
     func run() async throws {
@@ -50,7 +56,7 @@ struct FileScreenCamera: AsyncParsableCommand {
                 try await engine.startPreview()
                 guard await watch.firstFrame() else { return }
             }
-            Terminal.say("the \(name), from \(engine.runningTime)")
+            Terminal.say("showing the \(name) from \(engine.runningTime)")
             let end = await watch.untilTheEnd(within: seconds)
             // A film may end before its time is over.
             guard end == .timeOver || end == .sourceEnded else { return }

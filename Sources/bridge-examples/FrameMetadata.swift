@@ -39,15 +39,21 @@ final class NoteTaker: VideoSink {
 
 struct FrameMetadata: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Notes on every frame, written by a processor and read across a channel.")
+        abstract: "Attach metadata to each frame, and read it across a channel.",
+        usage: "bridge-examples frame-metadata [<options>] <output>",
+        discussion: """
+            Examples:
+              bridge-examples frame-metadata notes.csv
+              bridge-examples frame-metadata --capture "videotestsrc num-buffers=9" notes.csv
+            """)
 
-    @Option(help: "Where the pictures come from.")
+    @Option(help: "Capture: a gst-launch string.")
     var capture = TestPicture.ball.film
 
-    @Option(help: "How long, where the capture does not end by itself.")
+    @Option(help: "Stop after this many seconds (e.g. 5). Default: when the capture ends.")
     var seconds: Double?
 
-    @Argument(help: "A table to write, in CSV.")
+    @Argument(help: "CSV file to write (e.g. notes.csv).")
     var output: String
 
     func run() async throws {
@@ -77,6 +83,6 @@ struct FrameMetadata: AsyncParsableCommand {
         // In real time, frames that arrive faster than they are processed are dropped and counted.
         let taken = await sender.statistics.local[.main]?.delivered ?? 0
         let noted = await receiver.statistics.remote["anna"]?[.main]?.received ?? 0
-        print("the notes on \(noted) of \(taken) frames: \(output)")
+        print("metadata of \(noted) of \(taken) frames: \(output)")
     }
 }

@@ -83,12 +83,17 @@ final class NoiseCapturer: VideoSource {
 
 struct Noise: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A capturer of noise, with a timer and pixel buffers.")
+        abstract: "Deliver noise as pixel buffers from a custom source with a timer.",
+        discussion: """
+            Examples:
+              bridge-examples noise noise.mkv
+              bridge-examples noise --frames 1 noise.png
+            """)
 
-    @Option(help: "How many, at 30 a second.")
+    @Option(help: "Number of frames, at 30 frames per second.")
     var frames = 60
 
-    @Argument(help: "A film or picture to write.")
+    @Argument(help: "File to write: .mkv, .yuv, .png or .jpg.")
     var output: String
 
     func run() async throws {

@@ -55,18 +55,24 @@ final class CallView: Sendable {
 
 struct PictureInPicture: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The other one large, and oneself small in the corner.")
+        abstract: "Show the remote user large, and the local user in a corner.",
+        usage: "bridge-examples picture-in-picture [<options>] <output>",
+        discussion: """
+            Examples:
+              bridge-examples picture-in-picture call.mkv
+              bridge-examples picture-in-picture --local "v4l2src ! videoconvert" call.mkv
+            """)
 
-    @Option(help: "The other one's pictures, large.")
+    @Option(help: "Capture of the remote user: a gst-launch string.")
     var remote = TestPicture.bars.film
 
-    @Option(help: "One's own pictures, small.")
+    @Option(help: "Capture of the local user: a gst-launch string.")
     var local = TestPicture.ball.camera
 
-    @Option(help: "How long, where the remote pictures do not end by themselves.")
+    @Option(help: "Stop after this many seconds (e.g. 5). Default: when the remote capture ends.")
     var seconds: Double?
 
-    @Argument(help: "A film or picture to write.")
+    @Argument(help: "File to write: .mkv, .yuv, .png or .jpg.")
     var output: String
 
     func run() async throws {

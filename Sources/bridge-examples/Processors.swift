@@ -28,18 +28,24 @@ struct Watermark: VideoProcessor {
 /// rendering, with effect for the local view only.
 struct Processors: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Black and white for everybody, and a mark in the local view alone.")
+        abstract: "Send black-and-white video, with a watermark in the local view only.",
+        usage: "bridge-examples processors [<options>] <local> <remote>",
+        discussion: """
+            Examples:
+              bridge-examples processors local.mkv remote.mkv
+              bridge-examples processors --seconds 1 local.png remote.png
+            """)
 
-    @Option(help: "Where the pictures come from.")
+    @Option(help: "Capture: a gst-launch string.")
     var capture = TestPicture.bars.film
 
-    @Option(help: "How long, where the capture does not end by itself.")
+    @Option(help: "Stop after this many seconds (e.g. 5). Default: when the capture ends.")
     var seconds: Double?
 
-    @Argument(help: "A film or picture to write: the local view.")
+    @Argument(help: "File to write for the local view: .mkv, .yuv, .png or .jpg.")
     var local: String
 
-    @Argument(help: "A film or picture to write: what the other one in the channel sees.")
+    @Argument(help: "File to write for the remote user: .mkv, .yuv, .png or .jpg.")
     var remote: String
 
     func run() async throws {
@@ -66,7 +72,8 @@ struct Processors: AsyncParsableCommand {
         await other.shutDown()
         try await watch.check()
         try await arrivals.check()
-        print("\(recording.statistics.written) frames in black and white, marked: \(local)")
+        print(
+            "\(recording.statistics.written) frames in black and white with a watermark: \(local)")
         print("\(received.statistics.written) frames in black and white: \(remote)")
     }
 }

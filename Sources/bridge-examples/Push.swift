@@ -9,36 +9,42 @@ import MediaBridge
 /// of which are padding, have a stride of 384 and a crop of 64 on the right.
 struct Push: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Raw pictures from a file, by push mode, with stride and crop.")
+        abstract: "Push raw pictures with stride and crop into an engine.",
+        usage: "bridge-examples push [<options>] <output>",
+        discussion: """
+            Examples:
+              bridge-examples push pushed.mkv
+              bridge-examples push --input raw.yuv --stride 640 --height 480 pushed.mkv
+            """)
 
-    @Option(help: "A file of raw pictures, one after the other; without it some are drawn.")
+    @Option(help: "File of raw pictures (e.g. raw.yuv). Default: draw 60 pictures.")
     var input: String?
 
-    @Option(help: "Pixels from row to row.")
+    @Option(help: "Pixels from one row to the next, padding included.")
     var stride = 384
 
-    @Option(help: "Rows.")
+    @Option(help: "Rows of a picture.")
     var height = 240
 
-    @Option(help: "The SDK's number: 1 I420, 2 BGRA, 3 NV21, 4 RGBA, 7 ARGB, 8 NV12, 16 I422.")
+    @Option(help: "Pixel format: 1 I420, 2 BGRA, 3 NV21, 4 RGBA, 7 ARGB, 8 NV12, 16 I422.")
     var format = 1
 
-    @Option(help: "Pixels to cut off.")
+    @Option(help: "Columns to crop on the left.")
     var cropLeft = 0
 
-    @Option(help: "Pixels to cut off.")
+    @Option(help: "Rows to crop at the top.")
     var cropTop = 0
 
-    @Option(help: "Pixels to cut off; a sixth of what is drawn here.")
+    @Option(help: "Columns to crop on the right. Default: 0, or stride / 6 without --input.")
     var cropRight: Int?
 
-    @Option(help: "Pixels to cut off.")
+    @Option(help: "Rows to crop at the bottom.")
     var cropBottom = 0
 
-    @Option(help: "Frames a second.")
+    @Option(help: "Frames per second.")
     var rate: Int32 = 30
 
-    @Argument(help: "A film or picture to write.")
+    @Argument(help: "File to write: .mkv, .yuv, .png or .jpg.")
     var output: String
 
     func run() async throws {
@@ -74,7 +80,7 @@ struct Push: AsyncParsableCommand {
             // The result contains the reason for a refusal.
             if case .dropped(let cause) = engine.pushExternalVideoFrame(frame) {
                 throw EngineError(
-                    .invalidArgument, message: "frame \(number) was not taken: \(cause)")
+                    .invalidArgument, message: "frame \(number) was dropped: \(cause)")
             }
             number += 1
         }
@@ -86,7 +92,7 @@ struct Push: AsyncParsableCommand {
     /// Returns the number of bytes of a picture in the file, including padding.
     private func pictureSize() throws -> Int {
         guard let format = VideoPixelFormat(push: PushFormat(rawValue: format)) else {
-            throw ValidationError("no format of raw pictures has the number \(format)")
+            throw ValidationError("--format \(format) is not a pixel format")
         }
         let planes = try format.packedPlanes(VideoSize(width: stride, height: height))
         return planes.map { $0.offset + $0.stride * $0.rows }.max() ?? 0
@@ -96,7 +102,8 @@ struct Push: AsyncParsableCommand {
     /// visible.
     private func drawing(width: Int) throws -> Data {
         guard format == 1, (1...stride).contains(width) else {
-            throw ValidationError("nothing is drawn but I420, within its stride: use --input")
+            throw ValidationError(
+                "Without --input, --format must be 1 and --crop-right less than --stride")
         }
         let half = (stride + 1) / 2
         var pictures = Data()

@@ -83,18 +83,24 @@ final class SideBySideSource: VideoSource {
 
 struct SideBySide: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A source that is made of two others.")
+        abstract: "Combine two captures into one source, side by side.",
+        usage: "bridge-examples side-by-side [<options>] <output>",
+        discussion: """
+            Examples:
+              bridge-examples side-by-side both.mkv
+              bridge-examples side-by-side --left "v4l2src ! videoconvert" both.mkv
+            """)
 
-    @Option(help: "The picture on the left.")
+    @Option(help: "Capture on the left: a gst-launch string.")
     var left = TestPicture.bars.film + " ! identity sync=true"
 
-    @Option(help: "The picture on the right.")
+    @Option(help: "Capture on the right: a gst-launch string.")
     var right = TestPicture.ball.film + " ! identity sync=true"
 
-    @Option(help: "How long, where the captures do not end by themselves.")
+    @Option(help: "Stop after this many seconds (e.g. 5). Default: when a capture ends.")
     var seconds: Double?
 
-    @Argument(help: "A film or picture to write.")
+    @Argument(help: "File to write: .mkv, .yuv, .png or .jpg.")
     var output: String
 
     func run() async throws {

@@ -6,18 +6,24 @@ import MediaBridge
 /// Without `to:` a snapshot is returned as a ``VideoFrame``, to be kept or examined.
 struct Snapshot: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A picture of oneself and one of the other in a channel.")
+        abstract: "Save a picture of the local user and one of the remote user.",
+        usage: "bridge-examples snapshot [<options>] <local> <remote>",
+        discussion: """
+            Examples:
+              bridge-examples snapshot local.png remote.png
+              bridge-examples snapshot --mine "v4l2src ! videoconvert" local.jpg remote.jpg
+            """)
 
-    @Option(help: "One's own pictures.")
+    @Option(help: "Capture of the local user: a gst-launch string.")
     var mine = TestPicture.bars.camera
 
-    @Option(help: "The other one's pictures.")
+    @Option(help: "Capture of the remote user: a gst-launch string.")
     var theirs = TestPicture.ball.camera
 
-    @Argument(help: "A picture to write, .png or .jpg: one's own.")
+    @Argument(help: "File to write for the local user: .png or .jpg.")
     var local: String
 
-    @Argument(help: "A picture to write, .png or .jpg: the other one's.")
+    @Argument(help: "File to write for the remote user: .png or .jpg.")
     var remote: String
 
     func run() async throws {
@@ -30,6 +36,6 @@ struct Snapshot: AsyncParsableCommand {
         try await engine.takeSnapshot(of: .remote("otto"), to: remote)
         await engine.shutDown()
         await other.shutDown()
-        print("oneself: \(local); the other: \(remote)")
+        print("local user: \(local); remote user: \(remote)")
     }
 }

@@ -142,8 +142,8 @@ final class AudioPublisher: Sendable {
         guard let codec = backend.encodableAudioCodecs.first(where: carried.contains) else {
             throw EngineError(
                 .invalidState,
-                message: "there is no encoder for any codec of audio that the channel carries",
-                advice: "install one for \(names.joined(separator: " or "))")
+                message: "no encoder found for the audio codecs of the channel",
+                advice: "install an encoder for \(names.joined(separator: " or "))")
         }
         return codec
     }

@@ -67,6 +67,6 @@ extension ChannelMembership {
     public func requestKeyFrame(_ track: TrackID, of user: UserID) {}
     /// Refuses the message.
     public func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
-        throw EngineError(.invalidState, message: "this channel carries no messages")
+        throw EngineError(.invalidState, message: "this channel does not support messages")
     }
 }

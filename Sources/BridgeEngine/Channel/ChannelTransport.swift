@@ -44,19 +44,9 @@ public struct ChannelRequest: Hashable, Sendable {
     }
 }
 
-/// Checks the token of a user who wants to join a channel.
-public protocol TokenVerifier: Sendable {
-    /// Checks the request's token. Returns normally if the user may join.
-    ///
-    /// - Throws: ``EngineError`` with one of the codes for tokens.
-    func verify(_ request: ChannelRequest) throws(EngineError)
-
-    /// Returns how long the token of a request remains valid from now on; `nil`, the default, for as
-    /// long as the user stays.
-    func lifetime(of request: ChannelRequest) -> Duration?
-}
-
-extension TokenVerifier {
-    /// Any time.
-    public func lifetime(of request: ChannelRequest) -> Duration? { nil }
-}
+/// Checks the token of a request to join a channel.
+///
+/// Returns how long the token remains valid; `nil` for as long as the user stays. Throws ``EngineError`` with one
+/// of the codes for tokens. Thread: any.
+public typealias TokenVerifier =
+    @Sendable (_ request: ChannelRequest) throws(EngineError) -> Duration?

@@ -225,9 +225,10 @@ final class PublicationEncoder: Sendable {
         guard let codec = backend.encodableCodecs.first(where: codecs.contains) else {
             throw EngineError(
                 .invalidState,
-                message: "there is no encoder for any codec that the channel carries",
+                message: "no encoder found for the video codecs of the channel",
                 advice:
-                    "install one for \(codecs.map { "\($0)" }.sorted().joined(separator: " or "))")
+                    "install an encoder for \(codecs.map { "\($0)" }.sorted().joined(separator: " or "))"
+            )
         }
         return codec
     }

@@ -92,7 +92,7 @@ final class RemoteSession: ChannelReceiver {
         } catch {
             throw error as? EngineError
                 ?? EngineError(
-                    .tokenMissing, message: "there is no new token for channel \(channel)",
+                    .tokenMissing, message: "cannot renew the token for channel \(channel)",
                     underlying: error)
         }
     }

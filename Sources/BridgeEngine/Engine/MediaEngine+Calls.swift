@@ -84,8 +84,8 @@ extension MediaEngine {
     private func stuck(_ host: any ObjectHost, _ call: String) -> EngineError {
         EngineError(
             .stuck, call: call,
-            message: "\(host.typeName) has not returned from \(call) within "
-                + "\(configuration.callDeadline), and was given up",
+            message: "\(host.typeName) did not return from \(call) within "
+                + "\(configuration.callDeadline), and is no longer used",
             advice: "set another \(host.role)")
     }
 

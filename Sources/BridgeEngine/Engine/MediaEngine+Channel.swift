@@ -36,7 +36,7 @@ extension MediaEngine {
         defer { channelTurnstile.leave() }
         if let current = self.channel {
             throw EngineError(
-                .alreadyInChannel, message: "in \"\(current.channel)\" already",
+                .alreadyInChannel, message: "already in channel \(current.channel)",
                 advice: "leaveChannel() first")
         }
         try await enter(cancelling: what)
@@ -108,7 +108,7 @@ extension MediaEngine {
         return .failure(
             EngineError(
                 .stuck, call: "join",
-                message: "the channel \"\(request.channel)\" has not answered within \(limit)"))
+                message: "channel \(request.channel) did not answer within \(limit)"))
     }
 
     /// Changes the role in the current channel: a broadcaster starts the source and sends, an
@@ -157,7 +157,9 @@ extension MediaEngine {
         }
         guard let result else {
             throw EngineError(
-                .stuck, call: "send", message: "the channel has not taken the message in time")
+                .stuck, call: "send",
+                message:
+                    "the channel did not accept the message within \(configuration.callDeadline)")
         }
         try result.get()
     }

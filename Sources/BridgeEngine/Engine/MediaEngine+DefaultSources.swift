@@ -22,12 +22,12 @@ extension MediaEngine {
         }
         guard let made else {
             throw EngineError(
-                .stuck, call: call, message: "no \(what) was found within \(limit)",
+                .stuck, call: call, message: "\(what) not found within \(limit)",
                 advice: advice)
         }
         do { return try made.get() } catch {
             throw EngineError(
-                .sourceNotInitialized, message: "there is no \(what)", advice: advice,
+                .sourceNotInitialized, message: "\(what) not found", advice: advice,
                 underlying: error)
         }
     }

@@ -21,7 +21,7 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         guard slots[track] != nil else {
-            throw EngineError(.invalidArgument, message: "there is no \(track)")
+            throw EngineError(.invalidArgument, message: "\(track) not found")
         }
         guard membership != nil, role == .broadcaster else {
             throw EngineError(

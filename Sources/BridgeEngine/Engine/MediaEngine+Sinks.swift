@@ -10,7 +10,7 @@ extension MediaEngine {
         defer { leave() }
         let old = mainSink(of: stream, Media.self)
         if let next, next.identity == old?.host.identity {
-            hub.post(.warning("\(next.typeName) is that \(Media.noun) already; nothing changes"))
+            hub.post(.warning("\(next.typeName) is already that \(Media.noun); nothing changed"))
             return
         }
         if let next { try await add(SinkEntry(host: next, stream: stream, isMain: true)) }
@@ -38,22 +38,22 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         guard let entry = Media.sinks(of: self)[id] else {
-            throw EngineError(.invalidArgument, message: "there is no \(id)")
+            throw EngineError(.invalidArgument, message: "\(id) not found")
         }
         await remove(entry)
     }
 
     private func add<Media>(_ entry: SinkEntry<Media>) async throws(EngineError) {
         guard Media.exists(entry.stream, in: self) else {
-            throw EngineError(.invalidArgument, message: "there is no \(entry.stream)")
+            throw EngineError(.invalidArgument, message: "stream not found: \(entry.stream)")
         }
         // An object may have only one host.
         let identity = entry.host.identity
         if let place = Media.sinks(of: self).values.first(where: { $0.host.identity == identity }) {
             throw EngineError(
                 .invalidArgument,
-                message: "\(entry.host.typeName) is \(place.host.id) of this engine already",
-                advice: "take it away from there first")
+                message: "\(entry.host.typeName) is already \(place.host.id) of this engine",
+                advice: "remove it there first")
         }
         try refuseOverdue(entry.host)
         // Whether sinks of this stream must run now.

@@ -41,7 +41,7 @@ struct LifecycleState {
         throw EngineError(
             codes.notInitialized, call: "shouldInitialize",
             message: reason == nil
-                ? "\(typeName) said no to shouldInitialize"
+                ? "\(typeName) returned false from shouldInitialize"
                 : "\(typeName) failed in shouldInitialize", underlying: reason)
     }
 

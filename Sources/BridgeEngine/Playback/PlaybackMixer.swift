@@ -103,7 +103,7 @@ final class PlaybackMixer: Sendable {
                 events.post(
                     .playbackFailed(
                         EngineError(
-                            .rendererFailed, message: "the sound of \(user) cannot be mixed",
+                            .rendererFailed, message: "the audio of \(user) cannot be mixed",
                             underlying: error)))
             }
         }

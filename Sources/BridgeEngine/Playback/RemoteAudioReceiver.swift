@@ -134,7 +134,7 @@ final class RemoteAudioReceiver: Sendable {
             events.post(
                 .playbackFailed(
                     EngineError(
-                        .rendererFailed, message: "the sound of \(user) cannot be decoded",
+                        .rendererFailed, message: "the audio of \(user) cannot be decoded",
                         underlying: failure)))
         }
         if !isHeard || !frames.isEmpty, line.first.take() {

@@ -11,15 +11,15 @@ extension EngineStatistics: CustomStringConvertible {
                     + "\(counts.frameRate.inTenths) fps"
             }
         }
-        if let localAudio { lines.append("sound: \(localAudio.balance)") }
+        if let localAudio { lines.append("audio: \(localAudio.balance)") }
         lines += audioSinks.sorted { $0.key.number < $1.key.number }
             .map { "\($0.key): \($0.value.balance)" }
         lines += remoteAudio.sorted { "\($0.key)" < "\($1.key)" }
-            .map { "sound of user \($0.key): \($0.value.received) pieces" }
+            .map { "audio of user \($0.key): \($0.value.received) frames" }
         if outgoing.offered > 0 { lines.append("to the channel: \(outgoing)") }
-        if outgoingAudio.offered > 0 { lines.append("sound to the channel: \(outgoingAudio)") }
+        if outgoingAudio.offered > 0 { lines.append("audio to the channel: \(outgoingAudio)") }
         if gone.renderers.balance.offered > 0 {
-            lines.append("renderers that are gone: \(gone.renderers.balance)")
+            lines.append("removed renderers: \(gone.renderers.balance)")
         }
         return lines.isEmpty ? "nothing yet" : lines.joined(separator: "\n")
     }

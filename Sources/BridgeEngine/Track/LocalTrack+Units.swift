@@ -98,8 +98,8 @@ extension LocalTrack {
         guard isNew else { return }
         events.post(
             .warning(
-                "the source encodes its pictures in another order than they are shown (B-frames), which the "
-                    + "channel does not carry: they are encoded anew; x264enc bframes=0 avoids that"
+                "the source encodes B-frames, which the channel does not support: the video is "
+                    + "decoded and encoded again. Try: x264enc bframes=0"
             ))
     }
 

@@ -241,7 +241,7 @@ final class ProcessingStage: VideoFrameConsumer {
             .processorFailed,
             count == 1
                 ? "\(name) failed; its frame is dropped"
-                : "\(name) failed three times in a row and is passed over from here on", error)
+                : "\(name) failed three times in a row and is now skipped", error)
     }
 
     /// Checks whether a processor hangs, and if so replaces the line and skips that processor.
@@ -262,8 +262,8 @@ final class ProcessingStage: VideoFrameConsumer {
         abandon(line, .processor)
         report(
             .stuck,
-            "\(busy.name) hangs in one frame for more than \(limit.seconds) s and is "
-                + "passed over from here on")
+            "\(busy.name) has not returned from one frame for more than \(limit.seconds) s and is "
+                + "now skipped")
     }
 
     private func report(

@@ -104,7 +104,8 @@ package final class ElementChain: Sendable {
             }, Unmanaged.passRetained(outlet).toOpaque(),
             { if let context = $0 { Unmanaged<Outlet>.fromOpaque(context).release() } })
         guard link(element, entry: entry, exit: exit) else {
-            throw PipelineError(.linkFailed, message: "not a chain of one in and one out: \(text)")
+            throw PipelineError(
+                .linkFailed, message: "not a chain with one input and one output: \(text)")
         }
     }
 
@@ -299,7 +300,7 @@ package final class ElementChain: Sendable {
                 flow == GST_FLOW_OK
                 ? "no buffer" : gst_flow_get_name(flow).map { String(cString: $0) } ?? "error"
             return PipelineError(
-                .streamFailed, message: "\"\(text)\" does not take \(caps) (\(name))",
+                .streamFailed, message: "\"\(text)\" does not accept \(caps) (\(name))",
                 advice: caps.downloadAdvice)
         }
     }

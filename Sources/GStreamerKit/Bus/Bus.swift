@@ -162,14 +162,14 @@ final class Bus: Sendable {
         var error = warning
         switch element.factoryName {
         case "autovideosink":
-            error.message = "no display that works: \(warning.message)"
+            error.message = "no working display: \(warning.message)"
             error.advice = PipelineError.displayAdvice
         case "autoaudiosink", "autoaudiosrc", "autovideosrc":
-            let kind = element.factoryName.contains("audio") ? "sound device" : "camera"
+            let kind = element.factoryName.contains("audio") ? "audio device" : "camera"
             let isSink = element.factoryName == "autoaudiosink"
             error.message =
-                "no \(kind) that works\(isSink ? ", so nothing is heard" : ""): \(warning.message)"
-            error.advice = "name the element and its device: gst-device-monitor-1.0 lists them"
+                "no working \(kind)\(isSink ? ", so no audio is played" : ""): \(warning.message)"
+            error.advice = "name the element and its device; gst-device-monitor-1.0 lists both"
             if isSink { return .warning(error) }
         default: return nil
         }

@@ -27,11 +27,11 @@ package struct MissedLink: Sendable {
         var error = warning
         error.message =
             "\(giver) has no stream for \"\(receiver)\"\(element?.wish(ofSibling: receiver) ?? "")"
-            + (types.isEmpty ? "" : ": it gives \(types.joined(separator: ", "))")
+            + (types.isEmpty ? "" : ": it produces \(types.joined(separator: ", "))")
         error.debug = "\(warning.message) \(warning.debug ?? "")"
         error.advice =
             missing?.advice ?? former
-            ?? "the decoder or parser of a stream that there is, or leave this branch out"
+            ?? "use a decoder or parser for one of its streams, or remove this branch"
         self.error = error
         self.receiver = receiver
     }
@@ -58,7 +58,7 @@ extension Element {
                 UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GstBin.self), name),
             let caps = AppSink(Element(adopting: sibling))?.ownCaps, !caps.isAny
         else { return nil }
-        return ", which takes \(caps.mediaType)"
+        return ", which accepts \(caps.mediaType)"
     }
 }
 

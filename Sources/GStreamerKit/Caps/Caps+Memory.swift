@@ -29,8 +29,8 @@ extension Caps {
     package var downloadAdvice: String? {
         deviceMemory.map { memory in
             let element = Self.bridges[memory]?.down
-            return element.map { "\($0) behind the element that gives them, in the capture" }
-                ?? "an element behind the capture's that gives video/x-raw without memory:\(memory)"
+            return element.map { "add \($0) to the capture, after the element with these caps" }
+                ?? "add an element to the capture that downloads the frames from memory:\(memory)"
         }
     }
 
@@ -38,8 +38,8 @@ extension Caps {
     /// require none.
     package var uploadAdvice: String? {
         deviceMemory.map { memory in
-            Self.bridges[memory].map { "\($0.up) at the beginning of the output" }
-                ?? "an element in front that gives memory:\(memory)"
+            Self.bridges[memory].map { "put \($0.up) at the beginning of the output" }
+                ?? "put an element that produces memory:\(memory) at the beginning of the output"
         }
     }
 }

@@ -52,7 +52,7 @@ package final class VideoInfo: @unchecked Sendable {  // written in init alone
         else {
             throw PipelineError(
                 .badValue,
-                message: "not a frame rate, or not a shape of pixels: "
+                message: "frame rate or pixel aspect ratio out of range: "
                     + "\(frameRate.map { "\($0.0)/\($0.1)" } ?? "none"), "
                     + "\(pixelAspectRatio.0)/\(pixelAspectRatio.1)")
         }

@@ -20,9 +20,9 @@ extension Pad {
             { if let context = $0 { Unmanaged<Listener>.fromOpaque(context).release() } })
     }
 
-    /// Drops all buffers of a running time from `end` on. The probe lives as long as the pad.
-    func dropBuffers(from end: ClockTime) {
-        _ = mb_pad_add_probe(
+    /// Drops all buffers of a running time from `end` on, until the limit is removed.
+    func dropBuffers(from end: ClockTime) -> PadLimit {
+        let probe = mb_pad_add_probe(
             pointer, GST_PAD_PROBE_TYPE_BUFFER,
             { pad, info, context in
                 guard let pad, let info, let context,
@@ -33,6 +33,7 @@ extension Pad {
                 return time < end ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
             }, Unmanaged.passRetained(Limit(end: Int64(clamping: end.nanoseconds))).toOpaque(),
             { if let context = $0 { Unmanaged<Limit>.fromOpaque(context).release() } })
+        return PadLimit(pad: self, probe: probe)
     }
 
     private final class Limit: Sendable {
@@ -61,4 +62,12 @@ extension Pad {
         let sign = gst_segment_to_running_time_full(segment, GST_FORMAT_TIME, time, &running)
         return sign == 0 ? nil : Int64(sign) * Int64(clamping: running)
     }
+}
+
+/// A running time from which on a pad drops its buffers.
+package struct PadLimit: Sendable {
+    fileprivate let pad: Pad
+    fileprivate let probe: gulong
+
+    package func remove() { gst_pad_remove_probe(pad.pointer, probe) }
 }

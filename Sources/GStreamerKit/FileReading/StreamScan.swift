@@ -186,7 +186,9 @@ extension Pipeline {
                 default: break
                 }
             }
-            if !hasEnded { failure = PipelineError(.interrupted, message: "ended early") }
+            if !hasEnded {
+                failure = PipelineError(.interrupted, message: "the file was not read to its end")
+            }
         } catch { failure = error }
         do throws(PipelineError) { try await setState(.null) } catch { failure = failure ?? error }
         if let failure { throw failure }

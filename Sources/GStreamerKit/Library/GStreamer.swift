@@ -139,7 +139,7 @@ public enum GStreamer {
             error.map { g_error_free($0) }
             return .failure(
                 PipelineError(
-                    .initializationFailed, message: text ?? "GStreamer could not be initialised",
+                    .initializationFailed, message: text ?? "cannot initialise GStreamer",
                     advice: "check the installation with gst-inspect-1.0"))
         }
         LogCapture.install()

@@ -60,7 +60,7 @@ extension PipelineError: CustomStringConvertible {
 extension PipelineError {
     /// Advice for the case that video cannot be displayed.
     static var displayAdvice: String {
-        "a display that this process can reach (DISPLAY, WAYLAND_DISPLAY); "
-            + "xvfb-run gives one without a screen"
+        "use a display that this process can open (DISPLAY, WAYLAND_DISPLAY); "
+            + "xvfb-run provides one without a screen"
     }
 }

@@ -45,7 +45,7 @@ extension FoundTags {
     }
 
     private static func finder(_ source: UnsafeMutablePointer<GstObject>?) -> String {
-        guard let source, let text = gst_object_get_name(source) else { return "nobody" }
+        guard let source, let text = gst_object_get_name(source) else { return "unknown object" }
         defer { g_free(text) }
         let name = String(cString: text)
         if mb_is_a(source, gst_element_get_type()) != 0 { return "element \"\(name)\"" }

@@ -28,14 +28,15 @@ extension Pipeline {
         sources.contains { !names.contains($0.name) }
     }
 
-    /// Lets the sources besides those in `names` go on to a time, and drops what they give beyond it.
+    /// Lets the sources besides those in `names` continue up to a time, and drops what they produce beyond it.
     ///
-    /// - Parameter toTheirEnd: Lets those go on that end by themselves and are not live.
+    /// - Parameter toTheirEnd: Sets no limit to sources that end by themselves and are not live.
+    /// - Returns: The limits, to be removed before the next run.
     package func limitSources(
         besides names: Set<String>, to end: ClockTime, toTheirEnd: Bool
-    ) {
-        for source in sources(besides: names, that: toTheirEnd) {
-            for pad in source.sourcePads { pad.dropBuffers(from: end) }
+    ) -> [PadLimit] {
+        sources(besides: names, that: toTheirEnd).flatMap(\.sourcePads).map {
+            $0.dropBuffers(from: end)
         }
     }
 

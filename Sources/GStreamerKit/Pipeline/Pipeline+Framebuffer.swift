@@ -6,8 +6,8 @@ extension Framebuffer {
         else { return nil }
         return PipelineError(
             .resourceFailed, element: element.path,
-            message: "\(sink) needs a framebuffer (/dev/fb0), and there is none that can be opened",
-            advice: "autovideosink or ximagesink with a display (xvfb-run gives one), or "
-                + "DFBARGS=system=… for another of DirectFB's systems")
+            message: "\(sink) needs a framebuffer (/dev/fb0), and none can be opened",
+            advice: "use autovideosink or ximagesink with a display (xvfb-run provides one), or "
+                + "set DFBARGS=system=… to select another DirectFB system")
     }
 }

@@ -14,16 +14,17 @@ extension Pipeline {
                 advice: "a string that gst-launch-1.0 accepts, such as \"videotestsrc\"")
         }
         guard !text.utf8.contains(0) else {
-            throw PipelineError(.syntax, message: "the pipeline string holds a zero byte")
+            throw PipelineError(.syntax, message: "the pipeline string contains a zero byte")
         }
         if let name = description.duplicateNames.first {
             throw PipelineError(
                 .duplicateName,
-                message: "two elements of the name \"\(name)\" in: \(text.onOneLine)",
-                advice: "give each element a name of its own")
+                message: "two elements are named \"\(name)\" in: \(text.onOneLine)",
+                advice: "give each element a different name")
         }
         guard let context = gst_parse_context_new() else {
-            throw PipelineError(.initializationFailed, message: "no memory for a parser")
+            throw PipelineError(
+                .initializationFailed, message: "cannot allocate memory for a parser")
         }
         defer { gst_parse_context_free(context) }
         var error: UnsafeMutablePointer<GError>?
@@ -43,7 +44,7 @@ extension Pipeline {
         guard let parsed, let pipeline = removeGuard(parsed) else {
             if let parsed { discard(parsed) }
             throw PipelineError(
-                .syntax, message: "not a pipeline, or one that begins in a link: \(text.onOneLine)")
+                .syntax, message: "not a pipeline, or it begins with a link: \(text.onOneLine)")
         }
         return pipeline
     }
@@ -93,7 +94,8 @@ extension Pipeline {
     ) -> PipelineError {
         var failure =
             error.map { PipelineError(adopting: $0) }
-            ?? PipelineError(.syntax, message: "GStreamer cannot make a pipeline of this")
+            ?? PipelineError(
+                .syntax, message: "GStreamer cannot create a pipeline from this string")
         let description = PipelineText(text)
         let advisor = ParseAdvice(description)
         if let advice = advisor.advice(for: failure.code, failure.message) {
@@ -149,7 +151,7 @@ extension Pipeline {
             let advice = ParseAdvice(text).advice(forUnknown: name)
             failure.advice = "\(advice): no element has the name \"\(name)\""
         } else if !isUnplaced, failure.domainCode == Int(GST_PARSE_ERROR_SYNTAX.rawValue) {
-            failure.advice = "a ! between it and the element that it is to be linked with"
+            failure.advice = "put a ! between it and the element to link it with"
         }
     }
 

@@ -128,14 +128,14 @@ extension Pipeline {
         case nil:
             throw PipelineError(
                 .deadlineExceeded,
-                message: "the change to \(state) is stuck: it took longer than \(deadline)",
+                message: "the change to \(state) is stuck: it takes longer than \(deadline)",
                 advice: "look for a device, disk or host that does not answer: \(text)")
         default:
             throw bus.failure
                 ?? PipelineError(
                     .stateChangeFailed,
-                    message: "the pipeline does not go to \(state) and says no reason: \(text)",
-                    advice: "GST_DEBUG=3 shows which element refuses")
+                    message: "the pipeline cannot change to \(state), for no known reason: \(text)",
+                    advice: "set GST_DEBUG=3 to see which element fails")
         }
     }
 

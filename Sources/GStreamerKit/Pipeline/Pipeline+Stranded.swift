@@ -17,12 +17,13 @@ extension Pipeline {
         guard let (element, isFront) = found.first(where: { $0.1 }) ?? found.first else {
             return nil
         }
-        let side = isFront ? "in front of" : "behind"
+        let side = isFront ? "before" : "after"
         return PipelineError(
             .linkFailed, element: element.path,
-            message: "nothing is linked to \"\(element.name)\" \(side) it, in: \(text.onOneLine)",
-            advice: missingLink(before: element).map { "\"\($0)\": without ! they are not linked" }
-                ?? "a ! \(side) it, or leave it out")
+            message: "nothing is linked to the \(isFront ? "input" : "output") of "
+                + "\"\(element.name)\", in: \(text.onOneLine)",
+            advice: missingLink(before: element).map { "\"\($0)\", with a ! to link them" }
+                ?? "put a ! \(side) it, or remove it")
     }
 
     /// Returns the words around the missing `!`, with the `!` inserted; `nil` if they cannot be

@@ -21,7 +21,7 @@ package struct Standstill {
                 if let cause = cause(ofSilenceAt: pad) { reasons.append(cause) }
             } else if sink.isChangingState {
                 reasons.append(
-                    "\(sink.name) has not got its first buffer (not prerolled)"
+                    "\(sink.name) has not received its first buffer (not prerolled)"
                         + (cause(ofSilenceAt: pad).map { ": \($0)" } ?? ""))
             }
         }
@@ -31,7 +31,7 @@ package struct Standstill {
         for queue in queues.isEmpty && reasons.isEmpty ? full : queues {
             let next = queue.sourcePads.first?.peer?.element?.name
             reasons.append(
-                "\(queue.name) is full" + (next.map { ", and \($0) takes nothing from it" } ?? ""))
+                "\(queue.name) is full" + (next.map { ", and \($0) reads nothing from it" } ?? ""))
         }
     }
 
@@ -44,21 +44,21 @@ package struct Standstill {
         let inputs = element.pads(GST_PAD_SINK)
         guard let input = inputs.first else {
             if peer.hasEnded { return "\(element.name) has ended" }
-            advise("look at what \(element.name) (\(element.factoryName)) reads from")
+            advise("check what \(element.name) (\(element.factoryName)) reads from")
             return peer.caps == nil
-                ? "\(element.name) has given nothing" : "\(element.name) gives no more"
+                ? "\(element.name) has produced nothing" : "\(element.name) produces no more"
         }
         if inputs.count > 1 { return cause(ofSilenceOf: element, inputs) }
         if let level = QueueLevel(element), !level.isEmpty { return nil }
         let others = element.sourcePads.filter { $0.pointer != peer.pointer }
         for other in others {
             guard let holder = holder(behind: other) else { continue }
-            advise("a queue behind \(element.name) at the beginning of each of its branches")
-            return "\(element.name) is held up by another of its branches: \(holder)"
+            advise("put a queue at the beginning of each branch of \(element.name)")
+            return "\(element.name) is blocked by another of its branches: \(holder)"
         }
         if input.caps != nil, peer.caps == nil {
-            advise("look at the properties of \(element.name), and at what it is given")
-            return "\(element.name) (\(element.factoryName)) takes data and gives none"
+            advise("check the properties and the input of \(element.name)")
+            return "\(element.name) (\(element.factoryName)) receives data and produces none"
         }
         return cause(ofSilenceAt: input)
     }
@@ -67,14 +67,14 @@ package struct Standstill {
     private mutating func cause(ofSilenceOf element: Element, _ inputs: [Pad]) -> String {
         let hungry = inputs.filter(isStarved)
         if let first = hungry.first {
-            advise("data for the pad \(first.name) of \(element.name), or a string without it")
+            advise("feed the pad \(first.name) of \(element.name), or remove it from the string")
         }
         let starved = hungry.map { input in
             "\(input.name)" + (cause(ofSilenceAt: input).map { " (\($0))" } ?? "")
         }
         let name = "\(element.name) (\(element.factoryName))"
         return starved.isEmpty
-            ? "\(name) gives nothing, though data has come to each of its pads"
+            ? "\(name) produces nothing, although each of its pads has received data"
             : "\(name) waits for data on its \(starved.count == 1 ? "pad" : "pads") "
                 + starved.joined(separator: ", ")
     }

@@ -23,9 +23,9 @@ struct HardwareElements: Sendable {
     /// What to do to get one of these elements.
     var advice: String {
         isInstalled
-            ? "its plugin (\(plugin), of \(package)) is installed, and has it only where it finds "
-                + "\(hardware); gst-inspect-1.0 \(plugin) tells what there is"
-            : "apt install \(package), which has it only on a machine with \(hardware)"
+            ? "its plugin (\(plugin), of \(package)) is installed, but provides it only if it "
+                + "finds \(hardware); gst-inspect-1.0 \(plugin) lists its elements"
+            : "apt install \(package), which provides it only on a machine with \(hardware)"
     }
 
     private var isInstalled: Bool {
@@ -37,7 +37,7 @@ struct HardwareElements: Sendable {
     /// The plugins as Debian 12 packages them.
     private static let all = [
         HardwareElements(
-            "gstreamer1.0-plugins-bad", "nvcodec", "an Nvidia GPU with Nvidia's own driver",
+            "gstreamer1.0-plugins-bad", "nvcodec", "an Nvidia GPU with Nvidia's driver",
             """
             cudaconvert cudaconvertscale cudadownload cudascale cudaupload nvautogpuh264enc
             nvautogpuh265enc nvav1dec nvcudah264enc nvcudah265enc nvh264dec nvh264enc nvh264sldec
@@ -65,14 +65,14 @@ struct HardwareElements: Sendable {
             """),
         HardwareElements(
             "gstreamer1.0-plugins-bad", "v4l2codecs",
-            "a stateless codec of V4L2 (/dev/media*, single-board computers)",
+            "a stateless V4L2 codec (/dev/media*, single-board computers)",
             """
             v4l2slh264dec v4l2slh265dec v4l2slmpeg2dec v4l2slvp8alphadecodebin v4l2slvp8dec
             v4l2slvp9alphadecodebin v4l2slvp9dec
             """),
         HardwareElements(
             "gstreamer1.0-plugins-good", "video4linux2",
-            "a codec or converter of V4L2 (/dev/video*, single-board computers)",
+            "a V4L2 codec or converter (/dev/video*, single-board computers)",
             """
             v4l2convert v4l2fwhtdec v4l2fwhtenc v4l2h263dec v4l2h263enc v4l2h264dec v4l2h264enc
             v4l2h265dec v4l2h265enc v4l2jpegdec v4l2jpegenc v4l2mpeg2dec v4l2mpeg4dec v4l2mpeg4enc

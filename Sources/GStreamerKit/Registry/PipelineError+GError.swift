@@ -7,7 +7,7 @@ extension PipelineError {
         debug: String? = nil, missing: MissingPlugin? = nil
     ) {
         guard let error else {
-            self.init(.elementFailed, element: element, message: "an error without a text")
+            self.init(.elementFailed, element: element, message: "an error without a message")
             return
         }
         defer { g_error_free(error) }
@@ -23,7 +23,7 @@ extension PipelineError {
         } else {
             advice =
                 debug?.contains("not-negotiated") == true
-                ? "put videoconvert or audioconvert in front of the element that refused, "
+                ? "put videoconvert or audioconvert before the element that refused the format, "
                     + "or check the caps"
                 : Self.advice(for: self.code)
         }
@@ -65,12 +65,12 @@ extension PipelineError {
 
     private static func advice(for code: Code) -> String? {
         switch code {
-        case .noSpaceLeft: "free space on that disk, or write elsewhere; what was written is kept"
+        case .noSpaceLeft: "free space on that disk, or write elsewhere; written data is kept"
         case .notFound: "check the path, device or address"
         case .noSuchProperty, .badValue: "gst-inspect-1.0 lists an element's properties and values"
         case .linkFailed:
             "put videoconvert, audioconvert or a parser between the two, or check the caps"
-        case .syntax: "the string must be one that gst-launch-1.0 accepts"
+        case .syntax: "a string that gst-launch-1.0 accepts"
         default: nil
         }
     }
@@ -86,7 +86,7 @@ struct MissingPlugin: Sendable {
     var advice: String {
         if kind == .element, let hardware = HardwareElements.of(name) { return hardware.advice }
         if kind == .element, let today = FormerNames.element(name) {
-            return "\(today) for \(name), a name of GStreamer 0.10"
+            return "\(today) instead of \(name), a name of GStreamer 0.10"
         }
         let package: String?
         switch kind {
@@ -102,10 +102,10 @@ struct MissingPlugin: Sendable {
         if kind == .element, let meant = Spelling.nearest(to: name, among: DebianPackage.elements),
             let package = DebianPackage.providing(element: meant)
         {
-            return "\(meant), with apt install \(package)"
+            return "\(meant) (apt install \(package))"
         }
         return kind == .element
-            ? "check the spelling: no package of Debian 12 is known to have an element \"\(name)\""
-            : "no Debian package of GStreamer is known to handle \(name)"
+            ? "check the spelling: no known package of Debian 12 has an element \"\(name)\""
+            : "no known Debian package of GStreamer handles \(name)"
     }
 }

@@ -12,10 +12,10 @@ extension FormerNames {
                 default: nil
                 }
             guard let change else { continue }
-            let sentence = "\(change.today) for \(change.former)"
+            let sentence = "\(change.today) instead of \(change.former)"
             if !changes.contains(sentence) { changes.append(sentence) }
         }
         guard !changes.isEmpty else { return nil }
-        return changes.joined(separator: "; ") + ": GStreamer 0.10's names have changed"
+        return changes.joined(separator: "; ") + ": the names of GStreamer 0.10 have changed"
     }
 }

@@ -24,9 +24,9 @@ struct ParseAdvice {
         let all = element.settableProperties.map(\.name)
         let list = "gst-inspect-1.0 \(factory) lists its properties"
         if let today = FormerNames.property(name, among: all) {
-            return "\(today)=…, as \(name) is called today; \(list)"
+            return "\(today)=…, the new name of \(name); \(list)"
         }
-        return Spelling.nearest(to: name, among: all).map { "\($0)=… is one; \(list)" } ?? list
+        return Spelling.nearest(to: name, among: all).map { "\($0)=…; \(list)" } ?? list
     }
 
     private func value(_ value: String, of property: String, _ factory: String) -> String? {
@@ -35,7 +35,7 @@ struct ParseAdvice {
             let values = found.values
         else { return nil }
         let nearest = Spelling.nearest(to: value, among: found.nicks).map { "\(property)=\($0); " }
-        return "\(nearest ?? "")\(property) takes \(values)"
+        return "\(nearest ?? "")\(property) accepts \(values)"
     }
 
     /// Makes an element; the parser of the string has just made one of this factory, too.
@@ -82,7 +82,7 @@ struct ParseAdvice {
     func advice(forUnknown name: String) -> String {
         if let quoted = text.valueWithSpace(before: name) { return quoted }
         if let meant = Spelling.nearest(to: name, among: text.elementNames) { return "\(meant)." }
-        return "name=\(name) behind the element that is meant"
+        return "put name=\(name) after the element that it refers to"
     }
 }
 

@@ -71,8 +71,8 @@ private struct GrammarReader {
         if place == .comma {
             guard case .identifier = token else {
                 return Problem(
-                    reason: "a comma and no name of a pad behind it",
-                    advice: "leave the comma out; caps stand between two !")
+                    reason: "a comma without a pad name after it",
+                    advice: "remove the comma; caps belong between two !")
             }
             place = beforeComma
             return nil
@@ -100,10 +100,10 @@ private struct GrammarReader {
             beforeComma = place
             place = .comma
         case .other(")"):
-            if place == .link || place == .linkPads { return dangling("in front of the )") }
+            if place == .link || place == .linkPads { return dangling("before the )") }
             guard brackets.popLast() != nil else {
                 return Problem(
-                    reason: "a ) that no ( opens", advice: "leave it out, or open the bracket")
+                    reason: "a ) without a (", advice: "remove it, or add the (")
             }
             place = .bin
         case .other:
@@ -134,23 +134,25 @@ private struct GrammarReader {
             return nil
         case .link:
             return Problem(
-                reason: "two ! with nothing between them", advice: "leave one ! out",
+                reason: "two ! with nothing between them", advice: "remove one !",
                 start: previous)
         case .chain, .opened:
             return Problem(
-                reason: "a ! with nothing in front of it",
-                advice: "an element in front of it, or leave it out")
-        case .linkPads: return dangling("in front of the next !")
+                reason: "a ! with nothing before it",
+                advice: "put an element before it, or remove it")
+        case .linkPads: return dangling("before the next !")
         case .lastReference, .ended, .comma:
             return Problem(
-                reason: "a ! behind a chain that has ended: a word with a dot ends it",
-                advice: "a tee or a queue behind the element that is meant, to go on from there")
+                reason: "a ! after the end of a chain: a word with a dot ends a chain",
+                advice:
+                    "put a tee or a queue after the element that it refers to, and continue there")
         }
     }
 
     private func dangling(_ side: String) -> Problem {
         Problem(
-            reason: "a ! and no element \(side)", advice: "an element behind it, or leave it out")
+            reason: "a ! without an element \(side)",
+            advice: "put an element after it, or remove it")
     }
 
     private func unexpected(_ token: PipelineText.Token) -> Problem {
@@ -159,42 +161,40 @@ private struct GrammarReader {
             let key = text.prefix { $0 != "=" }
             return Problem(
                 reason: "a property that belongs to no element",
-                advice: "\(key)=… directly behind its element, with no ! between them")
+                advice: "put \(key)=… directly after its element, with no ! between them")
         case .preset:
             return Problem(
-                reason: "a preset that belongs to no element", advice: "it behind its element")
+                reason: "a preset that belongs to no element", advice: "put it after its element")
         case .other(let character) where "\"'".contains(character):
             return Problem(
-                reason: "a quote where none can be, or one that is never closed",
-                advice: "quotes around the value of a property, or around caps between two !")
+                reason: "a misplaced quote, or one that is never closed",
+                advice: "put quotes around the value of a property, or around caps between two !")
         case .other(","):
             return Problem(
                 reason: "a comma outside of caps",
-                advice: "caps stand between two !, and begin with their type: video/x-raw,width=320"
-            )
+                advice: "put caps between two !, beginning with their type: video/x-raw,width=320")
         case .other(let character):
             return Problem(
-                reason: "GStreamer knows no \"\(character)\" here",
-                advice: "leave it out, or in quotes where it belongs to a property's value")
+                reason: "GStreamer accepts no \"\(character)\" here",
+                advice: "remove it, or quote it if it belongs to a property's value")
         default:
             return Problem(
-                reason: "something that can be linked to nothing", advice: "an element in its place"
-            )
+                reason: "something that cannot be linked", advice: "put an element in its place")
         }
     }
 
     /// The error if the string ends here; `nil` if it may end.
     var problemAtEnd: Problem? {
         switch place {
-        case .link, .linkPads: return dangling("behind it")
+        case .link, .linkPads: return dangling("after it")
         case .comma:
             return Problem(
-                reason: "a comma and no name of a pad behind it", advice: "leave the comma out")
+                reason: "a comma without a pad name after it", advice: "remove the comma")
         default: break
         }
         return brackets.last.map {
             Problem(
-                reason: "a ( that is never closed", advice: "a ) behind its last element",
+                reason: "a ( that is never closed", advice: "put a ) after its last element",
                 start: $0)
         }
     }

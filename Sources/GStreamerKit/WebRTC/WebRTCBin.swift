@@ -49,7 +49,7 @@ package final class WebRTCBin: Sendable {
         }
         guard let text else {
             throw PipelineError(
-                .streamFailed, element: element.path, message: "\(action) gave no description")
+                .streamFailed, element: element.path, message: "\(action) returned no description")
         }
         return text
     }
@@ -98,7 +98,7 @@ package final class WebRTCBin: Sendable {
         case .kept(let value): return value
         case .refused:
             throw PipelineError(
-                .streamFailed, element: element.path, message: "\(action): the text is no SDP")
+                .streamFailed, element: element.path, message: "\(action): invalid SDP")
         case .failed(let reason):
             throw PipelineError(
                 .streamFailed, element: element.path, message: "\(action): \(reason)")

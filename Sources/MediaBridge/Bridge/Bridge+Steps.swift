@@ -13,8 +13,8 @@ extension Bridge {
                     run.warn(
                         PipelineError(
                             .noTime, element: source.path,
-                            message: "raw frames without times have the time of their arrival",
-                            advice: "do-timestamp=true says so"))
+                            message: "raw frames without timestamps get the time of their arrival",
+                            advice: "set do-timestamp=true to make this explicit"))
                 }
                 capture.prepare()
                 try await capture.pipeline.setState(.ready)
@@ -150,9 +150,9 @@ extension Bridge {
             run.note(
                 PipelineError(
                     .streamFailed,
-                    message: "the capture ended at \(reached), though its container announces "
+                    message: "the capture ended at \(reached), but its container announces "
                         + "\(announced): the file is cut off",
-                    advice: "what was there is complete in the outputs"))
+                    advice: "check the file; the outputs are complete up to this time"))
         }
     }
 
@@ -167,7 +167,7 @@ extension Bridge {
             return run.fail(
                 PipelineError(
                     .noFrames, message: "the capture ended without a single frame",
-                    advice: "run it alone: gst-launch-1.0 "
+                    advice: "run only the capture: gst-launch-1.0 "
                         + "\(plan.captures.first?.text.onOneLine ?? "") ! fakesink"))
         }
         for stream in silent where stream.branch.loss == nil {
@@ -179,8 +179,8 @@ extension Bridge {
                 PipelineError(
                     .noFrames, element: stream.branch.sink.element.path,
                     message: "the stream \"\(stream.name)\" ended without a single frame",
-                    advice: "look at the elements in front of its appsink: a decoder that does not "
-                        + "take this stream, a filter that lets nothing through"))
+                    advice: "check the elements before its appsink: a decoder may not accept this "
+                        + "stream, or a filter may drop everything"))
         }
     }
 }

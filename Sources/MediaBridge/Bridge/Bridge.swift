@@ -68,7 +68,7 @@ public final class Bridge: Sendable {
         let names = branches.map(\.0)
         if let twice = names.first(where: { name in names.count(where: { $0 == name }) > 1 }) {
             throw PipelineError(
-                .wrongEnds, message: "two captures give a stream of the name \"\(twice)\"",
+                .wrongEnds, message: "two captures have a stream named \"\(twice)\"",
                 advice: "name each appsink: appsink name=camera")
         }
         let types = Self.types(of: branches, areDecoded: !plan.processors.isEmpty)
@@ -76,8 +76,8 @@ public final class Bridge: Sendable {
         for named in plan.outputs {
             guard !outputs.contains(where: { $0.name == named.name }) else {
                 throw PipelineError(
-                    .duplicateName, message: "two outputs of the name \"\(named.name)\"",
-                    advice: "give each output a name of its own")
+                    .duplicateName, message: "two outputs are named \"\(named.name)\"",
+                    advice: "give each output a different name")
             }
             let output = try named.locating { text throws(PipelineError) in
                 try Output(
@@ -88,9 +88,9 @@ public final class Bridge: Sendable {
                 throw PipelineError(
                     .wrongEnds,
                     message:
-                        "output \"\(named.name)\" wants a stream \"\(missing)\", and the captures "
-                        + "give \(names.joined(separator: ", "))",
-                    advice: "name the appsink like the appsrc: appsink name=\(missing)")
+                        "output \"\(named.name)\" needs a stream \"\(missing)\", but the captures "
+                        + "have only \(names.joined(separator: ", "))",
+                    advice: "give the appsink the name of the appsrc: appsink name=\(missing)")
             }
             outputs.append(BridgeOutput(name: named.name, output: output))
         }

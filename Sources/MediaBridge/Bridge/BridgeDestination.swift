@@ -97,7 +97,7 @@ struct BridgeDestinationOutput: Sendable {
 
         func take(_ tags: Tags) {}
 
-        func endOfStream() {}
+        func endOfStream(isAtLimit: Bool) {}
     }
 }
 

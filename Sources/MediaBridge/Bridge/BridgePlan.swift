@@ -119,6 +119,15 @@ public struct BridgePlan: Sendable {
         }
     }
 
+    /// The captures and outputs that are WHEP or WHIP addresses, not strings.
+    package var addresses: [String] {
+        func isAddress(_ text: String, _ scheme: String) -> Bool {
+            text.drop { $0 == "\"" || $0 == " " || $0.isNewline }.hasPrefix("\(scheme):")
+        }
+        return captures.map(\.text).filter { isAddress($0, "whep") }
+            + outputs.map(\.text).filter { isAddress($0, "whip") }
+    }
+
     /// The default name of a capture.
     public static let defaultCapture = BridgedText.defaultBranch
 

@@ -19,9 +19,9 @@ struct BridgeRecording: Sendable {
             throw PipelineError(
                 .wrongEnds,
                 message:
-                    "the recording \"\(recording.path)\" takes one stream of pictures, and one of sound; "
-                    + "the captures give \(names.joined(separator: ", "))",
-                advice: "appsink name=video for the pictures, appsink name=audio for the sound")
+                    "the recording \"\(recording.path)\" holds one video and one audio stream, but "
+                    + "the captures have \(names.joined(separator: ", "))",
+                advice: "name the appsinks: appsink name=video, appsink name=audio")
         }
         if let pictures, configuration.video != nil { streams[pictures] = .video }
         if names.contains(RecordingKind.audio.name), configuration.audio != nil {
@@ -42,7 +42,7 @@ struct BridgeRecording: Sendable {
         guard !streams.isEmpty else {
             throw PipelineError(
                 .wrongEnds,
-                message: "the recording \"\(recording.path)\" takes none of the streams "
+                message: "the recording \"\(recording.path)\" accepts none of the streams "
                     + names.joined(separator: ", "),
                 advice: "name the appsinks: appsink name=video, appsink name=audio")
         }
@@ -59,9 +59,9 @@ struct BridgeRecording: Sendable {
     ) -> PipelineError {
         PipelineError(
             .wrongEnds,
-            message: "the recording \"\(recording.path)\" is to have \(kind.name) in \(codec), and "
-                + "the capture has no such stream: only \(names.joined(separator: ", "))",
-            advice: "name the appsink of it: appsink name=\(kind.name); or ask for no codec")
+            message: "the recording \"\(recording.path)\" needs a stream \"\(kind.name)\" "
+                + "(codec \(codec)), but the captures have only \(names.joined(separator: ", "))",
+            advice: "name its appsink: appsink name=\(kind.name); or select no codec")
     }
 
     /// Returns the consumer of a stream; `nil` if the recording does not take it.
@@ -114,6 +114,6 @@ struct BridgeRecording: Sendable {
 
         func streamWasInterrupted() { recorder.expectKeyUnit(of: kind) }
 
-        func endOfStream() { recorder.end(kind) }
+        func endOfStream(isAtLimit: Bool) { recorder.end(kind) }
     }
 }

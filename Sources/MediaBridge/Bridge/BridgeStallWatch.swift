@@ -93,8 +93,8 @@ extension BridgeOutput {
         let standstill = Standstill(of: output.pipeline)
         return PipelineError(
             .deadlineExceeded,
-            message: "nothing has moved for \(time) in output \"\(name)\", which takes no more of "
-                + "\(Bridge.list(waiting))\(standstill.inBrackets), while the capture goes on",
+            message: "nothing has moved for \(time) in output \"\(name)\", which accepts no more "
+                + "of \(Bridge.list(waiting))\(standstill.inBrackets), while the capture continues",
             advice: standstill.advice ?? Bridge.outputAdvice)
     }
 }
@@ -137,17 +137,17 @@ extension Bridge {
             let standstill = Standstill(of: output.output.pipeline)
             if empty.isEmpty {
                 reasons.append(
-                    "output \"\(output.name)\" takes no more of \(Self.list(full))"
+                    "output \"\(output.name)\" accepts no more of \(Self.list(full))"
                         + standstill.inBrackets)
                 advice = advice ?? standstill.advice
             } else {
                 advice =
-                    "the streams lie further apart than the queues: in the capture, in front of the "
-                    + "appsink of the full one, queue max-size-buffers=0 max-size-time=0 "
-                    + "max-size-bytes=500000000"
+                    "put queue max-size-buffers=0 max-size-time=0 max-size-bytes=500000000 into "
+                    + "the capture, before the appsink of the stream whose queue is full: the "
+                    + "streams are further apart in time than the queues can hold"
                 reasons.append(
                     "output \"\(output.name)\" waits for \(Self.list(empty)), while its queue of "
-                        + "\(Self.list(full)) is full, so that the capture cannot go on to it"
+                        + "\(Self.list(full)) is full, so the capture cannot continue"
                         + standstill.inBrackets)
             }
         }
@@ -158,12 +158,12 @@ extension Bridge {
                     ? nil : Standstill(of: capture.pipeline, starving: starving)
             }.compactMap { $0 }
             reasons = [
-                "the capture gives nothing of \(Self.list(going.map(\.name)))"
+                "the capture produces nothing for \(Self.list(going.map(\.name)))"
                     + standing.map(\.inBrackets).joined()
             ]
             advice =
                 standing.lazy.compactMap(\.advice).first
-                ?? "look for a source that waits, or a tee without a queue behind each branch"
+                ?? "look for a source that waits, or a tee without a queue in each branch"
         }
         return PipelineError(
             .deadlineExceeded,
@@ -182,17 +182,17 @@ extension Bridge {
                 stream.branch.end(
                     losing: PipelineError(
                         .streamFailed,
-                        message: "the capture gives nothing more of \"\(stream.name)\": for "
-                            + "\(time) nothing has moved, and all of its threads have paused, without an "
-                            + "end or an error that reached \(element)",
-                        advice: "look at the file with gst-discoverer-1.0: it may be damaged; or "
+                        message: "the capture produces nothing more for \"\(stream.name)\": "
+                            + "nothing has moved for \(time), all of its threads have paused, and "
+                            + "no end of stream and no error has reached \(element)",
+                        advice: "check the file with gst-discoverer-1.0: it may be damaged; or "
                             + "look for an element that drops the end of the stream"))
             }
         }
     }
 
     fileprivate static let outputAdvice =
-        "look for a disk, a display or a reader of a pipe that does not go on"
+        "look for a disk, a display or the reader of a pipe that is stuck"
 
     fileprivate static func list(_ names: [String]) -> String {
         names.map { "\"\($0)\"" }.joined(separator: ", ")

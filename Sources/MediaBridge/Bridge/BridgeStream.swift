@@ -70,8 +70,8 @@ final class BridgeStream: CaptureReceiver {
                 PipelineError(
                     .streamFailed,
                     message:
-                        "the stream \"\(name)\" is encoded: it is decoded for filters and code, and "
-                        + "encoded again where it is recorded"))
+                        "the stream \"\(name)\" is encoded: it is decoded for filters and program "
+                        + "code, and encoded again for recordings"))
         } onFailure: {
             onProblem($0)
         }
@@ -224,7 +224,7 @@ final class BridgeStream: CaptureReceiver {
 
     private func apply(_ verdict: BridgeLimits.Verdict) {
         // A muxer that still waits for this stream would hold up those that go on.
-        if verdict.isLast { takers.forEach { $0.endOfStream() } }
+        if verdict.isLast { takers.forEach { $0.endOfStream(isAtLimit: true) } }
         if let end = verdict.end { onLimit(end) }
     }
 
@@ -254,7 +254,7 @@ final class BridgeStream: CaptureReceiver {
         if loss == nil, restarts?.streamEnded() == true { return }
         if let loss { onLoss(loss) }
         // A muxer that still waits for this stream would hold up all others.
-        takers.forEach { $0.endOfStream() }
+        takers.forEach { $0.endOfStream(isAtLimit: false) }
         if let end = limits.ended(name) { onLimit(end) }
         onEnd()
     }
@@ -282,10 +282,11 @@ final class BridgeStream: CaptureReceiver {
                     PipelineError(
                         .noTime,
                         message:
-                            "the stream \"\(name)\" carries no time, so nothing can be kept in order",
+                            "the stream \"\(name)\" has no timestamps, so its frames cannot be "
+                            + "ordered",
                         advice:
-                            "a parser or decoder in the string, for raw files rawvideoparse or "
-                            + "rawaudioparse; do-timestamp=true on a live source"
+                            "add a parser or decoder to the string (rawvideoparse or rawaudioparse "
+                            + "for raw files), or set do-timestamp=true on a live source"
                     ))
             }
             return nil
@@ -333,7 +334,9 @@ protocol StreamTaker: VideoFrameConsumer {
     func streamWasInterrupted()
 
     /// Ends the stream.
-    func endOfStream()
+    ///
+    /// - Parameter isAtLimit: Whether a limit of the run ends it; otherwise the stream itself.
+    func endOfStream(isAtLimit: Bool)
 }
 
 extension StreamTaker {

@@ -36,9 +36,9 @@ final class CaptureRestarts: Sendable {
         if let writer = capture.pipeline.elements.first(where: { $0.klass.contains("Sink/File") }) {
             throw PipelineError(
                 .invalidState, element: writer.path,
-                message: "a capture that writes files cannot be started again: the files of the "
-                    + "first run would be overwritten",
-                advice: "let an output or a recording write them")
+                message: "a capture that writes files cannot be restarted: a restart would "
+                    + "overwrite the files of the first run",
+                advice: "write the files with an output or a recording")
         }
         self.capture = capture
         self.name = name
@@ -93,8 +93,8 @@ final class CaptureRestarts: Sendable {
         guard isSilent else { return }
         _ = takeOver(
             PipelineError(
-                .deadlineExceeded, message: "the capture \"\(name)\" gives nothing any more",
-                advice: "look at the device or at the network"))
+                .deadlineExceeded, message: "the capture \"\(name)\" produces no more data",
+                advice: "check the device or the network"))
     }
 
     /// Ends the restarts, and waits until none is under way.

@@ -51,7 +51,7 @@ extension Capture {
         let late = sinks.first { !$0.hasTakenEnd } ?? sinks[0]
         return PipelineError(
             .deadlineExceeded, element: late.path,
-            message: "\"\(late.name)\" of the capture was not finished: the end of the stream did "
+            message: "\"\(late.name)\" in the capture did not finish: the end of the stream did "
                 + "not reach it, and nothing was written for \(Self.stallTimeout)",
             advice: "look for a source that does not end, or a sink that waits for another stream: "
                 + pipeline.text.onOneLine)

@@ -99,7 +99,7 @@ final class Capture: Sendable {
     ) throws(PipelineError) {
         let bridged = try BridgedText.capture(text, branch: branch, referred: referred)
         let pipeline = try bridged.parse(
-            orExplain: "a capture string ends in an element with a free source pad", under: policy)
+            orExplain: "end the capture string in an element with a free source pad", under: policy)
         self.pipeline = pipeline
         timedByArrival = pipeline.timeArrivals()
         isUnnamed = bridged.isUnnamed
@@ -169,11 +169,11 @@ final class Capture: Sendable {
                     ?? PipelineError(
                         .noFrames, element: branch.sink.element.path,
                         message:
-                            "the stream \"\(branch.name)\" never came: nothing is linked to its "
-                            + "appsink, and no element of the capture will have another pad",
+                            "the stream \"\(branch.name)\" never appeared: nothing is linked to "
+                            + "its appsink, and no element of the capture can add another pad",
                         advice:
-                            "look at what there is: gst-discoverer-1.0 or gst-launch-1.0 -v tell; "
-                            + "leave out the branch of a stream that is not there"))
+                            "list the streams with gst-discoverer-1.0 or gst-launch-1.0 -v, and "
+                            + "remove the branch of a stream that does not exist"))
         }
     }
 
@@ -189,7 +189,7 @@ final class Capture: Sendable {
         else { return false }
         for branch in lost {
             var error = link.error
-            error.message = "the stream \"\(branch.name)\" never came: \(error.message)"
+            error.message = "the stream \"\(branch.name)\" never appeared: \(error.message)"
             branch.end(losing: error)
         }
         return true

@@ -335,9 +335,8 @@ extension PipelineError {
     fileprivate static func noFormat(of name: String) -> PipelineError {
         PipelineError(
             .streamFailed,
-            message: "the stream \"\(name)\" carries bytes without caps, and nothing says what "
-                + "they are",
-            advice: "put what reads them into the capture: a parser such as rawvideoparse or "
-                + "rawaudioparse, a demuxer or decodebin")
+            message: "the stream \"\(name)\" carries bytes without caps: their format is unknown",
+            advice: "add a parser such as rawvideoparse or rawaudioparse, a demuxer or decodebin "
+                + "to the capture")
     }
 }

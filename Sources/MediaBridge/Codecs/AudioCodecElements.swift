@@ -48,7 +48,7 @@ enum AudioCodecElements {
         }
         guard let preferred = choices.first else {
             throw PipelineError(
-                .badValue, message: "no decoder is known for units of \(codec)",
+                .badValue, message: "no decoder is known for \(codec)",
                 advice: "put decodebin at the end of the capture")
         }
         try ElementFactory.require(preferred.element)
@@ -64,7 +64,7 @@ enum AudioCodecElements {
     static func encoder(_ settings: AudioEncoderSettings) throws(PipelineError) -> String {
         guard let choice = encoders.first(where: { $0.codec == settings.codec }) else {
             throw PipelineError(
-                .badValue, message: "no encoder is known for live streams of \(settings.codec)",
+                .badValue, message: "no encoder is known for live streams in \(settings.codec)",
                 advice: encoders.map { "\($0.codec)" }.joined(separator: " or "))
         }
         try ElementFactory.require(choice.element)

@@ -26,7 +26,8 @@ final class ChainAudioDecoder: AudioDecoder {
 
     func decode(_ unit: EncodedAudioFrame) throws -> [AudioFrame] {
         guard unit.codec == codec else {
-            throw FrameError(.badFormat, "a decoder of \(codec) got a unit of \(unit.codec)")
+            throw FrameError(
+                .badFormat, "the decoder for \(codec) received a frame in \(unit.codec)")
         }
         let sample = try unit.sample()
         let time = unit.runningTime

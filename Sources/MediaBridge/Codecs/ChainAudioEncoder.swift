@@ -22,7 +22,7 @@ final class ChainAudioEncoder: AudioEncoder {
 
     func encode(_ frame: AudioFrame) throws -> [EncodedAudioFrame] {
         guard frame.runningTime != nil else {
-            throw FrameError(.badFormat, "audio without a time cannot be encoded")
+            throw FrameError(.badFormat, "audio without a timestamp cannot be encoded")
         }
         let frames = state.withLock { state in
             state.live = frame.liveTiming
@@ -36,7 +36,7 @@ final class ChainAudioEncoder: AudioEncoder {
 
     private func encodeNext(_ frame: AudioFrame) throws -> [EncodedAudioFrame] {
         guard let time = frame.runningTime.flatMap({ ClockTime($0) }) else {
-            throw FrameError(.badFormat, "audio before the beginning cannot be encoded")
+            throw FrameError(.badFormat, "audio with a negative timestamp cannot be encoded")
         }
         let wrapped = try frame.wrapped()
         let caps = wrapped.caps

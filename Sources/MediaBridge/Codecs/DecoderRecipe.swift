@@ -59,7 +59,7 @@ struct DecoderRecipe {
         }
         guard let preferred = choices.first else {
             throw PipelineError(
-                .badValue, message: "no decoder is known for units of \(codec)",
+                .badValue, message: "no decoder is known for \(codec)",
                 advice: "put decodebin at the end of the capture")
         }
         try ElementFactory.require(preferred.element)

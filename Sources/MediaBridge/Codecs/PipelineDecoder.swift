@@ -61,7 +61,7 @@ final class PipelineDecoder: VideoDecoder {
         let capture = try Capture(recipe.text(around: decoder), depth: 3)
         let element = capture.pipeline.element(named: DecoderRecipe.sourceName)
         guard let source = element.flatMap({ AppSource($0) }) else {
-            throw PipelineError(.wrongEnds, message: "a decoder without a beginning")
+            throw PipelineError(.wrongEnds, message: "the decoder's pipeline has no appsrc")
         }
         self.codec = codec
         self.capture = capture

@@ -33,7 +33,7 @@ final class PipelineEncoder: VideoEncoder {
             let source = capture.pipeline.element(named: StreamEncoder.sourceName)
                 .flatMap({ AppSource($0) }),
             let element = capture.pipeline.element(named: StreamEncoder.encoderName)
-        else { throw PipelineError(.wrongEnds, message: "an encoder without a beginning") }
+        else { throw PipelineError(.wrongEnds, message: "the encoder's pipeline has no appsrc") }
         self.source = source
         self.element = element
         units = Units(to: consumer)

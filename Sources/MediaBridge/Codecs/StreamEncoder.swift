@@ -30,7 +30,7 @@ enum StreamEncoder: String, CaseIterable {
         for encoder in all where try ElementFactory.find(encoder.rawValue) != nil { return encoder }
         guard let preferred = all.first else {
             throw PipelineError(
-                .badValue, message: "no encoder is known for live streams of \(codec)",
+                .badValue, message: "no encoder is known for live streams in \(codec)",
                 advice: "h264 or vp8")
         }
         try ElementFactory.require(preferred.rawValue)

@@ -28,7 +28,8 @@ final class ConverterChain: Sendable {
         try layout.withLock { layout throws(PipelineError) -> FrameLayout in
             if let layout, layout.info.caps.identity == caps.identity { return layout }
             guard let info = VideoInfo(caps) else {
-                throw PipelineError(.streamFailed, message: "a converter gave \(caps)")
+                throw PipelineError(
+                    .streamFailed, message: "a converter produced \(caps) instead of raw video")
             }
             let made = FrameLayout(info)
             layout = made
@@ -101,7 +102,7 @@ extension VideoConversion {
         let name = try VideoInfo(format: wanted.rawValue, width: 16, height: 16).format
         guard let size else { return try Caps("video/x-raw, format=\(name)") }
         guard size.isValid else {
-            throw FrameError(.badFormat, "\(size) is not the size of a picture")
+            throw FrameError(.badFormat, "\(size) is not a valid frame size")
         }
         return try Caps(
             "video/x-raw, format=\(name), width=\(size.width), height=\(size.height), "

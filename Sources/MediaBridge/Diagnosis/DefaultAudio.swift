@@ -5,7 +5,7 @@ public enum DefaultAudio {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
     public static func microphone() throws(PipelineError) -> String {
-        try require("Audio/Source", "microphone", "audiotestsrc gives a tone instead")
+        try require("Audio/Source", "microphone", "audiotestsrc produces a tone instead")
         return "autoaudiosrc ! audioconvert ! audioresample"
     }
 
@@ -14,7 +14,8 @@ public enum DefaultAudio {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
     public static func speakers() throws(PipelineError) -> String {
-        try require("Audio/Sink", "loudspeaker", "a file, or enableExternalAudioSink, instead")
+        try require(
+            "Audio/Sink", "loudspeaker", "write to a file or use enableExternalAudioSink instead")
         return "audioconvert ! audioresample ! autoaudiosink"
     }
 
@@ -25,7 +26,8 @@ public enum DefaultAudio {
     ) throws(PipelineError) {
         guard try Device.list(klass: klass).isEmpty else { return }
         throw PipelineError(
-            .notFound, message: "no \(name): this machine has no sound card, or nobody may use it",
-            advice: "gst-device-monitor-1.0 \(klass) lists what there is; \(instead)")
+            .notFound,
+            message: "no \(name): this machine has no sound card, or access to it is denied",
+            advice: "gst-device-monitor-1.0 \(klass) lists the devices; \(instead)")
     }
 }

@@ -25,7 +25,7 @@ public struct DefaultCapture: Hashable, Sendable {
                     + "! video/x-raw,format=I420,framerate=30/1")
         }
         return DefaultCapture(
-            about: "test picture with a running clock",
+            about: "test pattern with a running clock",
             text: "videotestsrc is-live=true pattern=smpte "
                 + "! video/x-raw,width=1280,height=720,framerate=30/1 "
                 + "! timeoverlay halignment=center valignment=center font-desc=\"Sans 48\" "

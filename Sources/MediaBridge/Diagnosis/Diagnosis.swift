@@ -45,7 +45,7 @@ public struct Diagnosis: Sendable {
         for (purpose, element) in Self.elements { look(for: element, purpose) }
         let janus = Self.path(of: "janus")
         note(
-            "server of channels: host (janus)", janus == nil ? .missing : .ok,
+            "channel server: host (janus)", janus == nil ? .missing : .ok,
             janus ?? "not installed",
             janus == nil ? "apt install janus (not in Debian 13: build it from source)" : nil)
         let cameras = (try? Device.list(klass: "Video/Source")) ?? []
@@ -55,11 +55,11 @@ public struct Diagnosis: Sendable {
         note(
             "display", DefaultCapture.display == nil ? .missing : .ok,
             DefaultCapture.display ?? "DISPLAY is not set",
-            DefaultCapture.display == nil ? "xvfb-run gives one without a screen" : nil)
+            DefaultCapture.display == nil ? "xvfb-run provides one without a screen" : nil)
         note(
-            "strings of others (--untrusted)", Sandbox.kernelVersion == nil ? .missing : .ok,
+            "untrusted pipelines (--untrusted)", Sandbox.kernelVersion == nil ? .missing : .ok,
             Sandbox.kernelVersion.map { "Landlock, version \($0)" } ?? "no Landlock",
-            Sandbox.kernelVersion == nil ? "a kernel from 5.13 on, booted with lsm=landlock,…" : nil
+            Sandbox.kernelVersion == nil ? "Linux 5.13 or later, booted with lsm=landlock,…" : nil
         )
         for file in files { check(file) }
     }
@@ -67,7 +67,7 @@ public struct Diagnosis: Sendable {
     /// The elements that pipelines need most often, each with its purpose.
     private static let elements = [
         ("frames into Swift", "appsink"), ("frames out of Swift", "appsrc"),
-        ("test picture", "videotestsrc"), ("any file", "decodebin"),
+        ("test pattern", "videotestsrc"), ("any file", "decodebin"),
         ("conversion", "videoconvert"), ("camera", "v4l2src"), ("screen", "ximagesrc"),
         ("window", "ximagesink"), ("H.264", "x264enc"), ("H.264 parser", "h264parse"),
         ("VP8", "vp8enc"), ("VP9", "vp9enc"), ("FFV1", "avenc_ffv1"), ("Opus", "opusenc"),
@@ -75,7 +75,7 @@ public struct Diagnosis: Sendable {
         ("Matroska", "matroskamux"), ("MP4", "mp4mux"), ("WebM", "webmmux"),
         ("MPEG-TS", "mpegtsmux"), ("RTP", "rtph264pay"), ("RTSP", "rtspsrc"),
         ("H.264 decoder", "avdec_h264"), ("WebRTC: share, receive, join", "webrtcbin"),
-        ("WebRTC's network", "nicesrc"), ("WebRTC's encryption", "dtlsenc"),
+        ("WebRTC network", "nicesrc"), ("WebRTC encryption", "dtlsenc"),
     ]
 
     /// Returns the path of a program; `nil` if there is none.
@@ -116,7 +116,7 @@ public struct Diagnosis: Sendable {
             let unused = file.unusedVariables.map(\.name).joined(separator: ", ")
             note(
                 path, .ok, file.about,
-                unused.isEmpty ? nil : "take out what no string uses: \(unused)")
+                unused.isEmpty ? nil : "remove the unused variables: \(unused)")
         } catch {
             note(path, .broken, error.message, error.advice)
         }

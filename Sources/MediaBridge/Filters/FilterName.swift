@@ -2,9 +2,9 @@
 public enum FilterName {
     /// Every name, with a description of the filter.
     public static let all: [(name: String, meaning: String)] = [
-        ("grayscale", "black and white; luma of YUV is not touched"),
-        ("mirror", "left becomes right"),
-        ("rotate=90|180|270", "clockwise, by degrees"),
+        ("grayscale", "black and white; the luma of YUV does not change"),
+        ("mirror", "swaps left and right"),
+        ("rotate=90|180|270", "rotates clockwise, in degrees"),
     ]
 
     /// Returns the filter with the name `text`: `grayscale`, `mirror`, `rotate=90`.

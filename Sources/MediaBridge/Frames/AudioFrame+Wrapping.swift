@@ -10,7 +10,7 @@ extension AudioFrame {
     /// - Throws: ``FrameError`` for memory that outputs do not support, and for a frame without
     ///   samples; ``PipelineError`` for a format that GStreamer does not accept.
     borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
-        guard sampleCount > 0 else { throw FrameError(.badLayout, "sound without samples") }
+        guard sampleCount > 0 else { throw FrameError(.badLayout, "audio frame without samples") }
         if let storage = storage as? BufferAudioStorage {
             guard storage.buffer.holds(storage.layout.info) else {
                 throw FrameError(tooFewBytes: storage.buffer.byteCount, of: "\(storage.format)")
@@ -24,7 +24,7 @@ extension AudioFrame {
             return try dense().wrapped()
         }
         guard let memory = storage as? MemoryAudioStorage else {
-            throw FrameError(.notMappable, "an output does not know the memory of this frame")
+            throw FrameError(.notMappable, "outputs do not support the memory of this frame")
         }
         let layout = try AudioFrameLayout.of(format)
         let pieces = memory.pieces(of: samples)

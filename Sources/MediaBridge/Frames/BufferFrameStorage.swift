@@ -32,7 +32,7 @@ final class BufferFrameStorage: VideoFrameStorage {
 
     func copy() throws(FrameError) -> any VideoFrameStorage {
         guard let copy = buffer.deepCopy() else {
-            throw FrameError(.outOfMemory, "no memory for a copy of \(buffer.byteCount) bytes")
+            throw FrameError(.outOfMemory, "cannot allocate \(buffer.byteCount) bytes for a copy")
         }
         return BufferFrameStorage(copy, layout)
     }

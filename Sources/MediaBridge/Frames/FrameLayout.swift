@@ -22,10 +22,10 @@ final class FrameLayout: Sendable {
         try VideoPlaneLayout.check(planes, against: self.planes, of: format)
         // GStreamer counts strides in 32 bits.
         guard planes.allSatisfy({ $0.stride <= Int(Int32.max) }) else {
-            throw FrameError(.badLayout, "no row of \(format) is as long as its stride")
+            throw FrameError(.badLayout, "a stride of \(format) is too large")
         }
         guard !info.isTiled || planes.map(\.stride) == self.planes.map(\.stride) else {
-            throw FrameError(.badLayout, "tiles of \(format) lie as GStreamer lays them out")
+            throw FrameError(.badLayout, "\(format) is tiled, and must have GStreamer's strides")
         }
     }
 

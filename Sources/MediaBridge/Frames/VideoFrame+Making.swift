@@ -16,7 +16,8 @@ extension VideoFrame {
     ) throws {
         let layout = try FrameLayout.of(format)
         guard let buffer = Buffer.allocate(byteCount: layout.info.byteCount) else {
-            throw FrameError(.outOfMemory, "no memory for \(layout.info.byteCount) bytes")
+            throw FrameError(
+                .outOfMemory, "cannot allocate \(layout.info.byteCount) bytes for a frame")
         }
         self.init(
             BufferFrameStorage(buffer, layout), runningTime: runningTime, duration: duration)

@@ -12,7 +12,7 @@ extension VideoFrame {
             return storage.output
         }
         guard let memory = storage as? MemoryFrameStorage else {
-            throw FrameError(.notMappable, "an output does not know the memory of this frame")
+            throw FrameError(.notMappable, "outputs do not support the memory of this frame")
         }
         let layout = try FrameLayout.of(memory.format)
         let bytes = memory.bytes

@@ -51,7 +51,7 @@ extension FrameError {
     init(tooFewBytes count: Int, of format: String) {
         self.init(
             .notMappable,
-            "\(format) does not lie in the \(count) bytes of its frame: something in the capture, "
-                + "such as capssetter, says so of another")
+            "\(format) does not fit into the \(count) bytes of its frame: an element of the "
+                + "capture, such as capssetter, sets caps that do not match the data")
     }
 }

@@ -12,6 +12,8 @@ final class Output: Sendable {
     /// Number of late frames of a finished run; negative before.
     private let finalLate = Atomic<Int>(-1)
     private let hasFailed = Atomic<Bool>(false)
+    /// The limits of the string's own sources in this run.
+    private let sourceLimits = Mutex<[PadLimit]>([])
 
     /// - Parameters:
     ///   - streams: Names of the streams to write: see
@@ -26,7 +28,7 @@ final class Output: Sendable {
         let bridged = try BridgedText.output(
             text, streams: streams, types: types, elements: elements)
         let pipeline = try bridged.parse(
-            orExplain: "an output string begins with an element that has a free sink pad",
+            orExplain: "begin the output string with an element that has a free sink pad",
             under: configuration.untrusted)
         self.pipeline = pipeline
         let timeline = OutputTimeline(
@@ -41,6 +43,12 @@ final class Output: Sendable {
         self.branches = branches
         guard !branches.isEmpty else {
             throw PipelineError(.wrongEnds, message: "no appsrc in: \(text.onOneLine)")
+        }
+        for branch in branches.values {
+            branch.onEnd { [weak self] isAtLimit in
+                guard let self, self.branches.values.allSatisfy(\.isEnding) else { return }
+                self.limitOwnSources(toTheirEnd: !isAtLimit)
+            }
         }
         pipeline.useSharedClock()
         pipeline.onMessage { [weak self] message in
@@ -71,6 +79,10 @@ final class Output: Sendable {
         outcome.reset()
         timeline.reset()
         finalLate.store(-1, ordering: .relaxed)
+        sourceLimits.withLock { limits in
+            limits.forEach { $0.remove() }
+            limits = []
+        }
         hasFailed.store(false, ordering: .relaxed)
         branches.values.forEach { $0.open() }
     }
@@ -100,18 +112,12 @@ final class Output: Sendable {
     ) async throws(PipelineError) {
         close()
         let hasFrames = branches.values.contains { $0.hasTaken }
-        let sources = Set(branches.values.map(\.sourceName))
+        let sources = ownBranches
         let hasOwnSources = pipeline.hasSources(besides: sources)
         var verdict: PipelineError?
         if hasFrames || hasOwnSources && pipeline.isUp, !pipeline.hasEnded {
-            // Bytes without times reach none.
-            let end = branches.values.map(\.reached).filter { $0 > .zero }.max()
-                .flatMap { ClockTime($0) }
-            // Before the end of the frames: a muxer then takes whatever the others give.
-            if hasOwnSources, let end {
-                pipeline.limitSources(besides: sources, to: end, toTheirEnd: toTheirEnd)
-            }
-            branches.values.forEach { $0.endOfStream() }
+            let end = limitOwnSources(toTheirEnd: toTheirEnd)
+            branches.values.forEach { $0.endOfStream(isAtLimit: !toTheirEnd) }
             // Sources of the string itself must not end before the frames have passed.
             if hasOwnSources {
                 _ = await ended(stallTimeout: stallTimeout) { !$0.contains { !$0.hasGivenEnd } }
@@ -146,6 +152,26 @@ final class Output: Sendable {
             hasFailed.store(true, ordering: .relaxed)
             throw problem
         }
+    }
+
+    /// The names of the appsrcs.
+    private var ownBranches: Set<String> { Set(branches.values.map(\.sourceName)) }
+
+    /// Lets the sources of the string itself continue only up to the time that the frames have reached. It
+    /// must happen before the frames end, because a muxer then takes whatever the others produce.
+    ///
+    /// - Parameter toTheirEnd: Sets no limit to sources that end by themselves and are not live.
+    /// - Returns: The time; `nil` without sources, or for bytes without timestamps.
+    @discardableResult
+    private func limitOwnSources(toTheirEnd: Bool) -> ClockTime? {
+        let names = ownBranches
+        guard pipeline.hasSources(besides: names),
+            let end = branches.values.map(\.reached).filter({ $0 > .zero }).max()
+                .flatMap({ ClockTime($0) })
+        else { return nil }
+        let limits = pipeline.limitSources(besides: names, to: end, toTheirEnd: toTheirEnd)
+        sourceLimits.withLock { $0 += limits }
+        return end
     }
 
     private var formatFailure: PipelineError? {

@@ -55,6 +55,8 @@ final class OutputBranch: Sendable {
     let refusedFormats = FormatRefusals()
     /// Number of header buffers, which hold no media but data that a decoder needs first.
     private let headers = Atomic<Int>(0)
+    private let ending = Atomic<Bool>(false)
+    private let endListener = Mutex<(@Sendable (Bool) -> Void)?>(nil)
     /// Number of buffers evicted in a run that is over; negative before.
     private let finalEvictions = Atomic<Int>(-1)
 
@@ -90,9 +92,9 @@ final class OutputBranch: Sendable {
         let error = PipelineError(
             .noTime, element: muxer.path,
             message:
-                "\"\(muxer.factoryName)\" got media without a presentation time, and cannot know "
-                + "when it is due",
-            advice: "the parser in the capture, where what it gives is due when it is decoded")
+                "\"\(muxer.factoryName)\" received media without timestamps, and cannot place it "
+                + "in time",
+            advice: "put the parser into the capture, where the decoding times become timestamps")
         pad?.onBuffer(of: .timelessMedia) { [refusedFormats] in refusedFormats.note(error) }
     }
 
@@ -104,6 +106,7 @@ final class OutputBranch: Sendable {
     /// Starts taking buffers; resets the state of an earlier run.
     func open() {
         written.tally.reset()
+        ending.store(false, ordering: .releasing)
         finalEvictions.store(-1, ordering: .releasing)
         headers.store(0, ordering: .relaxed)
         stream.withLock { stream in
@@ -122,7 +125,20 @@ final class OutputBranch: Sendable {
 
     var isOpen: Bool { stream.withLock { $0.isOpen } }
 
-    func endOfStream() { source.endOfStream() }
+    /// Whether the end of the stream was asked for in this run.
+    var isEnding: Bool { ending.load(ordering: .acquiring) }
+
+    /// Calls `body` before the end of the stream, with whether a limit ends it. Set it before the first run.
+    func onEnd(_ body: @escaping @Sendable (_ isAtLimit: Bool) -> Void) {
+        endListener.withLock { $0 = body }
+    }
+
+    func endOfStream(isAtLimit: Bool = false) {
+        if !ending.exchange(true, ordering: .acquiringAndReleasing) {
+            endListener.withLock { $0 }?(isAtLimit)
+        }
+        source.endOfStream()
+    }
 
     /// The name of its appsrc.
     var sourceName: String { source.element.name }
@@ -425,7 +441,7 @@ final class OutputBranch: Sendable {
         guard error.element == nil, let receiver = source.receiver else { return error }
         var named = error
         named.element = receiver.path
-        named.message = "\"\(receiver.factoryName)\" does not take \(caps): \(error.message)"
+        named.message = "\"\(receiver.factoryName)\" does not accept \(caps): \(error.message)"
         return named
     }
 

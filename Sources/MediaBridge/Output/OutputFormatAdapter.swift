@@ -32,8 +32,8 @@ struct OutputFormatAdapter: Sendable {
             guard source.takesBytes else {
                 throw unfit(
                     caps,
-                    "a parser such as rawvideoparse or rawaudioparse, a demuxer or decodebin "
-                        + "in front of it")
+                    "put a parser such as rawvideoparse or rawaudioparse, a demuxer or decodebin "
+                        + "before it")
             }
             return .bytes(as: source.acceptedCaps.flatMap { $0.isFixed ? $0 : nil } ?? .any)
         }
@@ -74,9 +74,9 @@ struct OutputFormatAdapter: Sendable {
         if have.frameRateText != want.frameRateText, let counter = source.pictureCounter {
             throw PipelineError(
                 .streamFailed, element: counter.path,
-                message: "\"\(counter.factoryName)\" counts pictures, and takes no other frame "
-                    + "rate than its first: \(want.frameRateText), then \(have.frameRateText)",
-                advice: "one rate in front of it: videorate ! "
+                message: "\"\(counter.factoryName)\" counts frames, and accepts only its first "
+                    + "frame rate: \(want.frameRateText), then \(have.frameRateText)",
+                advice: "set one frame rate before it: videorate ! "
                     + "video/x-raw,framerate=\(want.frameRateText)")
         }
         let mode = want.interlaceMode
@@ -103,7 +103,7 @@ struct OutputFormatAdapter: Sendable {
     private func changed(_ given: Caps, _ caps: Caps) -> PipelineError {
         PipelineError(
             .streamFailed, message: "the stream changed from \(given) to \(caps)",
-            advice: "record each into a file of its own")
+            advice: "record each format to a separate file")
     }
 
     private func converter(
@@ -113,7 +113,7 @@ struct OutputFormatAdapter: Sendable {
         guard accepted.intersection(raw).isEmpty else {
             return try ElementChain(text, to: accepted)
         }
-        throw unfit(caps, accepted.uploadAdvice ?? "an encoder or a converter in front of it")
+        throw unfit(caps, accepted.uploadAdvice ?? "put an encoder or a converter before it")
     }
 
     private func unfit(_ caps: Caps, _ advice: String) -> PipelineError {
@@ -122,8 +122,8 @@ struct OutputFormatAdapter: Sendable {
         let kind = caps.isAny ? "bytes without caps" : "\(caps.mediaType)\(memory)"
         return PipelineError(
             .linkFailed, element: receiver?.path,
-            message: "\"\(receiver?.factoryName ?? "the output")\" does not take \(kind), "
-                + "which the capture gives",
+            message: "\"\(receiver?.factoryName ?? "the output")\" does not accept \(kind), "
+                + "which the capture produces",
             advice: advice)
     }
 

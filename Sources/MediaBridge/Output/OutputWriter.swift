@@ -86,23 +86,23 @@ final class OutputWriter: Sendable {
         switch cause {
         case .noTime:
             return PipelineError(
-                .noTime, message: "the frame carries no running time",
+                .noTime, message: "the frame has no running time",
                 advice: "set its runningTime")
         case .backwards, .early, .badTime:
             return PipelineError(
-                .noTime, message: "the frame \(what) is due before the one that came before it",
+                .noTime, message: "the frame is earlier than the one before it: \(what)",
                 advice: "write frames in the order of their running time")
         case .badSize:
-            return PipelineError(.streamFailed, message: "the frame \(what) is empty")
+            return PipelineError(.streamFailed, message: "the frame is empty: \(what)")
         case .closed, .notStarted:
             return PipelineError(
                 .invalidState,
-                message: "the output takes no frames: it was not started, was finished, or ended")
+                message: "the output accepts no frames: it was not started, was finished, or ended")
         case .evicted, .queueFull, .notEnabled, .wrongBufferType, .badStride, .undecodable,
             .needsKeyFrame, .late, .badFormat, .processor, .failed, .paused, .unwritten,
             .lost, .muted, .frameRate:
             return PipelineError(
-                .streamFailed, message: "the output refused the frame \(what): \(cause)")
+                .streamFailed, message: "the output dropped a frame (\(cause)): \(what)")
         }
     }
 
@@ -139,7 +139,7 @@ final class OutputWriter: Sendable {
             throw PipelineError(
                 .invalidState,
                 message: "the output was never started, and \(refused) frames were refused",
-                advice: "start() before the first frame; write(_:) does it by itself")
+                advice: "call start() before the first frame, or use write(_:), which starts it")
         }
     }
 

@@ -11,8 +11,8 @@ extension Pipeline {
             if problem == .empty, !isMuxed { continue }
             return PipelineError(
                 .resourceFailed, element: element.path,
-                message: "\"\(path)\" was written, and \(problem.rawValue)",
-                advice: "look at the disk, and at who else writes to it")
+                message: "\"\(path)\" was written, but \(problem.rawValue)",
+                advice: "check the disk, and whether another program writes to the file")
         }
         return nil
     }

@@ -72,7 +72,9 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     ///
     /// - Throws: What ``write(_:)-(AudioFrame)`` throws.
     public func write(_ unit: EncodedAudioFrame) async throws {
-        try await writer.write("\(unit.codec) unit") { try await writer.branch.write(unit) }
+        try await writer.write("encoded \(unit.codec) frame") {
+            try await writer.branch.write(unit)
+        }
     }
 
     /// Writes a unit of encoded audio as ``consume(_:)-(AudioFrame)`` writes a frame.

@@ -139,7 +139,9 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     ///
     /// - Throws: What ``write(_:)-(VideoFrame)`` throws.
     public func write(_ unit: EncodedVideoFrame) async throws {
-        try await writer.write("\(unit.codec) unit") { try await writer.branch.write(unit) }
+        try await writer.write("encoded \(unit.codec) frame") {
+            try await writer.branch.write(unit)
+        }
     }
 
     /// Writes a unit of encoded video as ``consume(_:)-(VideoFrame)`` writes a frame.
@@ -176,7 +178,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     /// Writes a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
     public func render(_ unit: EncodedVideoFrame) throws {
         if case .dropped(let cause) = consume(unit) {
-            throw writer.refusal(of: "\(unit.codec) unit", cause)
+            throw writer.refusal(of: "encoded \(unit.codec) frame", cause)
         }
     }
 

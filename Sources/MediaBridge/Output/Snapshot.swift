@@ -19,7 +19,7 @@ extension VideoFrame {
     public func writePicture(to path: String) async throws {
         guard let kind = PictureFile(path: path) else {
             throw PipelineError(
-                .badValue, message: "not a picture's name: \(path)",
+                .badValue, message: "not the name of a picture file: \(path)",
                 advice: "a name that ends in .png or .jpg")
         }
         let file = try VariableText("filesink location=${path}").filled(with: ["path": path])
@@ -81,8 +81,8 @@ private enum PictureFile {
             fread(&bytes, 1, bytes.count, file) == bytes.count, bytes == end
         else {
             throw PipelineError(
-                .resourceFailed, message: "\"\(path)\" was written, and is no whole picture",
-                advice: "look at the disk, and at who else writes to it")
+                .resourceFailed, message: "\"\(path)\" was written, but is incomplete",
+                advice: "check the disk, and whether another program writes to the file")
         }
     }
 }

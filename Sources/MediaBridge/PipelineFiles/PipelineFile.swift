@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 internal import Yams
 
 /// A pipeline file: a bridge in YAML, with strings that can be copied to and from gst-launch
@@ -56,9 +56,9 @@ public struct PipelineFile: Sendable {
     private static func text(of path: String) throws(PipelineError) -> String {
         func failure(_ reason: String) -> PipelineError {
             PipelineError(
-                .notFound, message: "\(path): cannot be read: \(reason)",
+                .notFound, message: "cannot read \(path): \(reason)",
                 advice: path.contains(" ! ")
-                    ? "--capture \"…\" --output \"…\", as this is a string and no pipeline file"
+                    ? "--capture \"…\" --output \"…\": this is a string, not a pipeline file"
                     : "check the path")
         }
         guard let file = fopen(path, "re") else { throw failure(String(cString: strerror(errno))) }
@@ -72,7 +72,7 @@ public struct PipelineFile: Sendable {
             if count == 0 { break }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw failure("it is not a text in UTF-8")
+            throw failure("it is not UTF-8 text")
         }
         return text
     }
@@ -113,7 +113,7 @@ public struct PipelineFile: Sendable {
             for name in VariableText(named.text).names where !known.contains(name) {
                 throw named.origin!.locate(  // the reader gives every string its origin
                     PipelineError(
-                        .badFile, message: "\"${\(name)}\" is not among the file's variables",
+                        .badFile, message: "the file has no variable \"${\(name)}\"",
                         advice: "add it under variables, with a default and a meaning"))
             }
         }
@@ -157,7 +157,7 @@ public struct PipelineFile: Sendable {
                 let known = variables.map(\.name).joined(separator: ", ")
                 throw PipelineError(
                     .badFile, message: "\(path): no variable \"\(name)\"",
-                    advice: known.isEmpty ? "the file has none" : "one of: \(known)")
+                    advice: known.isEmpty ? "remove it: the file has none" : "one of: \(known)")
             }
             all[name] = value
         }

@@ -20,7 +20,7 @@ struct PipelineFileReader {
             return failure("not YAML: \(problem)\(about)", line: mark.line)
         case .duplicatedKeysInMapping(let keys, let context):
             return failure(
-                "twice in the keys that begin here: \(keys.joined(separator: ", "))",
+                "duplicate keys in the mapping that begins here: \(keys.joined(separator: ", "))",
                 line: context.mark.line)
         default: return failure("not YAML: \(error)", line: nil)
         }
@@ -28,7 +28,7 @@ struct PipelineFileReader {
 
     func mapping(_ node: Node, what: String) throws(PipelineError) -> [String: Entry] {
         guard case .mapping(let mapping) = node else {
-            throw failure("\(what) must be keys and values", line: node.mark?.line)
+            throw failure("\(what) must consist of keys and values", line: node.mark?.line)
         }
         var result: [String: Entry] = [:]
         for (key, value) in mapping {
@@ -50,7 +50,7 @@ struct PipelineFileReader {
 
     func string(_ node: Node, what: String) throws(PipelineError) -> String {
         guard case .scalar(let scalar) = node else {
-            throw failure("\(what) must be a text", line: node.mark?.line)
+            throw failure("\(what) must be text", line: node.mark?.line)
         }
         return scalar.string
     }
@@ -77,7 +77,7 @@ struct PipelineFileReader {
     func variables(_ node: Node?) throws(PipelineError) -> [PipelineFile.Variable] {
         guard let node else { return [] }
         guard case .mapping(let mapping) = node else {
-            throw failure("variables must be keys and values", line: node.mark?.line)
+            throw failure("variables must consist of keys and values", line: node.mark?.line)
         }
         var result: [PipelineFile.Variable] = []
         for (key, value) in mapping {
@@ -106,7 +106,7 @@ struct PipelineFileReader {
             return [try named(single, node, what, yaml)]
         }
         guard case .mapping(let mapping) = node else {
-            throw failure("\(what) must be names and strings", line: node.mark?.line)
+            throw failure("\(what) must consist of names and strings", line: node.mark?.line)
         }
         var result: [BridgePlan.Named] = []
         for (key, value) in mapping {

@@ -134,9 +134,9 @@ final class CaptureReader: Sendable {
     }
 
     private static let isBeingRead = PipelineError(
-        .invalidState, message: "these frames are being read already",
-        advice: "read them once, and share each frame; stop() ends a loop that was left at the top "
-            + "level of a script")
+        .invalidState, message: "these frames are already being read",
+        advice: "read them in one place, and share each frame; at the top level of a script, call "
+            + "stop() after leaving a loop")
 
     private func release() {
         claimant.withLock { if case .engine = $0 { $0 = nil } }

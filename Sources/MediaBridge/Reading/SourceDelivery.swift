@@ -207,10 +207,10 @@ extension PipelineError {
     static func notRaw(_ kind: String, _ what: String) -> PipelineError {
         let isOfOtherKind = what.hasPrefix("audio/") != (kind == "audio")
         return PipelineError(
-            .streamFailed, message: "the capture gives \(what), not raw \(kind)",
+            .streamFailed, message: "the capture produces \(what), not raw \(kind)",
             advice: isOfOtherKind
-                ? "name the appsinks of a capture by what they give: pictures come from appsink name=video, sound "
-                    + "from appsink name=audio"
+                ? "name the appsinks by their media: appsink name=video for video, appsink "
+                    + "name=audio for audio"
                 : "put decodebin, or \(kind)convert, at the end of the string")
     }
 }

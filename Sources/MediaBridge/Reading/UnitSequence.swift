@@ -83,8 +83,8 @@ public struct AudioUnitSequence: AsyncSequence, Sendable {
 extension PipelineError {
     fileprivate static func notEncoded(_ kind: String, _ what: String) -> PipelineError {
         PipelineError(
-            .streamFailed, message: "the capture gives \(what), not encoded \(kind)",
-            advice: "read raw frames with frames(); put an encoder, or the parser of a stream that "
-                + "comes encoded, at the end of the string")
+            .streamFailed, message: "the capture produces \(what), not encoded \(kind)",
+            advice: "read raw frames with frames(), or put an encoder, or the parser of an encoded "
+                + "stream, at the end of the string")
     }
 }

@@ -62,13 +62,13 @@ extension Recorder {
             if let failure = progressState.update({ $0.failure }) { throw failure }
         case .notEnabled:
             throw PipelineError(
-                .invalidState, message: "the recording takes no such stream: \(frame())",
+                .invalidState, message: "the recording has no stream for this frame: \(frame())",
                 advice: "set Configuration.video or Configuration.audio")
         default:
             throw progressState.update { $0.failure }
                 ?? PipelineError(
                     cause == .noTime || cause == .backwards ? .noTime : .streamFailed,
-                    message: "the recording refused \(frame()): \(cause)")
+                    message: "the recording dropped a frame (\(cause)): \(frame())")
         }
     }
 }
@@ -87,7 +87,7 @@ extension Recorder: VideoSink, AudioSink {
 
     /// Records a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
     public func render(_ unit: EncodedVideoFrame) throws {
-        try check(consume(unit), "\(unit.codec) unit")
+        try check(consume(unit), "encoded \(unit.codec) frame")
     }
 
     /// Records a frame as ``consume(_:)-(VideoFrame)`` does, and throws if it is not

@@ -8,7 +8,7 @@ extension Recorder {
     /// the next file, whose name has a number: `out.mkv`, `out-00001.mkv` …. ``events`` continue;
     /// ``stop()`` ends the recorder.
     ///
-    /// - Returns: The counts of all recordings so far.
+    /// - Returns: The counts of all recordings so far, ended by ``RecorderReport/End/stop``.
     /// - Throws: ``PipelineError``: the error that made the recording fail, which ends the recorder
     ///   as well; ``PipelineError/Code/invalidState`` if it is not recording;
     ///   ``PipelineError/Code/noFrames`` if nothing was recorded, although the recorder is prepared
@@ -24,7 +24,7 @@ extension Recorder {
             throw progressState.update { $0.failure }
                 ?? PipelineError(
                     .invalidState, message: "this recorder is not recording",
-                    advice: "start it before")
+                    advice: "start it first")
         }
         let keeps = configuration.keepsUnits
         let cut = RecordingCut(tracks.compactMapValues { $0.cut(goesOn: keeps) })
@@ -43,6 +43,8 @@ extension Recorder {
         if progressState.update({ $0.endRecording() }) == 0 {
             throw .nothingRecorded(path, offered: 0, dropped: nil)
         }
+        var report = report
+        report.ended = .stop
         return report
     }
 

@@ -24,16 +24,16 @@ extension Recorder {
     ) async throws(PipelineError) -> [RecorderReport.File] {
         guard let kept = configuration.replay else {
             throw PipelineError(
-                .invalidState, message: "this recorder keeps nothing for replays",
+                .invalidState, message: "this recorder keeps no media for replays",
                 advice: "set Configuration.replay to the time to keep")
         }
         let container = try RecordingContainer(path: path)
         guard try container == RecordingContainer(path: self.path) else {
             throw PipelineError(
                 .badValue,
-                message: "a replay has the container of its recorder, and \"\(path)\" is not one "
-                    + "of \"\(self.path)\"",
-                advice: "take the ending .\(try RecordingContainer(path: self.path).rawValue)")
+                message: "a replay has the container of its recorder, but \"\(path)\" selects "
+                    + "another one than \"\(self.path)\"",
+                advice: "use the extension .\(try RecordingContainer(path: self.path).rawValue)")
         }
         let request = ReplayRequest(last: MediaTime(length ?? kept))
         writer.ask(request)
@@ -43,8 +43,8 @@ extension Recorder {
         }
         guard !content.units.isEmpty else {
             throw PipelineError(
-                .noFrames, message: "there is no replay yet: nothing was encoded",
-                advice: "hand frames over before")
+                .noFrames, message: "there is no replay yet: nothing has been encoded",
+                advice: "write frames first")
         }
         return try await write(content, to: path, in: container)
     }

@@ -20,7 +20,7 @@ extension Recorder {
     ///   handed over during a pause, before the start, and before the first key unit are ignored.
     public func write(_ unit: EncodedVideoFrame) async throws {
         note(unit.rotation)
-        try await write(.video, "\(unit.codec) unit") { try unit.sample() }
+        try await write(.video, "encoded \(unit.codec) frame") { try unit.sample() }
     }
 
     /// Records a unit of encoded audio as it is. Behaves as ``consume(_:)-(EncodedVideoFrame)``.
@@ -31,7 +31,7 @@ extension Recorder {
 
     /// Records a unit of encoded audio as it is. Behaves as ``write(_:)-(EncodedVideoFrame)``.
     public func write(_ unit: EncodedAudioFrame) async throws {
-        try await write(.audio, "\(unit.codec) unit") { try unit.sample() }
+        try await write(.audio, "encoded \(unit.codec) frame") { try unit.sample() }
     }
 
     private func take(_ sample: MediaSample?, of kind: RecordingKind) -> FrameDisposition {

@@ -80,7 +80,7 @@ public final class Recorder: Sendable {
         let kinds = RecordingKind.allCases.filter { recipes[$0] != nil }
         guard let leader = kinds.first else {
             throw PipelineError(
-                .badValue, message: "a recording of neither pictures nor sound",
+                .badValue, message: "a recording without video and audio",
                 advice: "set Configuration.video or Configuration.audio")
         }
         try Self.check(path, configuration)
@@ -176,8 +176,8 @@ public final class Recorder: Sendable {
         guard isFirst else {
             throw progressState.update { $0.failure }
                 ?? PipelineError(
-                    .invalidState, message: "this recording was started before",
-                    advice: "make a recorder for each recording, or end one with stopAndRearm()")
+                    .invalidState, message: "this recorder was already started",
+                    advice: "create a recorder for each recording, or end one with stopAndRearm()")
         }
         tracks.values.forEach { $0.open() }
         inbox.start(at: tracks[writer.kinds[0]]?.last)

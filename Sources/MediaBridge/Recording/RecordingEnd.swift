@@ -36,9 +36,9 @@ extension PipelineError {
     static func tooFull(_ free: Int, _ path: String) -> PipelineError {
         PipelineError(
             .noSpaceLeft,
-            message: "the disk of \"\(path)\" is too full to begin (\(free) bytes left): "
+            message: "the disk of \"\(path)\" is too full to start (\(free) bytes left): "
                 + "nothing was recorded",
-            advice: "free some space, or keep less of it in reserve")
+            advice: "free some space, or lower the reserve")
     }
 
     /// The error of a file that cannot be written on.
@@ -47,7 +47,7 @@ extension PipelineError {
             .deadlineExceeded,
             message: "the recording is stuck: nothing could be written to \"\(path)\" for \(limit)",
             advice:
-                "look for a disk, a pipe or a share that does not answer; what was written stays")
+                "look for a disk, a pipe or a share that does not answer; written data is kept")
     }
 
     /// The error of a recording that ended without a file.
@@ -57,19 +57,21 @@ extension PipelineError {
         return PipelineError(
             .noFrames,
             message: offered == 0
-                ? "nothing was recorded, and there is no \"\(path)\": not one frame came"
-                : "nothing was recorded, and there is no \"\(path)\": of \(offered) frames none got "
-                    + "into a file (\(dropped ?? DropCounts()))",
+                ? "nothing was recorded, and \"\(path)\" does not exist: no frame arrived"
+                : "nothing was recorded, and \"\(path)\" does not exist: none of \(offered) frames "
+                    + "was written (\(dropped ?? DropCounts()))",
             advice: advice(offered: offered, dropped: dropped))
     }
 
     private static func advice(offered: Int, dropped: DropCounts?) -> String {
-        if offered == 0 { return "look whether the source gives frames before the recording ends" }
+        if offered == 0 {
+            return "check whether the source produces frames before the recording ends"
+        }
         if let dropped, dropped[.noTime] > 0 {
             return
-                "put an element that gives times at the end of the string: a decoder behind images of a "
-                + "rate (jpegdec, pngdec), a parser behind a stream"
+                "put an element that sets timestamps at the end of the string: a decoder after "
+                + "images with a frame rate (jpegdec, pngdec), or a parser after a stream"
         }
-        return "look at the counts of the report"
+        return "check the counts in the report"
     }
 }

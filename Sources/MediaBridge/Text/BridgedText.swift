@@ -79,9 +79,9 @@ struct BridgedText {
         }
         if let only { bridged.join(only) }
         bridged.adviceForReference = referred.first.map {
-            "\"\($0)\" is an element of the capture, and an output is a pipeline of its own: write "
-                + "\"\($0). ! appsink name=video\" into the capture, and \"appsrc name=video\" in "
-                + "place of \"\($0).\" here"
+            "\"\($0)\" is an element of the capture, and an output is a separate pipeline: add "
+                + "\"\($0). ! appsink name=video\" to the capture, and write \"appsrc name=video\" "
+                + "instead of \"\($0).\" in the output"
         }
         bridged.typedText = OpenEnds.typed(bridged.text, types, evenRaw: true)
         bridged.text = OpenEnds.typed(bridged.text, types)
@@ -143,7 +143,8 @@ struct BridgedText {
                 throw PipelineError(
                     .wrongEnds,
                     message:
-                        "\(mentions.count) elements \"\(factory)\", not all with a name, in: \(text.onOneLine)",
+                        "\(mentions.count) elements \"\(factory)\", not all of them named, in: "
+                        + text.onOneLine,
                     advice: "name each one: \(factory) name=video, \(factory) name=audio")
             }
             self.text = text
@@ -217,7 +218,7 @@ struct BridgedText {
             let factory = try? ElementFactory.find(String(name)),
             factory.klass.hasPrefix("Sink")
         else { return nil }
-        return "a capture ends where frames come out: leave \(name) out, and make it an output: "
+        return "a capture ends before the sink: remove \(name), and make it an output: "
             + "--output \"\(words.joined(separator: " "))\""
     }
 

@@ -86,7 +86,7 @@ struct VariableText {
         // quote.
         let scalars = value.unicodeScalars
         guard !scalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
-            throw refusal(of: name, "may hold no line breaks or control characters")
+            throw refusal(of: name, "must not contain line breaks or control characters")
         }
         switch place.kind {
         case .valueStart, .value:
@@ -94,26 +94,27 @@ struct VariableText {
             let text = escaped(value)
             // A backslash would make the space behind it a part of the word.
             guard !endsWord || !text.hasSuffix("\\") else {
-                throw refusal(of: name, "may not end in a backslash there")
+                throw refusal(of: name, "must not end in a backslash at this position")
             }
             guard !place.isInStrayQuotes || text == value else {
-                throw refusal(of: name, "may hold only letters, digits and -_./:,@%+~ there")
+                throw refusal(of: name, "may contain only letters, digits and -_./:,@%+~ here")
             }
             return text
         case .quoted(let quote):
             // Inside quotes a backslash is no reliable escape.
             guard !scalars.contains(where: { $0 == quote || $0 == "\\" }) else {
-                throw refusal(of: name, "may hold no \(quote) and no backslash inside of quotes")
+                throw refusal(of: name, "must not contain \(quote) or a backslash inside quotes")
             }
             return value
         case .caps:
             guard !value.isEmpty, scalars.allSatisfy({ $0.isPlain(or: "-_./+") }) else {
-                throw refusal(of: name, "may hold only letters, digits and -_./+ in caps")
+                throw refusal(of: name, "may contain only letters, digits and -_./+ in caps")
             }
             return value
         case .word:
             guard !value.isEmpty, scalars.allSatisfy({ $0.isPlain(or: "-_") }) else {
-                throw refusal(of: name, "may hold only letters, digits and -_ where no property is")
+                throw refusal(
+                    of: name, "may contain only letters, digits and -_ outside properties")
             }
             return value
         }

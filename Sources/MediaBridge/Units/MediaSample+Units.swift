@@ -12,7 +12,8 @@ extension MediaSample: EncodedVideoStorage {
 
     func read(_ body: (UnsafeRawBufferPointer) -> Void) throws(FrameError) {
         guard let mapped = MappedBuffer(buffer) else {
-            throw FrameError(.notMappable, "the \(byteCount) bytes of a unit cannot be mapped")
+            throw FrameError(
+                .notMappable, "the \(byteCount) bytes of an encoded frame cannot be mapped")
         }
         mapped.bytes.withUnsafeBytes { body($0) }
     }
@@ -62,12 +63,13 @@ extension MediaSample: EncodedVideoStorage {
         }
         let count = storage.byteCount
         guard (1...mostBytes).contains(count) else {
-            throw FrameError(.badFormat, "a unit of \(count) bytes: it has 1 to \(mostBytes)")
+            throw FrameError(
+                .badFormat, "an encoded frame of \(count) bytes: 1 to \(mostBytes) are allowed")
         }
         var copy: Buffer?
         try storage.read { copy = Buffer.copying($0) }
         guard var buffer = copy.take() else {
-            throw FrameError(.outOfMemory, "no memory for a unit of \(count) bytes")
+            throw FrameError(.outOfMemory, "cannot allocate \(count) bytes for an encoded frame")
         }
         if isDelta() { buffer.markDelta() }
         return MediaSample(

@@ -26,7 +26,7 @@ extension UntrustedPolicy {
             "numbered files in the directory")
         + all(
             ["decodebin", "parsebin"], of: "playback",
-            "choose among elements, of which each is asked about")
+            "choose elements, each of which is checked")
         + all(libavEncoders, of: "libav", "encode, in memory")
         + [Permit(plugin: "libav", prefix: "avdec_", reason: "decode, in memory")]
         + computing.map { Permit(plugin: $0.plugin, factories: nil, reason: $0.reason) }
@@ -42,16 +42,16 @@ extension UntrustedPolicy {
                 "capsfilter", "clocksync", "concat", "dataurisrc", "downloadbuffer", "fakesink",
                 "fakesrc", "funnel", "identity", "input-selector", "multiqueue", "output-selector",
                 "queue", "queue2", "streamiddemux", "tee", "typefind", "valve",
-            ], of: "coreelements", "pass data on inside of the pipeline")
+            ], of: "coreelements", "pass data on inside the pipeline")
         // An element without a factory name is a plain bin that its parent bin created; `judge(_:)`
         // accepts these by type, not by name.
-        + all(["bin", "pipeline"], of: "staticelements", "brackets of a string")
+        + all(["bin", "pipeline"], of: "staticelements", "parentheses of a string")
         + all(
             ["breakmydata", "capssetter", "progressreport", "rndbuffersize", "taginject"],
-            of: "debug", "change what passes by")
+            of: "debug", "change the data that passes through")
         + all(
             ["errorignore", "fakeaudiosink", "fakevideosink", "watchdog"], of: "debugutilsbad",
-            "change or drop what passes by")
+            "change or drop the data that passes through")
         + all(
             ["mp4mux", "qtmux", "3gppmux", "mj2mux", "ismlmux", "qtdemux"], of: "isomp4",
             "container in memory; their own files in the directory")

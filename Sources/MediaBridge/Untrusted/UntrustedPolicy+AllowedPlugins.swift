@@ -12,11 +12,11 @@ extension UntrustedPolicy {
 
     private static let reasons = [
         (
-            "make pictures or sound out of nothing",
+            "generate video or audio",
             "audiotestsrc videotestsrc"
         ),
         (
-            "hand frames to the program and take them",
+            "exchange frames with the program",
             "app"
         ),
         (
@@ -25,22 +25,22 @@ extension UntrustedPolicy {
                 + "videorate"
         ),
         (
-            "change pictures",
+            "change video",
             "alpha cairo coloreffects compositor deinterlace effectv gaudieffects "
                 + "geometrictransform interlace overlaycomposition shapewipe smpte timecode "
                 + "videobox videocrop videofilter videofiltersbad videomixer videosignal"
         ),
         (
-            "write on pictures; fonts are read from the system",
+            "draw text on video; fonts are read from the system",
             "pango"
         ),
         (
-            "change sound",
+            "change audio",
             "adder audiofx audiomixer cutter equalizer interleave level removesilence "
                 + "replaygain spectrum speed videoframe_audiolevel volume"
         ),
         (
-            "draw sound",
+            "visualise audio",
             "audiovisualizers goom"
         ),
         (

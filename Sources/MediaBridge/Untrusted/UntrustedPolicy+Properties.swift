@@ -27,8 +27,9 @@ extension UntrustedPolicy {
             throw PipelineError(
                 .refused, element: element.path,
                 message:
-                    "\"\(property.name)\" of \(element.factoryName) is not for strings from others",
-                advice: "leave it out")
+                    "\"\(property.name)\" of \(element.factoryName) is not allowed in an untrusted "
+                    + "pipeline",
+                advice: "remove it")
         }
     }
 
@@ -41,14 +42,14 @@ extension UntrustedPolicy {
                 throw PipelineError(
                     .refused, element: element.path,
                     message:
-                        "\"\(path)\" is not the name of numbered files: one %05d, in the file's "
-                        + "name, and no other %", advice: "a name like img%05d.png")
+                        "\"\(path)\" is not the name of numbered files, which has one %05d in the "
+                        + "file name and no other %", advice: "a name like img%05d.png")
             }
             if let link = numbered.link {
                 throw PipelineError(
                     .refused, element: element.path,
-                    message: "\"\(link)\" is a link, and would be one of the files of \"\(path)\"",
-                    advice: "remove it, or take another name")
+                    message: "\"\(link)\" is a link, and one of the files that \"\(path)\" names",
+                    advice: "remove it, or use another name")
             }
             asked = numbered.example
         }

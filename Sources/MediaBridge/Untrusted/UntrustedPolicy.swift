@@ -41,7 +41,7 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
     func outside(_ path: String, of element: Element? = nil) -> PipelineError {
         PipelineError(
             .refused, element: element?.path,
-            message: "\"\(path)\" is outside of \(directory), the only place for files",
+            message: "\"\(path)\" is outside \(directory), the only directory for files",
             advice: "a path in that directory")
     }
 
@@ -81,12 +81,14 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
                 }
             case .location(let location):
                 throw PipelineError(
-                    .refused, message: "a URI makes elements that nobody sees: \"\(location)\"",
+                    .refused,
+                    message: "a URI creates elements that cannot be checked: \"\(location)\"",
                     advice: "filesrc or filesink with a location in \(directory)")
             case .preset(let preset):
                 throw PipelineError(
-                    .refused, message: "a preset sets properties that nobody sees: \"\(preset)\"",
-                    advice: "write the properties themselves")
+                    .refused,
+                    message: "a preset sets properties that cannot be checked: \"\(preset)\"",
+                    advice: "set the properties in the string")
             case .assignment, .reference, .link, .other: continue
             }
         }
@@ -102,8 +104,8 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
     private static func refusal(of name: String, at path: String? = nil) -> PipelineError {
         PipelineError(
             .refused, element: path,
-            message: "\"\(name)\" is not among the elements that strings from others may use",
-            advice: "elements that only compute, and filesrc, filesink, multifilesrc and "
-                + "multifilesink in the directory, may be used")
+            message: "\"\(name)\" is not among the elements that an untrusted pipeline may use",
+            advice: "elements that only compute, or filesrc, filesink, multifilesrc and "
+                + "multifilesink in the directory")
     }
 }

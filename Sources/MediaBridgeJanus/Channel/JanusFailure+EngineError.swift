@@ -10,14 +10,14 @@ extension JanusFailure {
         case .unreachable, .deadlineExceeded, .closed:
             return EngineError(
                 .unreachable, message: message,
-                advice: kind == .closed ? nil : "check the address, and that the server runs")
+                advice: kind == .closed ? nil : "check the address, and that the server is running")
         case .untrusted:
             return EngineError(
                 .unreachable, message: message,
-                advice: "name the authority's certificate as caFile, if it is one of your own")
+                advice: "set caFile (--ca-file) to the certificate of the server's authority")
         case .badAnswer:
             return EngineError(
-                .unreachable, message: message, advice: "check that the server is a Janus")
+                .unreachable, message: message, advice: "check that the server is a Janus server")
         case .cancelled:
             return EngineError(
                 .disconnected, message: "joining channel \(channel) was cancelled",
@@ -31,35 +31,37 @@ extension JanusFailure {
         case .refused(Self.coreUnauthorized): return refusal.serverError(message)
         case .refused(Self.unauthorized) where message.contains("pin"):
             return EngineError(
-                .tokenForged, message: "the PIN of channel \(channel) is another one",
-                advice: "compare it with the room's")
+                .tokenForged, message: "wrong PIN for channel \(channel)",
+                advice: "compare the PIN with that of the room")
         case .refused(Self.unauthorized) where message.contains("kicked"):
             return EngineError(.kicked, message: "\(user) was removed from channel \(channel)")
         case .refused(Self.unauthorized): return refusal.roomError(message)
         case .refused(Self.missingElement) where message.contains("pin"):
             return EngineError(
-                .tokenMissing, message: "channel \(channel) demands a PIN",
-                advice: "set it in the configuration of the transport")
+                .tokenMissing, message: "channel \(channel) requires a PIN",
+                advice: "set pin in the configuration of the transport (--pin)")
         case .refused(Self.invalidElement) where message.contains("integer"):
             return EngineError(
                 .invalidArgument,
-                message: "the Janus server takes numbers as names of rooms and users: \(message)",
+                message: "the Janus server accepts only numbers as room and user IDs: \(message)",
                 advice: "set string_ids = true in janus.plugin.videoroom.jcfg")
         case .refused(Self.noSuchRoom):
             return EngineError(
-                .invalidArgument, message: "there is no channel \(channel) at the Janus server",
-                advice: "add the room to janus.plugin.videoroom.jcfg, or configure its creation")
+                .invalidArgument, message: "channel \(channel) not found on the Janus server",
+                advice:
+                    "add the room to janus.plugin.videoroom.jcfg, or set roomCreation (--admin-key)"
+            )
         case .refused(Self.userExists):
             return EngineError(
-                .userIDTaken, message: "somebody is in channel \(channel) as \(user)")
+                .userIDTaken, message: "user ID \(user) is in use in channel \(channel)")
         case .refused(Self.publishersFull):
             return EngineError(
-                .channelFull, message: "as many users send to channel \(channel) as may",
+                .channelFull, message: "channel \(channel) has its maximum number of senders",
                 advice: "raise \"publishers\" of the room")
         case .refused(let code):
             return EngineError(
                 .disconnected,
-                message: "the Janus server has refused channel \(channel): \(message) (\(code))")
+                message: "the Janus server refused channel \(channel): \(message) (\(code))")
         }
     }
 }

@@ -118,7 +118,7 @@ extension JanusMember {
                     EngineError(
                         .disconnected,
                         message:
-                            "\(request.userID) was without a connection to channel \(request.channel) for \(limit)",
+                            "\(request.userID) had no connection to channel \(request.channel) for \(limit)",
                         underlying: cause))
             }
             attempt += 1

@@ -11,7 +11,7 @@ extension JanusMember {
             switch message.janus {
             case "hangup":
                 handles[handle]?.send(
-                    .hungUp("the Janus server has hung up: \(message.reason ?? "no reason given")"))
+                    .hungUp("the Janus server hung up: \(message.reason ?? "no reason given")"))
             case "trickle":
                 guard let candidate = message.candidate, let text = candidate.candidate else {
                     return
@@ -21,7 +21,7 @@ extension JanusMember {
                         PeerConnection.Candidate(
                             text, mid: candidate.sdpMid, line: candidate.sdpMLineIndex ?? 0)))
             case "detached" where handle == live.handle.id:
-                live.session.end(JanusFailure(.closed, "the Janus server has detached the user"))
+                live.session.end(JanusFailure(.closed, "the Janus server detached the user"))
             case "event" where handle == live.handle.id:
                 if let data = message.plugindata?.data { self.handle(data, live) }
             default: break
@@ -71,7 +71,7 @@ extension JanusMember {
         ])
         finish(
             EngineError(
-                .disconnected, message: "channel \(request.channel) was closed at the server"))
+                .disconnected, message: "channel \(request.channel) was closed on the server"))
     }
 
     /// What a user tells through its display name.
@@ -149,7 +149,7 @@ extension JanusMember {
             EngineError(
                 .disconnected,
                 message:
-                    "\(request.userID) was taken out of the channel: \(Inbox.capacity) events wait for it",
-                advice: "return from the receiver's calls at once"))
+                    "\(request.userID) was removed from the channel: \(Inbox.capacity) events are waiting",
+                advice: "return from the receiver's methods without delay"))
     }
 }

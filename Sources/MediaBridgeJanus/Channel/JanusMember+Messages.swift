@@ -17,8 +17,8 @@ extension JanusMember {
         }
         guard !outbox.isFull else {
             throw EngineError(
-                .invalidState, message: "\(Outbox.capacity) messages wait to be sent",
-                advice: "wait for the calls that send them")
+                .invalidState, message: "\(Outbox.capacity) messages are waiting to be sent",
+                advice: "wait for the earlier sends to finish")
         }
         let notice = Notice.message(message, to: user, outbox.nextStamp())
         let result = await withCheckedContinuation { continuation in

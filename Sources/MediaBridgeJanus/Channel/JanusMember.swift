@@ -131,7 +131,8 @@ actor JanusMember {
                     await self.finish(
                         EngineError(
                             .disconnected,
-                            message: "more than \(Inbox.capacity) messages of the server wait"))
+                            message:
+                                "more than \(Inbox.capacity) messages from the server are waiting"))
                 }
             }
         }

@@ -98,7 +98,7 @@ public struct JanusTransport: ChannelTransport {
     ) throws(EngineError) {
         guard let address = ServerAddress(server) else {
             throw EngineError(
-                .invalidArgument, message: "\"\(server)\" is no address of a WebSocket",
+                .invalidArgument, message: "invalid WebSocket address: \"\(server)\"",
                 advice: "ws://HOST:PORT/PATH or wss://HOST:PORT/PATH")
         }
         self.address = address
@@ -115,17 +115,17 @@ public struct JanusTransport: ChannelTransport {
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
         guard !request.channel.isEmpty else {
-            throw EngineError(.invalidArgument, message: "a channel needs a name")
+            throw EngineError(.invalidArgument, message: "the channel name is empty")
         }
         guard !request.userID.name.isEmpty else {
             throw EngineError(
-                .invalidArgument, message: "a user of channel \(request.channel) needs a name")
+                .invalidArgument, message: "the user ID for channel \(request.channel) is empty")
         }
         guard FeedID(request.userID.name).track == .main else {
             throw EngineError(
                 .invalidArgument,
-                message: "\(request.userID) is the name of a track, not of a user",
-                advice: "a name that does not end with ~track~ and a number")
+                message: "invalid user ID \(request.userID): it ends like the name of a track",
+                advice: "a user ID that does not end with ~track~ and a number")
         }
         let inbox = Inbox(receiver, label: "mediabridge.janus.\(request.userID)")
         let member = JanusMember(request, at: address, configuration, inbox)

@@ -100,7 +100,7 @@ struct ReceivingConnection: Sendable {
             throw PeerLoss(error)
         }
         guard let jsep = answer.jsep, jsep.type == "offer" else {
-            throw .broken("the Janus server has not offered what was asked for")
+            throw .broken("the Janus server did not offer the requested streams")
         }
         let videoMid = answer.plugindata?.data?.streams?.first { $0.type == "video" }?.mid
         return (SessionDescription.withoutUnusedFeedback(jsep.sdp), videoMid)
@@ -144,7 +144,7 @@ struct ReceivingConnection: Sendable {
             case .offered(let candidate): connection.add(candidate)
             case .state(.connected): onConnected()
             case .state(.failed(let error)): throw PeerLoss(error)
-            case .state(.closed): throw .broken("the Janus server has closed the connection")
+            case .state(.closed): throw .broken("the Janus server closed the connection")
             case .state: break
             case .hungUp(let reason): throw .broken(reason)
             case .changed:

@@ -53,7 +53,7 @@ struct SendingConnection: Sendable {
                 case .hopeless(let failure):
                     return EngineError(
                         failure.code == JanusFailure.publishersFull ? .channelFull : .sendingFailed,
-                        message: "the Janus server does not take the track: \(failure.message)",
+                        message: "the Janus server refused the track: \(failure.message)",
                         advice: failure.code == JanusFailure.publishersFull
                             ? "raise \"publishers\" of the room" : nil)
                 case .impossible(let reason):
@@ -110,7 +110,7 @@ struct SendingConnection: Sendable {
         }
         let others = names(OutgoingMedia.codecs.subtracting(refused))
         return EngineError(
-            .sendingFailed, message: "the room does not take \(names(refused))",
+            .sendingFailed, message: "the room does not accept \(names(refused))",
             advice: "set videocodec = \"h264,vp8\" for the room"
                 + (others.isEmpty ? "" : ", or send \(others)"))
     }
@@ -147,7 +147,7 @@ struct SendingConnection: Sendable {
                 jsep: (type: "offer", sdp: offer))
         } catch { throw PeerLoss(error) }
         guard let jsep = answer.jsep, jsep.type == "answer" else {
-            throw .broken("the Janus server has not answered an offer")
+            throw .broken("the Janus server did not answer the offer")
         }
         do throws(PeerError) { try await connection.accept(answer: jsep.sdp) } catch {
             if error.code == .nothingInCommon, let codec, await media.refuse(codec) {
@@ -179,7 +179,7 @@ struct SendingConnection: Sendable {
                 media.setConnected(true)
             case .state(.interrupted): media.setConnected(false)
             case .state(.failed(let error)): throw PeerLoss(error)
-            case .state(.closed): throw .broken("the Janus server has closed the connection")
+            case .state(.closed): throw .broken("the Janus server closed the connection")
             case .state: break
             case .hungUp(let reason): throw .broken(reason)
             case .changed: break

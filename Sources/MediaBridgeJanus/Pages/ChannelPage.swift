@@ -51,7 +51,7 @@ package enum ChannelPage {
           const socket = new WebSocket(url, 'janus-protocol');
           await new Promise((resolve, reject) => {
             socket.onopen = resolve;
-            socket.onerror = () => reject(gone('The server cannot be reached'));
+            socket.onerror = () => reject(gone('The server cannot be reached.'));
           });
           const waiting = new Map(), handles = new Map();
           let session, last = 0;
@@ -80,7 +80,7 @@ package enum ChannelPage {
           };
           socket.onclose = () => {
             clearInterval(alive);
-            for (const { reject } of waiting.values()) reject(gone('The server is gone'));
+            for (const { reject } of waiting.values()) reject(gone('The connection to the server was lost.'));
             result.onclose();
           };
           session = (await ask({ janus: 'create' })).data.id;
@@ -221,13 +221,13 @@ package enum ChannelPage {
             const data = message.plugindata?.data;
             data?.publishers?.forEach(publisher => watch(me, publisher));
             for (const gone of [data?.unpublished, data?.leaving]) if (gone) forget(me, gone);
-            if (data?.leaving === 'ok' && data.reason === 'kicked') over(me, 'You were removed.');
+            if (data?.leaving === 'ok' && data.reason === 'kicked') over(me, 'You were removed from the channel.');
           };
           try {
             const session = await openSession(server, serverToken);
             if (current !== me) return session.close();
             me.session = session;
-            session.onclose = () => { if (me.isIn) again(me); else over(me, 'The server is gone.'); };
+            session.onclose = () => { if (me.isIn) again(me); else over(me, 'The connection to the server was lost.'); };
             me.handle = await session.attach(heard);
             const joined = (await me.handle.send({ request: 'join', ptype: 'publisher', room: channel,
               id: me.name, display: me.name, token: channelToken })).plugindata.data;
@@ -254,7 +254,7 @@ package enum ChannelPage {
         function again(me) {
           if (current !== me || me.retry) return;
           disconnect(me);
-          say('The server is gone. Trying again …');
+          say('The connection to the server was lost. Trying again …');
           me.retry = setTimeout(() => {
             me.retry = null;
             if (current === me) connect(me);
@@ -290,7 +290,7 @@ package enum ChannelPage {
         addEventListener('pagehide', () => { if (current) over(current, ''); });
         if (!navigator.mediaDevices?.getUserMedia) {
           $('join').disabled = true;
-          $('join').title = 'Browsers give the camera to https and to this machine alone';
+          $('join').title = 'Browsers allow the camera only on https pages and on http://localhost';
         }
         """#
 }

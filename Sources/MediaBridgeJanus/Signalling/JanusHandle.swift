@@ -8,7 +8,7 @@ struct JanusHandle: Sendable {
         let answer = try await session.request(
             ["janus": "attach", "plugin": "janus.plugin.videoroom"], attaches: true)
         guard let id = answer.data?.id else {
-            throw JanusFailure(.badAnswer, "the Janus server has attached no handle")
+            throw JanusFailure(.badAnswer, "the Janus server did not create a handle")
         }
         return JanusHandle(session: session, id: id)
     }

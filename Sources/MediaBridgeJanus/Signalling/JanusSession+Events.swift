@@ -14,7 +14,7 @@ extension JanusSession {
         switch message.janus {
         case "success", "error", "event", "ack": answer(message)
         case "timeout":
-            end(JanusFailure(.closed, "the Janus server has given the session up"))
+            end(JanusFailure(.closed, "the session timed out on the Janus server"))
         case "hangup", "detached", "webrtcup", "media", "slowlink", "trickle":
             if message.sender == nil { state.withLock { $0.ignored.events += 1 } }
         default:

@@ -15,7 +15,8 @@ extension JanusSession {
             if let end = state.end { throw end }
             guard state.waiting.count < limits.waitingRequests else {
                 throw JanusFailure(
-                    .deadlineExceeded, "\(state.waiting.count) requests wait for the Janus server")
+                    .deadlineExceeded,
+                    "\(state.waiting.count) requests are waiting for the Janus server")
             }
             state.lastTransaction += 1
             return "\(state.lastTransaction)"
@@ -41,7 +42,7 @@ extension JanusSession {
                 transaction,
                 .failure(
                     JanusFailure(
-                        .deadlineExceeded, "the Janus server has not answered within \(limit)")))
+                        .deadlineExceeded, "the Janus server did not answer within \(limit)")))
         }
         let failure: JanusFailure? = state.withLock { state in
             if let end = state.end { return end }

@@ -94,7 +94,7 @@ final class JanusSession: Sendable {
         do throws(JanusFailure) {
             let answer = try await session.request(["janus": "create"])
             guard let id = answer.data?.id else {
-                throw JanusFailure(.badAnswer, "the Janus server has created no session")
+                throw JanusFailure(.badAnswer, "the Janus server did not create a session")
             }
             session.begin(id)
             return session
@@ -143,5 +143,5 @@ final class JanusSession: Sendable {
     func setToken(_ token: String?) { state.withLock { $0.token = token } }
 
     /// Ends the session without a word to the server. ``Event/ended(_:)`` follows.
-    func close() { end(JanusFailure(.closed, "the session was closed by this side")) }
+    func close() { end(JanusFailure(.closed, "the session was closed by the client")) }
 }

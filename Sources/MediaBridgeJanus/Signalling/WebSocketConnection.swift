@@ -57,7 +57,7 @@ final class WebSocketConnection: Sendable {
                     }
                 guard case .webSocket(let channel) = try await negotiation.get() else {
                     throw JanusFailure(
-                        .unreachable, "what listens at \(address.authority) is no Janus server")
+                        .unreachable, "the server at \(address.authority) is not a Janus server")
                 }
                 let connection = WebSocketConnection(channel, limits)
                 guard !Task.isCancelled else {
@@ -170,16 +170,17 @@ final class WebSocketConnection: Sendable {
         let place = address.authority
         if reason.isLate.load(ordering: .relaxed) {
             return JanusFailure(
-                .deadlineExceeded, "\(place) has not answered within \(limits.connecting)")
+                .deadlineExceeded, "\(place) did not answer within \(limits.connecting)")
         }
         if error is NIOSSLError || error is BoringSSLError {
-            return JanusFailure(.untrusted, "there is no secure connection to \(place): \(error)")
+            return JanusFailure(.untrusted, "cannot connect securely to \(place): \(error)")
         }
         if let connecting = error as? NIOConnectionError {
-            let why = connecting.connectionErrors.first.map { explain($0.error) } ?? "no such host"
-            return JanusFailure(.unreachable, "\(place) cannot be reached: \(why)")
+            let why =
+                connecting.connectionErrors.first.map { explain($0.error) } ?? "host not found"
+            return JanusFailure(.unreachable, "cannot reach \(place): \(why)")
         }
-        return JanusFailure(.unreachable, "what listens at \(place) is no Janus server: \(error)")
+        return JanusFailure(.unreachable, "the server at \(place) is not a Janus server: \(error)")
     }
 
     private static func explain(_ error: any Error) -> String {

@@ -74,7 +74,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         close(
             context,
-            JanusFailure(.closed, "the Janus server broke the WebSocket protocol: \(error)"))
+            JanusFailure(.closed, "the Janus server violated the WebSocket protocol: \(error)"))
     }
 
     private func ping(_ context: ChannelHandlerContext) {
@@ -83,7 +83,7 @@ final class WebSocketHandler: ChannelInboundHandler {
                 context,
                 JanusFailure(
                     .deadlineExceeded,
-                    "nothing has come from the Janus server for \(limits.silence)"))
+                    "the Janus server has sent nothing for \(limits.silence)"))
         }
         unanswered += 1
         if context.channel.isWritable { send(.ping, ByteBuffer(), context) }

@@ -1,6 +1,6 @@
 public import BridgeEngine
-internal import Crypto
 public import FoundationEssentials
+internal import GStreamerKit
 
 /// Makes tokens with which users join channels of a Janus server.
 ///
@@ -13,7 +13,7 @@ public import FoundationEssentials
 /// let token = try tokens.token(channel: "room", validFor: .seconds(3600))
 /// ```
 public struct JanusTokens: Sendable {
-    private let key: SymmetricKey
+    private let secret: String
 
     /// Creates a maker of tokens.
     ///
@@ -22,9 +22,9 @@ public struct JanusTokens: Sendable {
     public init(secret: String) throws(EngineError) {
         guard !secret.isEmpty else {
             throw EngineError(
-                .invalidArgument, message: "a Janus server's token_auth_secret is not empty")
+                .invalidArgument, message: "the secret (token_auth_secret) is empty")
         }
-        key = SymmetricKey(data: Array(secret.utf8))
+        self.secret = secret
     }
 
     /// Returns a token.
@@ -42,8 +42,8 @@ public struct JanusTokens: Sendable {
             !channel.utf8.contains(where: { $0 == 0x2c || $0 == 0x3a || $0 < 0x20 })
         else {
             throw EngineError(
-                .invalidArgument, message: "no token of Janus's can name the channel \(channel)",
-                advice: "a name without commas and colons, of 1 to 90 bytes")
+                .invalidArgument, message: "a Janus token cannot name channel \(channel)",
+                advice: "a name of 1 to 90 bytes without commas, colons and control characters")
         }
         let seconds = min(max(0, duration.components.seconds), 3_155_760_000)
         let expiry = Int64(now.timeIntervalSince1970) + seconds
@@ -53,14 +53,13 @@ public struct JanusTokens: Sendable {
     }
 
     private func sign(_ text: String) -> String {
-        let code = HMAC<Insecure.SHA1>.authenticationCode(for: Array(text.utf8), using: key)
-        return "\(text):\(Data(code).base64EncodedString())"
+        "\(text):\(Data(MessageDigest.hmacSHA1(text, key: secret)).base64EncodedString())"
     }
 }
 
 extension JanusTokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A text without the secret.
-    public var description: String { "a maker of Janus tokens" }
+    public var description: String { "a Janus token generator" }
     /// The same as ``description``.
     public var debugDescription: String { description }
     /// A mirror without children, so that `dump` does not show the secret.

@@ -22,23 +22,25 @@ struct TokenRefusal {
     ) -> EngineError {
         guard let text else {
             return EngineError(
-                .tokenMissing, message: "\(place) demands a token: \(reason)",
-                advice: "pass one that JanusTokens has made with the server's secret")
+                .tokenMissing, message: "\(place) requires a token: \(reason)",
+                advice:
+                    "pass a token made by JanusTokens (gst-bridge token) with the server's secret")
         }
         guard let token = SignedToken(text) else {
             return EngineError(
-                .tokenForged, message: "\(place) does not take the token: \(reason)",
-                advice: "a token is made by JanusTokens, and has two parts with a space between")
+                .tokenForged, message: "\(place) refused the token: \(reason)",
+                advice:
+                    "a token from JanusTokens (gst-bridge token): two parts, separated by a space")
         }
         guard isForThis(token) else {
             return EngineError(
                 .tokenNotForThis, message: "the token is not for \(place): \(reason)",
-                advice: "make one for this channel")
+                advice: "make a token for this channel")
         }
         guard !token.isOver(at: now) else {
             return EngineError(
                 .tokenExpired, message: "the token for \(place) has expired",
-                advice: "make a new one; if it is new, compare the clocks of both machines")
+                advice: "make a new token; if it is new, compare the clocks of both machines")
         }
         return EngineError(
             .tokenForged,

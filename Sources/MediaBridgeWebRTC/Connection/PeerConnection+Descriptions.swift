@@ -107,7 +107,7 @@ extension PeerConnection {
         let direction = role == .sender ? "receives" : "sends"
         return PeerError(
             .nothingInCommon, message: "the peer \(direction) none of \(names)",
-            advice: "one of these codecs in the peer")
+            advice: "enable one of these codecs in the peer")
     }
 
     private var codecs: [PeerStream.Codec] {
@@ -141,8 +141,8 @@ extension PeerConnection {
             defer { parts.isUsed = true }
             return parts.isUsed
                 ? PeerError(
-                    .invalidState, message: "a connection makes one description",
-                    advice: "another PeerConnection") : nil
+                    .invalidState, message: "a connection makes only one description",
+                    advice: "a new PeerConnection") : nil
         }
         if let refusal { throw refusal }
         return try await failing(body)
@@ -200,7 +200,7 @@ extension PeerConnection {
             let text = streams.filter { $0.line == line }.map(PeerPipelineText.caps)
                 .joined(separator: "; ")
             guard let caps = try? Caps(text), link.bin.addReceiver(of: caps) else {
-                throw PeerError(.failed, message: "webrtcbin does not receive \(text)")
+                throw PeerError(.failed, message: "webrtcbin cannot receive \(text)")
             }
         }
     }

@@ -68,7 +68,7 @@ final class PeerEvents: Sendable {
 
     private var unreachable: PeerError {
         state.withLock { $0.wasConnected }
-            ? PeerError(.unreachable, message: "the peer does not answer any more")
+            ? PeerError(.unreachable, message: "the peer no longer answers")
             : PeerError(
                 .unreachable, message: "the peer cannot be reached: no pair of candidates works",
                 advice: "a STUN or TURN server on both sides; UDP open in the firewall")

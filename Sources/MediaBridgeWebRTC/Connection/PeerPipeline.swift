@@ -32,7 +32,7 @@ final class PeerPipeline: Sendable {
             }
             pipeline = try Pipeline(parsing: text)
             guard let bin = pipeline.element(named: PeerPipelineText.bin).flatMap({ WebRTCBin($0) })
-            else { throw PipelineError(.missingElement, message: "no webrtcbin") }
+            else { throw PipelineError(.missingElement, message: "webrtcbin not found") }
             self.bin = bin
         } catch {
             throw PeerError(error)
@@ -51,7 +51,7 @@ final class PeerPipeline: Sendable {
                 bin.element.set(literally: "stun-server", server)
             } else if !bin.addTurnServer(server) {
                 throw PeerError(
-                    .badServer, message: "webrtcbin does not take one of the TURN servers",
+                    .badServer, message: "webrtcbin does not accept one of the TURN servers",
                     advice: "turn://USER:PASSWORD@HOST:PORT, user and password percent-escaped")
             }
         }
@@ -104,9 +104,9 @@ final class PeerPipeline: Sendable {
         let complete = bin.localDescription ?? text
         guard !configuration.isRelayOnly || complete.contains("a=candidate:") else {
             throw PeerError(
-                .badServer, message: "no TURN server gives this side a relay",
+                .badServer, message: "no TURN server allocated a relay",
                 advice:
-                    "the address, user and password of a TURN server, or a password that has not expired"
+                    "check the address, user and password of the TURN server, and whether the password has expired"
             )
         }
         return complete

@@ -23,7 +23,7 @@ extension SessionDescription {
             guard let mid = section.mid else {
                 throw PeerError(
                     .badDescription, message: "m-line \(place + 1) has no a=mid",
-                    advice: "a WebRTC library of today")
+                    advice: "a current WebRTC library")
             }
             let stream = streams.first { $0.line == place }
             let isUsed = stream != nil || section.isDataChannel
@@ -97,7 +97,7 @@ extension SessionDescription {
     private static func lacking(_ what: String) -> PeerError {
         PeerError(
             .badDescription, message: "the session description has no valid \(what)",
-            advice: "WebRTC with ICE and DTLS: plain RTP is not spoken here")
+            advice: "WebRTC with ICE and DTLS; plain RTP is not supported")
     }
 
     /// `sha-256 AB:CD:…`

@@ -44,7 +44,7 @@ package struct SessionDescription: Sendable {
                     throw Self.bad("it has more than \(Self.maximumSections) m-lines")
                 }
                 guard let section = MediaSection(value) else {
-                    throw Self.bad("line \(index + 1) is no m-line of WebRTC")
+                    throw Self.bad("line \(index + 1) is not a WebRTC m-line")
                 }
                 media.append(section)
             case "a":
@@ -58,7 +58,7 @@ package struct SessionDescription: Sendable {
                     media[media.count - 1].attributes.append(attribute)
                 }
                 guard (media.last?.attributes ?? attributes).count <= Self.maximumAttributes else {
-                    throw Self.bad("it has more than \(Self.maximumAttributes) attributes in a row")
+                    throw Self.bad("one section has more than \(Self.maximumAttributes) attributes")
                 }
             default: break
             }
@@ -67,8 +67,8 @@ package struct SessionDescription: Sendable {
 
     private static func bad(_ reason: String) -> PeerError {
         PeerError(
-            .badDescription, message: "this is no session description: \(reason)",
-            advice: "send what createOffer or createAnswer of a WebRTC library returns, as it is")
+            .badDescription, message: "invalid session description: \(reason)",
+            advice: "send the unchanged result of createOffer or createAnswer of a WebRTC library")
     }
 
     /// Returns an attribute of an m-line, or else that of the session.

@@ -29,16 +29,10 @@ extension BridgePlan {
         outputs.removeAll { Address($0.text, scheme: "whip") != nil }
     }
 
-    /// Whether any capture or output is an address.
-    public var hasAddresses: Bool {
-        captures.contains { Address($0.text, scheme: "whep") != nil }
-            || outputs.contains { Address($0.text, scheme: "whip") != nil }
-    }
-
     private func refuseIfUntrusted(_ text: String) throws(PipelineError) {
         guard untrusted != nil else { return }
         throw PipelineError(
-            .refused, message: "a string of others may not connect to a server: \(text)")
+            .refused, message: "an untrusted string cannot connect to a server: \(text)")
     }
 
     /// A scheme, a URL and perhaps a token.

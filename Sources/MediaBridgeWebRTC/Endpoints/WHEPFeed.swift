@@ -134,7 +134,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
             let (inputs, isPlaying) = state.withLock { state in
                 if !state.isPlaying {
                     state.failure = PeerError(
-                        .unreachable, message: "the server has ended the session")
+                        .unreachable, message: "the server ended the session")
                 }
                 return (state.inputs.values.map { $0 }, state.isPlaying)
             }

@@ -67,9 +67,9 @@ final class WHIPLink: PeerConnectionObserver {
                 await connection.close()
                 let what =
                     media.video.isEmpty
-                    ? "sound as Opus" : "pictures as \(Self.names(video.codecs))"
+                    ? "audio as Opus" : "video as \(Self.names(video.codecs))"
                 throw PeerError(
-                    .nothingInCommon, message: "the server does not take \(what)",
+                    .nothingInCommon, message: "the server does not accept \(what)",
                     advice: "another codec")
             }
             let (isOver, isConnected) = state.withLock { state in
@@ -151,7 +151,7 @@ final class WHIPLink: PeerConnectionObserver {
         case .connected:
             if let connection = state.withLock({ $0.connection }) { connected(connection) }
         case .failed(let error): lost(error)
-        case .closed: lost(PeerError(.unreachable, message: "the server has ended the session"))
+        case .closed: lost(PeerError(.unreachable, message: "the server ended the session"))
         case .new, .connecting, .interrupted: break
         }
     }

@@ -139,7 +139,7 @@ public final class WHIPSink: VideoSink, Sendable {
             let fresh = MediaPublisher(backend, onKeyFrameNeeded: state.onKeyFrameNeeded) {
                 [weak self] error in
                 self?.failed(
-                    PeerError(.failed, message: "what is sent cannot be encoded: \(error)"))
+                    PeerError(.failed, message: "the media cannot be encoded: \(error)"))
             }
             state.publisher = fresh
             state.codec = codec ?? configuration.video.codec ?? .h264
@@ -254,7 +254,7 @@ extension WHIPSink: BridgeDestination {
         if let failure { return refuse(failure.code == .nothingInCommon ? .badFormat : .closed) }
         guard codecs().contains(unit.codec) else {
             return refuse(
-                "WebRTC does not carry pictures as \(unit.codec)", advice: Self.encodeAnew)
+                "WebRTC does not support \(unit.codec) video", advice: Self.encodeAnew)
         }
         let isReordered = state.withLock { state in
             state.order.note(unit)
@@ -262,9 +262,8 @@ extension WHIPSink: BridgeDestination {
         }
         guard !isReordered else {
             return refuse(
-                "the pictures are encoded in another order than they are shown (B-frames), which WebRTC does "
-                    + "not carry",
-                advice: "x264enc with bframes=0 or tune=zerolatency; otherwise: \(Self.encodeAnew)")
+                "the video has B-frames, which WebRTC does not support",
+                advice: "x264enc with bframes=0 or tune=zerolatency; otherwise \(Self.encodeAnew)")
         }
         guard let publisher = publisher(for: unit.codec) else { return refuse(.closed) }
         pace(unit.runningTime, unit.liveTiming)
@@ -274,7 +273,7 @@ extension WHIPSink: BridgeDestination {
     }
 
     private static var encodeAnew: String {
-        "! decodebin at the end of the capture: its pictures are then encoded for the network"
+        "\"! decodebin\" at the end of the capture, so that the media is encoded for WebRTC"
     }
 
     package func take(_ frame: AudioFrame) -> FrameDisposition {
@@ -286,7 +285,7 @@ extension WHIPSink: BridgeDestination {
     package func take(_ unit: EncodedAudioFrame) -> FrameDisposition {
         guard unit.codec == .opus else {
             if failure != nil { return .dropped(.badFormat) }
-            return refuse("WebRTC does not carry sound as \(unit.codec)", advice: Self.encodeAnew)
+            return refuse("WebRTC does not support \(unit.codec) audio", advice: Self.encodeAnew)
         }
         guard audioPublisher != nil else { return .notStarted }
         pace(unit.runningTime, unit.liveTiming)
@@ -311,8 +310,9 @@ extension WHIPSink: BridgeDestination {
             failed(
                 PeerError(
                     .closed,
-                    message: "nothing was sent: the media ended before the connection was there",
-                    advice: "media that lasts longer, or a server that answers sooner"))
+                    message:
+                        "nothing was sent: the media ended before the connection was established",
+                    advice: "longer media, or a server that answers faster"))
         }
         await link?.end()
         settled.signal()

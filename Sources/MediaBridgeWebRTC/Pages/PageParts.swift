@@ -139,7 +139,7 @@ package enum PageParts {
         }
         function askForToken(wasWrong) {
           $('tokenform').hidden = false;
-          $('tokenhint').textContent = wasWrong ? 'This token is not taken.' : 'A token is needed.';
+          $('tokenhint').textContent = wasWrong ? 'This token is not valid.' : 'A token is required.';
           $('token').focus();
         }
         $('tokenform').onsubmit = event => {

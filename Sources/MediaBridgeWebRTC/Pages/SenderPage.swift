@@ -27,10 +27,10 @@ enum SenderPage {
         <p id="figures"></p>
         """# + PageParts.tokenForm + #"""
             <div class="row">
-            <label>Picture <select id="camera"></select></label>
-            <label>Sound <select id="microphone"></select></label>
+            <label>Video <select id="camera"></select></label>
+            <label>Audio <select id="microphone"></select></label>
             </div>
-            <label>Name <input id="name" maxlength="64" placeholder="made up by the server"
+            <label>Name <input id="name" maxlength="64" placeholder="Chosen by the server"
               autocomplete="name"></label>
             <button id="start">Start</button>
             </main>
@@ -56,7 +56,7 @@ enum SenderPage {
               option(select, device.deviceId || noun, device.label || noun + ' ' + (index + 1)));
           fill(camera, 'videoinput', 'camera'); fill(microphone, 'audioinput', 'microphone');
           if (navigator.mediaDevices.getDisplayMedia) option(camera, 'screen', 'Screen or window');
-          option(camera, 'none', 'No picture'); option(microphone, 'none', 'No sound');
+          option(camera, 'none', 'No video'); option(microphone, 'none', 'No audio');
           [[camera, before[0]], [microphone, before[1]]].forEach(([select, value]) => {
             if ([...select.options].some(entry => entry.value === value)) select.value = value;
           });
@@ -75,10 +75,10 @@ enum SenderPage {
             tracks.push(...(await navigator.mediaDevices.getDisplayMedia({ video: true })).getVideoTracks());
           if (wanted.video || wanted.audio)
             tracks.push(...(await navigator.mediaDevices.getUserMedia(wanted)).getTracks());
-          if (!tracks.length) throw new Error('choose a picture or a sound');
+          if (!tracks.length) throw new Error('choose video or audio');
           if (isScreen) tracks.filter(track => track.kind === 'video')
             .forEach(track => { track.contentHint = 'detail'; });
-          tracks.forEach(track => { track.onended = () => stop('The device has ended the capture.'); });
+          tracks.forEach(track => { track.onended = () => stop('The device stopped the capture.'); });
           video.classList.toggle('mirrored', !isScreen);
           return new MediaStream(tracks);
         }
@@ -94,10 +94,10 @@ enum SenderPage {
             list();
             connect();
           } catch (error) {
-            stop(error.name === 'NotAllowedError' ? 'The browser does not allow it: see its address bar.'
-              : error.name === 'NotFoundError' ? 'There is no such device.'
-              : error.name === 'NotReadableError' ? 'The device is in use elsewhere.'
-              : 'It does not start: ' + error.message);
+            stop(error.name === 'NotAllowedError' ? 'The browser blocked the capture. Check its permissions in the address bar.'
+              : error.name === 'NotFoundError' ? 'The device was not found.'
+              : error.name === 'NotReadableError' ? 'Another program is using the device.'
+              : 'Cannot start: ' + error.message);
           }
         }
         function stop(text) {
@@ -136,7 +136,7 @@ enum SenderPage {
               parameters.degradationPreference = 'maintain-resolution';
               sender.setParameters(parameters).catch(() => {});
             }
-            pc.createDataChannel('messages').onclose = () => again('The server has ended the session.');
+            pc.createDataChannel('messages').onclose = () => again('The server ended the session.');
             let grace;
             pc.onconnectionstatechange = () => {
               clearTimeout(grace);
@@ -154,7 +154,7 @@ enum SenderPage {
             figures(me);
             setTimeout(() => {
               if (!isPast() && pc.connectionState !== 'connected')
-                again('There is no way to the server. Trying again …');
+                again('The media connection failed. Trying again …');
             }, 15000);
           } catch (error) {
             if (isPast()) return;
@@ -162,8 +162,8 @@ enum SenderPage {
               case 401: stop(''); return askForToken(token !== null);
               case undefined: return again('The server cannot be reached. Trying again …');
               case 400: case 403: case 406: case 415:
-                return stop('The server does not take it: ' + error.text);
-              default: again(error.text + '. Trying again …', error.wait);
+                return stop('The server refused the stream: ' + error.text);
+              default: again('The server refused: ' + error.text + '. Trying again …', error.wait);
             }
           }
         }
@@ -194,7 +194,7 @@ enum SenderPage {
           navigator.mediaDevices.ondevicechange = () => { if (!isOn) list(); };
         } else {
           $('start').disabled = true;
-          say('Browsers give cameras only to pages of https, or of http://localhost.');
+          say('Browsers allow cameras only on https pages and on http://localhost.');
         }
         """#
 }

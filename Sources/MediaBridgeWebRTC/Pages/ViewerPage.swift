@@ -40,10 +40,10 @@ enum ViewerPage {
         function reason(error) {
           switch (error.status) {
             case undefined: return 'The server cannot be reached. Trying again …';
-            case 406: return 'This browser cannot show what is sent: ' + error.text;
-            case 409: return 'Nothing is shared now. Waiting …';
-            case 429: case 503: return 'All places are taken. Waiting …';
-            default: return error.text + '. Trying again …';
+            case 406: return 'This browser cannot play the stream: ' + error.text;
+            case 409: return 'Nothing is being shared. Waiting …';
+            case 429: case 503: return 'The server is full. Waiting …';
+            default: return 'The server refused: ' + error.text + '. Trying again …';
           }
         }
         async function start() {
@@ -64,7 +64,7 @@ enum ViewerPage {
             const [, audio] = ['video', 'audio'].map(kind =>
               pc.addTransceiver(kind, { direction: 'recvonly' }));
             // Tells at once when the server ends the session.
-            pc.createDataChannel('messages').onclose = () => again('The picture has ended. Waiting …');
+            pc.createDataChannel('messages').onclose = () => again('The stream has ended. Waiting …');
             video.srcObject = new MediaStream(pc.getReceivers().map(receiver => receiver.track));
             let grace;
             pc.onconnectionstatechange = () => {
@@ -82,7 +82,7 @@ enum ViewerPage {
             if (isPast()) return leave(me.session);
             me.hasSound = audio.currentDirection === 'recvonly';
             showSound();
-            say(pc.connectionState === 'connected' ? 'Waiting for the picture …' : 'Connecting …');
+            say(pc.connectionState === 'connected' ? 'Waiting for video …' : 'Connecting …');
             watch(me, again);
           } catch (error) {
             if (isPast()) return;
@@ -115,7 +115,7 @@ enum ViewerPage {
             if (current !== me) return;
             const now = performance.now(), isConnected = me.pc.connectionState === 'connected';
             if (frames !== decoded) lastPicture = now;
-            else if (received !== me.received && now - lastPicture > 6000) return again('The picture stands still. Trying again …');
+            else if (received !== me.received && now - lastPicture > 6000) return again('The video has stopped. Trying again …');
             if (total !== packets) lastPacket = now;
             else if (isConnected && now - lastPacket > 3000) {
               lastPacket = now;
@@ -125,10 +125,10 @@ enum ViewerPage {
             [decoded, packets, me.received] = [frames, total, received];
             const isStill = now - lastPicture > 4000;
             if (frames > 0 && !isStill) say('');
-            else if (frames > 0) say('The picture is paused');
-            else if (!seen && total > 0) say('Sound only');
-            else if (isConnected) say('Waiting for the picture …');
-            else if (now - since > 15000) again('There is no way to the server. Trying again …');
+            else if (frames > 0) say('The video is paused');
+            else if (!seen && total > 0) say('Audio only');
+            else if (isConnected) say('Waiting for video …');
+            else if (now - since > 15000) again('The media connection failed. Trying again …');
           }, 1000);
           video.onplaying = () => { if (current === me) { lastPicture = performance.now(); say(''); } };
         }

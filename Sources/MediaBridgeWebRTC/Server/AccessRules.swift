@@ -36,13 +36,13 @@ package struct AccessRules: Sendable {
         if !needsToken, let host = host(of: request), !isOwn(host) {
             throw RequestRefusal(
                 .init(code: 421, reasonPhrase: "Misdirected Request"),
-                "this server is not known under that name; use its address, or add the name (--host-name, allowedHosts)"
+                "unknown host name; use the server's address, or add the name (--host-name, allowedHosts)"
             )
         }
         guard let origin = origin(of: request), allowedOrigin(for: request) == nil,
             !isSame(origin, as: request)
         else { return }
-        throw RequestRefusal(.forbidden, "pages of that origin may not use this server")
+        throw RequestRefusal(.forbidden, "pages from this origin cannot use this server")
     }
 
     /// Checks the token.

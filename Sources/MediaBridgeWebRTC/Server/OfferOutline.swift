@@ -61,6 +61,6 @@ struct OfferOutline {
     }
 
     private static func bad(_ what: String) -> RequestRefusal {
-        RequestRefusal(.badRequest, "this is no offer of WebRTC: \(what)")
+        RequestRefusal(.badRequest, "invalid SDP offer: \(what)")
     }
 }

@@ -28,34 +28,34 @@ package struct RequestRefusal: Error {
         return (response, Array((text + "\n").utf8))
     }
 
-    static let tooLong = RequestRefusal(.contentTooLarge, "a body has 256 KiB at most")
-    static let notFound = RequestRefusal(.notFound, "there is nothing here")
-    static let noSession = RequestRefusal(.notFound, "there is no such session, or it has ended")
+    static let tooLong = RequestRefusal(.contentTooLarge, "the request body is larger than 256 KiB")
+    static let notFound = RequestRefusal(.notFound, "not found")
+    static let noSession = RequestRefusal(.notFound, "session not found; it may have ended")
     static let noToken = RequestRefusal(
-        .unauthorized, "a token is needed: Authorization: Bearer …",
+        .unauthorized, "a token is required: Authorization: Bearer …",
         [.wwwAuthenticate: "Bearer realm=\"media\""])
 
     /// The refusal for what the engine's side of the server says.
     init(_ refusal: ServedChannel.Refusal) {
         switch refusal {
         case .nothingShared:
-            self.init(.conflict, "nothing is shared now; try again later", retryAfter: 1)
-        case .full: self.init(.serviceUnavailable, "all places are taken", retryAfter: 10)
+            self.init(.conflict, "nothing is being shared; try again later", retryAfter: 1)
+        case .full: self.init(.serviceUnavailable, "the server is full", retryAfter: 10)
         case .crowded:
-            self.init(.tooManyRequests, "too many are connecting at this moment", retryAfter: 1)
+            self.init(.tooManyRequests, "too many clients are connecting", retryAfter: 1)
         case .nameTaken:
-            self.init(.conflict, "somebody has this name; take another", retryAfter: 5)
-        case .over: self.init(.conflict, "the engine has left; try again later", retryAfter: 1)
+            self.init(.conflict, "this name is in use; choose another", retryAfter: 5)
+        case .over:
+            self.init(.conflict, "the engine has left the channel; try again later", retryAfter: 1)
         case .peer(let error):
             switch error.code {
             case .badDescription:
-                self.init(
-                    .badRequest, "this is no offer of WebRTC: \(error.message.printablePrefix)")
+                self.init(.badRequest, "invalid SDP offer: \(error.message.printablePrefix)")
             case .nothingInCommon:
-                self.init(.notAcceptable, "the offer has no codec in common with what is sent here")
+                self.init(.notAcceptable, "the offer has no codec in common with the server")
             case .deadlineExceeded:
-                self.init(.serviceUnavailable, "the answer took too long", retryAfter: 1)
-            default: self.init(.internalServerError, "the connection could not be made")
+                self.init(.serviceUnavailable, "the server took too long to answer", retryAfter: 1)
+            default: self.init(.internalServerError, "cannot create the connection")
             }
         }
     }

@@ -57,7 +57,7 @@ enum ServerPath: Equatable {
             else {
                 throw RequestRefusal(
                     .badRequest,
-                    "a name has up to 64 letters, digits, spaces and the characters . _ - @")
+                    "invalid name: up to 64 letters, digits, spaces and the characters . _ - @")
             }
             return name
         }

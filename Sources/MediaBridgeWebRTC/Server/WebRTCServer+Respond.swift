@@ -43,7 +43,8 @@ extension WebRTCServer {
         guard let place = ServerPath(path, configuration) else { throw .notFound }
         let allowed = place.methods.joined(separator: ", ")
         guard place.methods.contains(request.method.rawValue) else {
-            throw RequestRefusal(.methodNotAllowed, "allowed here: \(allowed)", [.allow: allowed])
+            throw RequestRefusal(
+                .methodNotAllowed, "method not allowed; use: \(allowed)", [.allow: allowed])
         }
         guard body.count <= Self.maximumBodyLength else { throw .tooLong }
         if request.method == .options {
@@ -108,11 +109,11 @@ extension WebRTCServer {
     ) async throws(RequestRefusal) -> ServerReply {
         guard MediaType(request.headerFields[.contentType]) == .sdp else {
             throw RequestRefusal(
-                .unsupportedMediaType, "an offer is application/sdp",
+                .unsupportedMediaType, "the content type of an offer is application/sdp",
                 [.acceptPost: "application/sdp"])
         }
         guard let offer = String(validating: body, as: UTF8.self) else {
-            throw RequestRefusal(.badRequest, "this is no offer of WebRTC: it is not UTF-8")
+            throw RequestRefusal(.badRequest, "invalid SDP offer: it is not UTF-8")
         }
         let outline = try OfferOutline(offer, kind)
         let name = try ServerPath.name(in: query)
@@ -140,15 +141,16 @@ extension WebRTCServer {
     ) throws(RequestRefusal) -> ServerReply {
         guard MediaType(request.headerFields[.contentType]) == .trickle else {
             throw RequestRefusal(
-                .unsupportedMediaType, "candidates are \(MediaType.trickle.name)",
+                .unsupportedMediaType,
+                "the content type of candidates is \(MediaType.trickle.name)",
                 [.acceptPatch: MediaType.trickle.name])
         }
         // Clients that send none are tolerated: there is no other state that they could mean.
         if let tags = request.headerFields[.ifMatch], !matches(session.entityTag, tags) {
-            throw RequestRefusal(.preconditionFailed, "this is not the session's entity tag")
+            throw RequestRefusal(.preconditionFailed, "the entity tag is not that of the session")
         }
         guard let text = String(validating: body, as: UTF8.self) else {
-            throw RequestRefusal(.badRequest, "candidates are text in UTF-8")
+            throw RequestRefusal(.badRequest, "invalid candidates: they are not UTF-8")
         }
         let fragment: TrickleFragment
         do throws(PeerError) { fragment = try TrickleFragment(parsing: text) } catch {
@@ -158,7 +160,8 @@ extension WebRTCServer {
             credentials.userFragment != own
         {
             throw RequestRefusal(
-                .unprocessableContent, "ICE is not restarted here: end the session and post anew")
+                .unprocessableContent,
+                "ICE restarts are not supported; end the session and post a new offer")
         }
         session.add(fragment.candidates)
         var reply = ServerReply(.noContent)

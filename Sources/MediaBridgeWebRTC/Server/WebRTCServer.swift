@@ -69,7 +69,7 @@ public final class WebRTCServer: ChannelTransport {
         _ request: ChannelRequest, _ receiver: any ChannelReceiver
     ) throws(EngineError) -> any ChannelMembership {
         guard !request.userID.name.isEmpty else {
-            throw EngineError(.invalidArgument, message: "a user of a server needs a name")
+            throw EngineError(.invalidArgument, message: "the user ID is empty")
         }
         let channel = ServedChannel(
             request, receiver: receiver,
@@ -84,8 +84,8 @@ public final class WebRTCServer: ChannelTransport {
         }
         guard isFree else {
             throw EngineError(
-                .channelFull, message: "this server serves another engine already",
-                advice: "leave with that one, or use a server of its own")
+                .channelFull, message: "this server already serves another engine",
+                advice: "leave the channel with that engine, or use another server")
         }
         return ServedMembership(channel) { [weak self] channel in
             self?.current.withLock { current in

@@ -145,7 +145,7 @@ extension ServedChannel {
     package func send(_ message: ChannelMessage, to user: UserID?) throws(EngineError) {
         let (sessions, isOver) = state.withLock { (Array($0.sessions.values), $0.isOver) }
         guard !isOver else {
-            throw EngineError(.notInChannel, message: "\(request.userID) has left")
+            throw EngineError(.notInChannel, message: "\(request.userID) has left the channel")
         }
         guard message.bytes.count <= ChannelMessage.maximumSize else {
             throw EngineError(
@@ -158,14 +158,14 @@ extension ServedChannel {
             return
         }
         guard let peer = sessions.first(where: { $0.user == user })?.peer else {
-            throw EngineError(.invalidArgument, message: "no peer of that name is there")
+            throw EngineError(.invalidArgument, message: "peer \(user) not found")
         }
         guard peer.send(message) else {
             throw EngineError(
                 .invalidState,
                 message:
-                    "the message is not taken: the peer has no data channel, or too much waits",
-                advice: "the page must offer a data channel")
+                    "cannot send the message: the peer has no data channel, or its queue is full",
+                advice: "a page that opens a data channel")
         }
     }
 }

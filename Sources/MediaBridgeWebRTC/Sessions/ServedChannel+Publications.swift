@@ -5,7 +5,7 @@ internal import MediaCore
 extension ServedChannel {
     func publish(_ track: TrackID, feedback: any PublicationFeedback) -> any VideoPublication {
         guard track == .main, !isOver else {
-            return refuse(feedback, "a server shares the main track alone, not \(track)")
+            return refuse(feedback, "a server shares only the main track, not \(track)")
         }
         let video = SharedVideo(feedback, in: self)
         let before = state.withLock { state in

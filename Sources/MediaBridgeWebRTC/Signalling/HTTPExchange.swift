@@ -78,7 +78,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
                         Reply(response: HTTPExchange.translate(response), body: state.body))
                 } else {
                     result = .failure(
-                        PeerError(.unreachable, message: "\(server) gave no answer"))
+                        PeerError(.unreachable, message: "\(server) did not answer"))
                 }
                 return (state.continuation.take(), result)
             }
@@ -114,7 +114,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
             abandon(
                 PeerError(
                     .deadlineExceeded,
-                    message: "\(call.server) has not answered within \(timeout.inSeconds) s",
+                    message: "\(call.server) did not answer within \(timeout.inSeconds) s",
                     advice: "check the address, and that a server listens there"))
         }
         let result = await withTaskCancellationHandler {
@@ -185,7 +185,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         call.end(
             PeerError(
                 .refused,
-                message: "\(call.server) answers with more than \(Self.maximumLength / 1024) KiB",
+                message: "the answer of \(call.server) exceeds \(Self.maximumLength / 1024) KiB",
                 advice: "the URL of a WHIP or WHEP endpoint"))
         dataTask.cancel()
     }

@@ -30,11 +30,11 @@ extension PeerError {
     private static func meaning(of status: Int, sentToken: Bool) -> (Code, String?) {
         switch status {
         case 401, 403:
-            (.unauthorized, sentToken ? "another token: this one is not taken" : "a token")
+            (.unauthorized, sentToken ? "another token; the server refused this one" : "a token")
         case 404, 410: (.refused, "the URL of the endpoint, or a session that has not ended")
         case 405, 501: (.refused, "the URL of a WHIP or WHEP endpoint")
         case 406: (.nothingInCommon, "another codec")
-        case 409, 429, 503: (.busy, "again in a while")
+        case 409, 429, 503: (.busy, "again later")
         case 300..<400: (.refused, "the URL to which it redirects")
         default: (.refused, nil)
         }

@@ -16,13 +16,13 @@ extension PeerError {
         if Self.isCertificate(code) || text?.contains("certificate") == true {
             self.init(
                 .unreachable,
-                message: "the certificate of \(server) is not accepted"
+                message: "the certificate of \(server) is not trusted"
                     + (text.map { ": \($0)" } ?? ""),
-                advice: "add its authority to those of the system, with update-ca-certificates")
+                advice: "add its authority to the system with update-ca-certificates")
         } else {
             self.init(
                 code == .timedOut ? .deadlineExceeded : .unreachable,
-                message: "\(server) cannot be reached: \(text ?? Self.reason(of: code))",
+                message: "cannot reach \(server): \(text ?? Self.reason(of: code))",
                 advice: "check the address, and that a server listens there")
         }
     }
@@ -47,12 +47,12 @@ extension PeerError {
 
     private static func reason(of code: URLError.Code?) -> String {
         switch code {
-        case .cannotConnectToHost: "the connection is refused"
-        case .cannotFindHost, .dnsLookupFailed: "there is no such host"
-        case .timedOut: "no answer in time"
-        case .networkConnectionLost: "the connection was cut"
-        case .badServerResponse: "its answer is not HTTP"
-        case let code?: "URLSession's error \(code.rawValue)"
+        case .cannotConnectToHost: "connection refused"
+        case .cannotFindHost, .dnsLookupFailed: "host not found"
+        case .timedOut: "timed out"
+        case .networkConnectionLost: "the connection was lost"
+        case .badServerResponse: "the answer is not HTTP"
+        case let code?: "URLSession error \(code.rawValue)"
         case nil: "the connection failed"
         }
     }

@@ -31,7 +31,7 @@ package struct SignallingClient: Sendable {
     ) throws(PeerError) {
         guard let url = URL(string: endpoint), let origin = Origin(of: url) else {
             throw PeerError(
-                .badAddress, message: "this is not the URL of a WHIP or WHEP endpoint",
+                .badAddress, message: "invalid URL of a WHIP or WHEP endpoint",
                 advice: "https://HOST/PATH or http://HOST:PORT/PATH")
         }
         if let token, !BearerToken.isValid(token) {
@@ -68,8 +68,8 @@ package struct SignallingClient: Sendable {
             }
         }
         throw PeerError(
-            .refused, message: "\(Origin.text(of: endpoint)) redirects in a circle",
-            advice: "the URL to which it should lead")
+            .refused, message: "too many redirects from \(Origin.text(of: endpoint))",
+            advice: "the URL of the endpoint itself")
     }
 
     /// Sends a request with the token, if that goes to its origin.
@@ -93,14 +93,14 @@ package struct SignallingClient: Sendable {
             let origin = Origin(of: next)
         else {
             throw PeerError(
-                .refused, message: "\(Origin.text(of: url)) redirects to no usable URL",
-                advice: "the URL to which it should lead")
+                .refused, message: "\(Origin.text(of: url)) redirects to an invalid URL",
+                advice: "the URL of the endpoint itself")
         }
         // An eavesdropper could otherwise make a connection that was meant to be private an open one.
         guard !(url.scheme?.lowercased() == "https" && origin.scheme == "http") else {
             throw PeerError(
                 .refused, message: "\(Origin.text(of: url)) redirects from https to http",
-                advice: "\(origin) itself, if that is meant")
+                advice: "\(origin) directly, if unencrypted signalling is intended")
         }
         return next
     }
@@ -114,8 +114,8 @@ package struct SignallingClient: Sendable {
         guard type == nil || type == .sdp, answer.hasPrefix("v=0") else {
             throw PeerError(
                 .badDescription,
-                message: "\(Origin.text(of: url)) answered \(reply.response.status.code), but with "
-                    + "\(type?.name.printablePrefix ?? "something") instead of a session description",
+                message: "\(Origin.text(of: url)) answered \(reply.response.status.code) with "
+                    + "\(type?.name.printablePrefix ?? "unknown content") instead of a session description",
                 advice: "the URL of a WHIP or WHEP endpoint, not of a page")
         }
         let resource = fields[.location].flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }

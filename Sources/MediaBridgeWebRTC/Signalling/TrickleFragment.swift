@@ -51,7 +51,7 @@ package struct TrickleFragment: Hashable, Sendable {
         for line in text.split(whereSeparator: \.isNewline) {
             let bytes = line.utf8
             guard bytes.count >= 2, bytes.dropFirst().first == UInt8(ascii: "=") else {
-                throw Self.bad("a line that is not TYPE=VALUE")
+                throw Self.bad("a line is not TYPE=VALUE")
             }
             if line.hasPrefix("m=") {
                 mid = nil
@@ -61,9 +61,9 @@ package struct TrickleFragment: Hashable, Sendable {
                 guard bytes.count <= Self.maximumLength,
                     bytes.allSatisfy({ (0x20...0x7e).contains($0) }),
                     line.split(separator: " ").count >= 8
-                else { throw Self.bad("a candidate that is not one") }
+                else { throw Self.bad("a candidate is malformed") }
                 guard candidates.count < Self.maximumCount else {
-                    throw Self.bad("more than \(Self.maximumCount) candidates")
+                    throw Self.bad("it has more than \(Self.maximumCount) candidates")
                 }
                 candidates.append(PeerConnection.Candidate(String(line.dropFirst(2)), mid: mid))
             } else if line == "a=end-of-candidates" {
@@ -71,12 +71,12 @@ package struct TrickleFragment: Hashable, Sendable {
             }
         }
         guard credentials != nil || !candidates.isEmpty || isLast else {
-            throw Self.bad("nothing in it")
+            throw Self.bad("it is empty")
         }
     }
 
     private static func bad(_ what: String) -> PeerError {
-        PeerError(.badDescription, message: "this is no fragment with candidates: \(what)")
+        PeerError(.badDescription, message: "invalid candidate fragment: \(what)")
     }
 
     /// The fragment as text. Candidates without a name of a media line are of the first one.

@@ -80,7 +80,7 @@ extension AudioFrame {
         _ channel: Int, as type: Value.Type = Value.self
     ) throws -> [Value] {
         guard (0..<channels).contains(channel) else {
-            throw FrameError(.badLayout, "channel \(channel) of \(channels)")
+            throw FrameError(.badLayout, "no channel \(channel): the frame has \(channels)")
         }
         let isPlanar = format.layout == .planar
         return try withSamples(as: type, plane: isPlanar ? channel : 0) { span in
@@ -91,7 +91,7 @@ extension AudioFrame {
 
     private func require(_ type: any AudioSampleValue.Type) throws(FrameError) {
         guard type.sampleFormat == format.sampleFormat else {
-            throw FrameError(.badFormat, "samples of \(format) are no \(type)")
+            throw FrameError(.badFormat, "samples of \(format) are not \(type)")
         }
     }
 }

@@ -144,12 +144,12 @@ public struct AudioFrame: Sendable {
         _ planes: borrowing AudioPlanes, _ plane: Int
     ) throws(FrameError) -> UnsafeMutableRawBufferPointer {
         guard planes.planes.indices.contains(plane) else {
-            throw FrameError(.badLayout, "plane \(plane), where \(format) has \(format.planes)")
+            throw FrameError(.badLayout, "no plane \(plane): \(format) has \(format.planes)")
         }
         let stride = format.sampleStride
         let range = samples.lowerBound * stride..<samples.upperBound * stride
         guard planes.planes[plane].count >= range.upperBound else {
-            throw FrameError(.badLayout, "a plane shorter than its \(sampleCount) samples")
+            throw FrameError(.badLayout, "a plane is shorter than its \(sampleCount) samples")
         }
         return UnsafeMutableRawBufferPointer(rebasing: planes.planes[plane][range])
     }

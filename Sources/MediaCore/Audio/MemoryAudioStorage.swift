@@ -86,7 +86,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         let step = try Self.planeSize(format, 1) * format.planes
         guard !bytes.isEmpty, bytes.count.isMultiple(of: step) else {
             throw FrameError(
-                .badLayout, "\(bytes.count) bytes are no whole number of samples of \(format)")
+                .badLayout, "\(bytes.count) bytes are not a whole number of samples of \(format)")
         }
         try self.init(format: format, sampleCount: bytes.count / step) { planes in
             var rest = bytes
@@ -108,7 +108,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         let format = storage.format
         guard samples.lowerBound >= 0, samples.upperBound <= storage.sampleCount else {
             throw FrameError(
-                .badLayout, "samples \(samples) of \(storage.sampleCount)")
+                .badLayout, "samples \(samples) are out of range: there are \(storage.sampleCount)")
         }
         var refusal: FrameError?
         try self.init(format: format, sampleCount: samples.count) { copies in
@@ -118,7 +118,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
                         guard from.count >= samples.upperBound * format.sampleStride else {
                             refusal = FrameError(
                                 .badLayout,
-                                "a plane shorter than its \(storage.sampleCount) samples")
+                                "a plane is shorter than its \(storage.sampleCount) samples")
                             return
                         }
                         let part = from.dropFirst(samples.lowerBound * format.sampleStride)
@@ -137,8 +137,8 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     ) throws(FrameError) {
         let plane = try Self.planeSize(format, sampleCount)
         let (size, overflow) = plane.multipliedReportingOverflow(by: format.planes)
-        guard !overflow else { throw FrameError(.outOfMemory, "no memory for such a sound") }
-        let memory = try SharedMemory(allocating: size, for: "a sound")
+        guard !overflow else { throw FrameError(.outOfMemory, "too many samples for a frame") }
+        let memory = try SharedMemory(allocating: size, for: "audio")
         let offsets = (0..<format.planes).map { $0 * plane }
         fill(
             offsets.map {
@@ -157,12 +157,12 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         guard format.isValid else {
             throw FrameError(
                 .badFormat,
-                "no sound has \(format.sampleRate) Hz, \(format.channels) channels and the mask "
+                "invalid audio format: \(format.sampleRate) Hz, \(format.channels) channels, mask "
                     + String(format.channelMask, radix: 16))
         }
         let (size, overflow) = sampleCount.multipliedReportingOverflow(by: format.sampleStride)
         guard sampleCount >= 0, !overflow else {
-            throw FrameError(.badLayout, "no sound has \(sampleCount) samples")
+            throw FrameError(.badLayout, "an audio frame cannot have \(sampleCount) samples")
         }
         return size
     }

@@ -13,7 +13,7 @@ package final class PlainAudioConverter: AudioConverter {
         let (from, to) = (frame.format, target.applied(to: frame.format))
         guard from != to else { return frame }
         guard from.sampleRate == to.sampleRate else {
-            throw FrameError(.badFormat, "\(from) cannot be resampled to \(to) here")
+            throw FrameError(.badFormat, "this converter cannot resample \(from) to \(to)")
         }
         let channels = try (0..<from.channels).map { try samples(of: frame, channel: $0) }
         let mixed = mix(channels, to.channels)
@@ -37,7 +37,7 @@ package final class PlainAudioConverter: AudioConverter {
                             max(-32768, min(32767, (value * 32768).rounded())))
                     }
                 }
-            default: throw FrameError(.badFormat, "\(to) cannot be made here")
+            default: throw FrameError(.badFormat, "this converter cannot produce \(to)")
             }
         }
         return result
@@ -47,7 +47,7 @@ package final class PlainAudioConverter: AudioConverter {
         switch frame.format.sampleFormat {
         case .f32le: try frame.channel(channel, as: Float.self)
         case .s16le: try frame.channel(channel, as: Int16.self).map { Float($0) / 32768 }
-        default: throw FrameError(.badFormat, "\(frame.format) cannot be read here")
+        default: throw FrameError(.badFormat, "this converter cannot read \(frame.format)")
         }
     }
 

@@ -57,7 +57,7 @@ public protocol MediaBackend: Sendable {
 
 extension MediaBackend {
     public func makeDefaultAudioSource() throws -> sending any AudioSource {
-        throw FrameError(.badFormat, "there is no microphone here")
+        throw FrameError(.badFormat, "this backend has no microphone")
     }
 
     public func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
@@ -69,12 +69,12 @@ extension MediaBackend {
     public func makeEncoder(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder {
-        throw FrameError(.badFormat, "there is no encoder for \(settings.codec) here")
+        throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
     }
 
     /// Throws, because there is no decoder.
     public func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder {
-        throw FrameError(.badFormat, "there is no decoder for \(codec) here")
+        throw FrameError(.badFormat, "this backend has no decoder for \(codec)")
     }
 
     /// None.
@@ -82,7 +82,7 @@ extension MediaBackend {
 
     /// Throws, because there is no encoder.
     public func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
-        throw FrameError(.badFormat, "there is no encoder for \(settings.codec) here")
+        throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
     }
 }
 

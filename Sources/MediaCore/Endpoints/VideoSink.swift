@@ -68,18 +68,19 @@ extension VideoSink {
     }
 
     public func render(_ unit: EncodedVideoFrame) throws {
-        throw FrameError(.badFormat, "\(type(of: self)) takes no units of \(unit.codec)")
+        throw FrameError(.badFormat, "\(type(of: self)) accepts no encoded frames in \(unit.codec)")
     }
 
     public func renderPixelBuffer(_ pixelBuffer: PixelBuffer, rotation: VideoRotation) throws {
         throw FrameError(
-            .badFormat, "\(type(of: self)) asks for pixel buffers, and has no renderPixelBuffer")
+            .badFormat,
+            "\(type(of: self)) requests pixel buffers, but does not implement renderPixelBuffer")
     }
 
     public func renderRawData(
         _ rawData: UnsafeMutableRawPointer, size: VideoSize, rotation: VideoRotation
     ) throws {
         throw FrameError(
-            .badFormat, "\(type(of: self)) asks for raw data, and has no renderRawData")
+            .badFormat, "\(type(of: self)) requests raw data, but does not implement renderRawData")
     }
 }

@@ -28,7 +28,7 @@ extension EncodedStorage {
         var result: Result<R, any Error>?
         try read { bytes in result = Result { try body(bytes) } }
         guard let result else {
-            throw FrameError(.notMappable, "the storage of a unit gave no bytes")
+            throw FrameError(.notMappable, "the storage of an encoded frame returned no bytes")
         }
         return try result.get()
     }

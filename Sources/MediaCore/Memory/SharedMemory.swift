@@ -30,7 +30,7 @@ final class SharedMemory: Sendable {
     init(allocating count: Int, for what: String) throws(FrameError) {
         var memory: UnsafeMutableRawPointer?
         guard posix_memalign(&memory, 64, max(1, count)) == 0, let memory else {
-            throw FrameError(.outOfMemory, "no memory for \(what) of \(count) bytes")
+            throw FrameError(.outOfMemory, "cannot allocate \(count) bytes for \(what)")
         }
         let address = UInt(bitPattern: memory)
         self.address = address

@@ -22,7 +22,7 @@ public struct MediaTime: Hashable, Comparable, Sendable {
     ///   - timescale: Units per second; must not be zero. A result that does not fit (292 years) is
     ///     clamped.
     public init(value: Int64, timescale: Int32) {
-        precondition(timescale != 0, "a time scale of zero has no meaning")
+        precondition(timescale != 0, "the time scale must not be zero")
         let scale = Int64(timescale)
         let (whole, tooFar) = value.dividedReportingOverflow(by: scale)
         let (scaled, overflow) = whole.multipliedReportingOverflow(by: 1_000_000_000)

@@ -53,7 +53,7 @@ public final class ExternalVideoFrame {
     /// - Parameter now: The running time to use if ``time`` is `nil`.
     public func made(now: MediaTime) -> Result<VideoFrame, RawPicture.Refusal> {
         guard let rotation = VideoRotation(rawValue: rotation) else {
-            return refuse(.badFormat, "a rotation of \(self.rotation) degrees")
+            return refuse(.badFormat, "invalid rotation: \(self.rotation) degrees")
         }
         return storage().map { storage in
             VideoFrame(
@@ -64,15 +64,15 @@ public final class ExternalVideoFrame {
     private func storage() -> Result<any VideoFrameStorage, RawPicture.Refusal> {
         if format == .pixelBuffer {
             guard let textureBuf else {
-                return refuse(.wrongBufferType, "format 12, and no textureBuf")
+                return refuse(.wrongBufferType, "format 12 without textureBuf")
             }
             return cropped(textureBuf.storage)
         }
         guard let pixelFormat = VideoPixelFormat(push: format) else {
-            return refuse(.badFormat, "no format has the number \(format.rawValue)")
+            return refuse(.badFormat, "unknown format number: \(format.rawValue)")
         }
         guard let dataBuf else {
-            return refuse(.wrongBufferType, "format \(format.rawValue), and no dataBuf")
+            return refuse(.wrongBufferType, "format \(format.rawValue) without dataBuf")
         }
         return copied(dataBuf, pixelFormat)
     }
@@ -81,7 +81,7 @@ public final class ExternalVideoFrame {
         _ bytes: [UInt8], _ pixelFormat: VideoPixelFormat
     ) -> Result<any VideoFrameStorage, RawPicture.Refusal> {
         guard (1...VideoPixelFormat.longestStride).contains(strideInPixels) else {
-            return refuse(.badStride, "a stride of \(strideInPixels) pixels")
+            return refuse(.badStride, "stride out of range: \(strideInPixels) pixels")
         }
         guard crop.size(of: VideoSize(width: strideInPixels, height: height)) != nil else {
             return refuse(
@@ -91,7 +91,7 @@ public final class ExternalVideoFrame {
         var rest = crop
         rest.right = 0
         let size = VideoSize(width: strideInPixels - cropRight, height: height)
-        guard size.isValid else { return refuse(.badSize, "\(size) is not the size of a picture") }
+        guard size.isValid else { return refuse(.badSize, "\(size) is not a valid frame size") }
         return bytes.withUnsafeBytes { bytes in
             var picture = RawPicture(
                 unsafe: bytes, format: pixelFormat, size: size, strideInPixels: strideInPixels,
@@ -99,7 +99,7 @@ public final class ExternalVideoFrame {
             if format == .imc2 {
                 guard strideInPixels.isMultiple(of: 2) else {
                     return refuse(
-                        .badStride, "IMC2 has an even stride, and this is \(strideInPixels)")
+                        .badStride, "IMC2 needs an even stride, not \(strideInPixels)")
                 }
                 picture.planes = Self.imc2Planes(size, stride: strideInPixels)
             }

@@ -89,7 +89,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
                 guard planes.count == target.count else {
                     throw FrameError(
                         .badLayout,
-                        "\(planes.count) planes, where \(format) has \(target.count)")
+                        "\(planes.count) planes, but \(format) has \(target.count)")
                 }
                 for (index, to) in target.enumerated() {
                     let plane = planes[index]
@@ -100,7 +100,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
                         try Self.check(from, count: bytes.count)
                         guard from[0].rows == to.rows, from[0].rowBytes >= to.rowBytes else {
                             throw FrameError(
-                                .badLayout, "plane \(index) is smaller than the picture")
+                                .badLayout, "plane \(index) is smaller than the frame")
                         }
                         Self.copyRows(bytes, from[0], memory.bytes, to)
                     }
@@ -142,7 +142,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     private static func allocate(for planes: [VideoPlaneLayout]) throws(FrameError) -> SharedMemory
     {
         guard planes.allSatisfy({ end(of: $0) != nil }) else {
-            throw FrameError(.badLayout, "planes that end beyond any memory")
+            throw FrameError(.badLayout, "the planes exceed the address space")
         }
         let size = reach(planes)
         try check(planes, count: size)
@@ -150,16 +150,16 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     }
 
     private static func allocate(_ size: Int) throws(FrameError) -> SharedMemory {
-        try SharedMemory(allocating: size, for: "a picture")
+        try SharedMemory(allocating: size, for: "a frame")
     }
 
     private static func check(_ planes: [VideoPlaneLayout], count: Int) throws(FrameError) {
-        guard !planes.isEmpty else { throw FrameError(.badLayout, "a picture without planes") }
+        guard !planes.isEmpty else { throw FrameError(.badLayout, "a frame without planes") }
         for (index, plane) in planes.enumerated() {
             guard plane.offset >= 0, plane.rows > 0, plane.width > 0, plane.stride > 0,
                 plane.pixelStride >= 0
             else {
-                throw FrameError(.badLayout, "plane \(index): a size that is not positive")
+                throw FrameError(.badLayout, "plane \(index): an offset or size is out of range")
             }
             guard plane.pixelStride == 0 || plane.stride / plane.pixelStride >= plane.width else {
                 throw FrameError(

@@ -59,7 +59,7 @@ public struct RawPicture {
 
     /// Returns a copy of the picture, cropped and without padding, or the reason why there is none.
     public func copied() -> Result<MemoryFrameStorage, Refusal> {
-        guard size.isValid else { return refuse(.badSize, "\(size) is not the size of a picture") }
+        guard size.isValid else { return refuse(.badSize, "\(size) is not a valid frame size") }
         guard let kept = crop.size(of: size) else {
             return refuse(.badSize, "\(crop) leaves nothing of \(size)")
         }
@@ -69,7 +69,7 @@ public struct RawPicture {
             let needed = VideoPixelFormat.byteCount(of: source)
             guard needed <= bytes.count else {
                 return refuse(
-                    .badSize, "\(bytes.count) bytes, where \(format) \(size) takes \(needed)")
+                    .badSize, "\(bytes.count) bytes, but \(format) \(size) needs \(needed)")
             }
             let target = try format.packedPlanes(kept)
             let storage = try MemoryFrameStorage(

@@ -22,7 +22,7 @@ enum Recording {
         case "png": text = "videoconvert ! pngenc ! multifilesink \(numbered)"
         case "jpg", "jpeg": text = "videoconvert ! jpegenc quality=92 ! multifilesink \(numbered)"
         default:
-            throw ValidationError("a name that ends in .mkv, .yuv, .png or .jpg, not \(path)")
+            throw ValidationError("The file name must end in .mkv, .yuv, .png or .jpg: \(path)")
         }
         // The frames of an engine are live: by default the sink would drop the oldest.
         var configuration = PipelineVideoSink.Configuration()

@@ -26,12 +26,12 @@ struct CallFaultTests {
             try await call.network.pullCable()
             try await bob.waits(for: "reconnecting: ")
             try await call.network.plugCable()
-            try await bob.waits(for: "connected again")
+            try await bob.waits(for: "reconnected")
             try await seeEachOther()
 
             try await call.network.changeAddress(of: call.network.client)
             try await bob.waits(for: "reconnecting: ", times: 2)
-            try await bob.waits(for: "connected again", times: 2)
+            try await bob.waits(for: "reconnected", times: 2)
             try await seeEachOther()
 
             for machine in [call.network.server, call.network.client] {

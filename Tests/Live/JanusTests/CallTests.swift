@@ -14,7 +14,7 @@ struct CallTests {
             let bob = try call.call("bob", ["--codec", codec] + call.recording("bob"))
             for (program, other) in [(alice, "bob"), (bob, "alice")] {
                 try await program.waitsForPictures(of: other)
-                try await program.waits(for: "\(other) sends sound")
+                try await program.waits(for: "\(other) sends audio")
             }
             for (program, other) in [(alice, "bob"), (bob, "alice")] {
                 let report = try await program.report()
@@ -38,14 +38,14 @@ struct CallTests {
             try await call.janus.kill()
             for program in [alice, bob] { try await program.waits(for: "reconnecting: ") }
             try await call.janus.start()
-            for program in [alice, bob] { try await program.waits(for: "connected again") }
+            for program in [alice, bob] { try await program.waits(for: "reconnected") }
             try await alice.waitsForPictures(of: "bob")
             try await bob.waitsForPictures(of: "alice")
             // Bob is still the same user.
             #expect(alice.errors.ranges(of: "bob has ").count == 1)
             bob.send(signal: SIGKILL)
             _ = try await bob.end()
-            try await alice.waits(for: "bob has gone (dropped)")
+            try await alice.waits(for: "bob has disconnected (dropped)")
 
             let again = try call.call("bob")
             try await alice.waitsForPictures(of: "bob")
@@ -68,12 +68,12 @@ struct CallTests {
             try lines.write(contentsOf: Data("good morning\n".utf8))
             try await carol.waits(for: "alice: good morning")
             try lines.write(contentsOf: Data("/mute\n".utf8))
-            try await carol.waits(for: "alice has muted the pictures")
-            try await carol.waits(for: "alice has muted the sound")
+            try await carol.waits(for: "alice has muted the video")
+            try await carol.waits(for: "alice has muted the audio")
             let quiet = carol.errors.ranges(of: "alice 0.0 fps").count
             try await carol.waits(for: "alice 0.0 fps", times: quiet + 1)
             try lines.write(contentsOf: Data("/unmute\n".utf8))
-            try await carol.waits(for: "alice has unmuted the pictures")
+            try await carol.waits(for: "alice has unmuted the video")
             try await carol.waitsForPictures(of: "alice", 3)
             let report = try await carol.report()
             #expect(report.captures["alice"]?.frames ?? 0 >= carol.pictures(of: "alice").count)

@@ -77,7 +77,7 @@ struct HostTests {
                     #expect(numbers.allSatisfy(Call.numbers(of: "alice").contains))
                     #expect(numbers.areInOrder(of: 128, repeats: false), "\(numbers)")
                     try await alice.waitsForPictures(of: "ann")
-                    try await alice.waits(for: "ann sends sound")
+                    try await alice.waits(for: "ann sends audio")
                     #expect(try await page.evaluate(Self.fits) == "true")
                     try await page.evaluate(
                         "for (const id of ['camera', 'microphone', 'sound']) $(id).click()")
@@ -88,7 +88,7 @@ struct HostTests {
                         """, as: [Bool].self)
                     #expect(isOn == [false, false, false])
                     try await page.evaluate("$('leave').click()")
-                    try await alice.waits(for: "ann has gone")
+                    try await alice.waits(for: "ann has disconnected")
                     #expect(
                         try await page.evaluate("$('users').childElementCount", as: Int.self) == 0)
                 }
@@ -136,7 +136,7 @@ struct HostTests {
                 try await page.evaluate(Self.watchAlice)
                 #expect(try await page.evaluate(Self.fits) == "true")
                 try await Tool.check("pkill", ["-KILL", "-P", "\(host.program.pid)"])
-                try await host.program.waits(for: "runs again")
+                try await host.program.waits(for: "is running again")
                 try await page.evaluate(Self.watchAlice)
             }
             host.program.send(signal: SIGTERM)
@@ -178,8 +178,8 @@ struct HostTests {
                     environment: Call.patience)
                 try await alice.waits(for: "gst-bridge: sending")
                 try await Tool.check("pkill", ["-KILL", "-P", "\(host.program.pid)"])
-                try await host.program.waits(for: "runs again")
-                try await alice.waits(for: "connected again")
+                try await host.program.waits(for: "is running again")
+                try await alice.waits(for: "reconnected")
                 host.program.send(signal: SIGTERM)
                 #expect(try await host.program.end().status == 0)
             }

@@ -66,7 +66,7 @@ import Testing
         let server = try await OddServer(isHonest: false) { _ in [] }
         let error = try await join(server.address)
         #expect(error?.code == .unreachable)
-        #expect(error?.message.contains("no Janus") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("not a Janus") == true, "\(error?.message ?? "")")
         await server.close()
     }
 

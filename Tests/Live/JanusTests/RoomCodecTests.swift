@@ -31,7 +31,7 @@ struct RoomCodecTests {
             let bob = try call.join("bob", Call.watching + call.recording("bob"), room: codec)
             for user in ["alice", "dora"] {
                 try await bob.waitsForPictures(of: user)
-                try await bob.waits(for: "\(user) sends sound")
+                try await bob.waits(for: "\(user) sends audio")
             }
             let files = try #require(try await bob.report().files)
             #expect(files.count == 2)
@@ -44,15 +44,15 @@ struct RoomCodecTests {
             }
             for sender in senders {
                 #expect(try await sender.report().ended == "interrupt")
-                #expect(!sender.errors.contains("does not take"))
+                #expect(!sender.errors.contains("does not accept"))
             }
         }
     }
 
     /// Neither a room without a codec of this library, nor a codec that the user chose.
     @Test(arguments: [
-        ("vp9", [], "the room does not take H.264 or VP8"),
-        ("vp8", ["--codec", "h264"], "the room does not take H.264"),
+        ("vp9", [], "the room does not accept H.264 or VP8"),
+        ("vp8", ["--codec", "h264"], "the room does not accept H.264"),
     ])
     func aCodecThatTheRoomDoesNotTakeIsAnError(
         room: String, options: [String], message: String

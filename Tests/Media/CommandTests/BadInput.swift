@@ -40,13 +40,13 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         capture("a. ! b.", "a. ! b."),
         capture("videotestsrc ! \"video/x-raw\" fakesnk t. ! m.", "fakesnk"),
         capture("!", "syntax"),
-        capture("videotestsrc ! ! identity", "at \"! ! identity", "one ! out"),
+        capture("videotestsrc ! ! identity", "at \"! ! identity", "remove one !"),
         capture("fakesrc.( x )", "fakesrc"),
         capture("videotestsrc name=a ! identity name=a", "two elements", "\"a\""),
         capture("videotestsrc ! fakesink", "fakesink", "--output \"fakesink\""),
         capture(
             "videotestsrc ! videoconvert ! ximagesink sync=false",
-            "leave ximagesink out, and make it an output: --output \"ximagesink sync=false\""),
+            "remove ximagesink, and make it an output: --output \"ximagesink sync=false\""),
         capture(
             "videotestsrc ! video/x-raw,format=I42O", "Try: format=I420; there is no format I42O"),
         capture(
@@ -59,16 +59,16 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         output("filesink location=my film.mkv", "Try: location=\"my film.mkv\", in quotes"),
         BadInput(
             arguments: ["run", "videotestsrc ! autovideosink"],
-            words: ["a string and no pipeline file", "--capture"]),
+            words: ["a string, not a pipeline file", "--capture"]),
         BadInput(
             arguments: [
                 "record", "--capture",
                 "videotestsrc ! appsink name=v audiotestsrc ! appsink name=a", "/tmp/none.mkv",
             ],
-            words: ["the captures give a, v", "appsink name=video for the pictures"]),
+            words: ["the captures have a, v", "appsink name=video, appsink name=audio"]),
         BadInput(
             arguments: ["token", "standup", "--secret-file", "/no/secret"],
-            words: ["/no/secret: cannot be read: No such file or directory"]),
+            words: ["cannot read /no/secret: No such file or directory"]),
         capture("videotestsrc ! appsink videotestsrc ! appsink", "2 elements", "appsink name="),
         capture(
             "videotestsrc ! appsink name=a videotestsrc ! appsink name=a", "two elements", "\"a\""),
@@ -77,7 +77,7 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         capture("videotestsrc num-buffers=30 ! identity error-after=5", "identity0"),
         capture(
             "fakesrc num-buffers=9 sizetype=fixed sizemax=4 ! video/x-raw,format=GRAY8,"
-                + "width=4,height=1,framerate=30/1", "no time", "do-timestamp"),
+                + "width=4,height=1,framerate=30/1", "no timestamps", "do-timestamp"),
         capture("v4l2src device=/dev/video99", "/dev/video99"),
         output("nosuchelement", "nosuchelement", "spelling"),
         output("fakesink foo=1", "foo", "fakesink"),
@@ -112,7 +112,7 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         ),
         usage(
             ["record", "--capture", "videotestsrc", "--overwrite", "--segment", "1s", "one.mkv"],
-            "--overwrite is for one file"),
+            "--overwrite cannot be combined with --segment, --segment-size or --replay"),
         usage(["snapshot"], "picture"),
         usage(["nosuchcommand"], "nosuchcommand"),
     ]

@@ -11,7 +11,7 @@ extension CommandTests {
         }
         /// Who writes.
         enum Command: String, CaseIterable {
-            case record, overwrite, segments, ring, snapshot, overwritingSnapshot
+            case record, overwrite, segments, ring, snapshot, overwritingSnapshot, repair
 
             var isSnapshot: Bool { self == .snapshot || self == .overwritingSnapshot }
             var isNumbered: Bool { self == .segments || self == .ring }
@@ -60,7 +60,10 @@ extension CommandTests {
             }
         }
 
-        private func arguments(_ command: Command, _ present: Present, _ path: String) -> [String] {
+        /// - Parameter recording: What `repair` reads.
+        private func arguments(
+            _ command: Command, _ present: Present, _ path: String, recording: String
+        ) -> [String] {
             let capture =
                 present == .input
                 ? "filesrc location=\(path) ! decodebin ! videoconvert" : Self.capture
@@ -73,13 +76,17 @@ extension CommandTests {
             case .snapshot: return ["snapshot", "--capture", capture, path]
             case .overwritingSnapshot:
                 return ["snapshot", "--capture", capture, "--overwrite", path]
+            case .repair: return ["repair", recording, path]
             }
         }
 
         /// Whether the command is to succeed.
         private func succeeds(_ command: Command, _ present: Present) -> Bool {
             switch present {
-            case .nothing, .pipe: true
+            case .nothing: true
+            // A repaired file is written beside its name, and linked to it at the end.
+            case _ where command == .repair: false
+            case .pipe: true
             case .file, .empty, .link: command.overwrites
             case .directory: false
             // A picture is written to where the link leads.
@@ -98,11 +105,14 @@ extension CommandTests {
             try await withTemporaryDirectory { directory in
                 let path = directory.file(command.isSnapshot ? "out.png" : "out.mkv")
                 let kept = try await put(present, at: path, in: directory)
+                let recording = directory.file("in.mkv")
+                if command == .repair { _ = try await Clip().make(at: recording) }
                 let reader =
                     present == .pipe
                     ? try ChildProcess("sh", ["-c", "cat \"$0\" >/dev/null", path]) : nil
                 defer { reader?.send(signal: SIGKILL) }
-                let ended = try await GstBridge.run(arguments(command, present, path))
+                let ended = try await GstBridge.run(
+                    arguments(command, present, path, recording: recording))
                 if succeeds(command, present) {
                     #expect(ended.status == 0, "\(ended.errors)")
                     if let kept, command.overwrites {
@@ -112,7 +122,7 @@ extension CommandTests {
                 }
                 #expect(ended.status == 1, "\(ended.errors)")
                 #expect(ended.errors.contains(path), "\(ended.errors)")
-                if [.file, .empty, .link].contains(present) {
+                if command != .repair, [.file, .empty, .link].contains(present) {
                     #expect(ended.errors.contains("--overwrite"), "\(ended.errors)")
                 }
                 if let kept {

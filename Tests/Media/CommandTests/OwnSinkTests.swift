@@ -144,7 +144,7 @@ extension CommandTests {
                     + "fakesink name=late sync=true ts-offset=3600000000000 t. ! queue ! appsink",
                 outputs: ["fakesink"], ["--frames", "10"])
             #expect(ended.status == 1)
-            #expect(ended.errors.contains("\"late\" of the capture was not finished"))
+            #expect(ended.errors.contains("\"late\" in the capture did not finish"))
         }
 
         /// A sender that is still to come: there is nothing to be completed, and nothing to wait for.
@@ -161,7 +161,9 @@ extension CommandTests {
                     return Ended(try await child.end())
                 }
                 #expect(ended.status == 0, "\(ended.errors)")
-                #expect(ended.errors.contains("the stream video had given nothing yet"))
+                #expect(
+                    ended.errors.contains("the stream video delivered nothing before the run ended")
+                )
             }
         }
 

@@ -54,7 +54,9 @@ extension CommandTests {
                 #expect(ended.errors.contains("the variable \"size\" is not used"))
                 #expect(!ended.errors.contains("\"used\""), "\(ended.errors)")
                 let doctor = try await GstBridge.run(["doctor", file])
-                #expect(doctor.output.contains("no string uses: size"), "\(doctor.output)")
+                #expect(
+                    doctor.output.contains("remove the unused variables: size"),
+                    "\(doctor.output)")
             }
         }
 
@@ -68,8 +70,8 @@ extension CommandTests {
                 ])
                 #expect(ended.status == 0, "\(ended.errors)")
                 #expect(
-                    ended.errors.contains("running beside the recording: screen"), "\(ended.errors)"
-                )
+                    ended.errors.contains("outputs besides the recording: screen"),
+                    "\(ended.errors)")
             }
         }
 

@@ -60,6 +60,9 @@ extension CommandTests {
             try await withTemporaryDirectory { directory in
                 let (path, raw) = (directory.file("out.mkv"), directory.file("raw"))
                 #expect(mkfifo(raw, 0o600) == 0)
+                for name in ["out-00001.mkv", "out-00006.mkv"] {
+                    _ = try directory.write("theirs", to: name)
+                }
                 let ended = try await withChildProcess(
                     Tool.gstBridge,
                     [
@@ -80,7 +83,7 @@ extension CommandTests {
                         ])
                     defer { reader.send(signal: SIGKILL) }
                     try await reader.waitForOutput("enough")
-                    for number in 0..<3 {
+                    for number in 7..<10 {
                         child.send(signal: SIGUSR1)
                         try await child.waitForErrors(to: "save replay \(number)") {
                             $0.contains("saved \(directory.file("out-0000\(number).mkv"))")
@@ -97,6 +100,9 @@ extension CommandTests {
                     #expect(probe.video?.frames == replay.frames && probe.audio?.channels == 2)
                     #expect(replay.frames > 0)
                 }
+                for name in ["out-00001.mkv", "out-00006.mkv"] {
+                    #expect(try String(contentsOfFile: directory.file(name), encoding: .utf8) == "theirs")
+                }
                 #expect(!FileManager.default.fileExists(atPath: path))
             }
         }
@@ -112,7 +118,7 @@ extension CommandTests {
                     }
                     child.send(signal: SIGUSR1)
                     try await child.waitForErrors(to: "refuse the signal") {
-                        $0.contains("nothing is kept for replays: start with --replay TIME")
+                        $0.contains("cannot save a replay: no pre-roll is kept. Try: --replay TIME")
                     }
                     return try await child.stop()
                 }
@@ -213,8 +219,9 @@ extension CommandTests {
                 #expect(try String(contentsOfFile: there, encoding: .utf8) == "precious")
 
                 for (arguments, words) in [
-                    (["/nowhere/out.mkv"], "no directory"), (["out.avi"], ".mkv, .mp4"),
-                    ([directory.file("a.webm"), "--video", "h264"], "webm does not hold h264"),
+                    (["/nowhere/out.mkv"], "directory \"/nowhere\" not found"),
+                    (["out.avi"], ".mkv, .mp4"),
+                    ([directory.file("a.webm"), "--video", "h264"], "webm cannot contain h264"),
                 ] {
                     let ended = try await GstBridge.run(
                         ["record", "--capture", "videotestsrc num-buffers=5"] + arguments)

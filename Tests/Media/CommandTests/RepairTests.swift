@@ -93,14 +93,14 @@ extension CommandTests {
             try await withTemporaryDirectory { directory in
                 let recording = KilledRecording("plain.mp4", "mp4mux", "x264enc ! h264parse ! m.")
                 let path = try await recording.make(in: directory)
-                try await expectRefused(path, saying: "nothing can be done", in: directory)
+                try await expectRefused(path, saying: "cannot be repaired", in: directory)
             }
         }
 
         @Test(
             arguments: [
-                ("", "is empty"), ("a text", "is no recording"),
-                ("\u{0}\u{0}\u{0}\u{8}ftyp\u{0}\u{0}\u{0}\u{1}moov", "nothing can be done"),
+                ("", "is empty"), ("a text", "is not a recording"),
+                ("\u{0}\u{0}\u{0}\u{8}ftyp\u{0}\u{0}\u{0}\u{1}moov", "cannot be repaired"),
                 ("\u{0}\u{0}\u{0}\u{8}ftyp\u{0}\u{0}\u{0}\u{8}moov", "no playable streams"),
                 (String(repeating: "G", count: 1000), "No program activated"),
             ])
@@ -118,7 +118,7 @@ extension CommandTests {
                 let other = try directory.write("dear to somebody", to: "other.mkv")
                 let ended = try await GstBridge.run(["repair", path, other])
                 #expect(ended.status == 1)
-                #expect(ended.errors.contains("is there already"), "\(ended.errors)")
+                #expect(ended.errors.contains("already exists"), "\(ended.errors)")
                 #expect(try String(contentsOfFile: other, encoding: .utf8) == "dear to somebody")
             }
         }

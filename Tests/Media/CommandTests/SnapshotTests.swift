@@ -50,7 +50,7 @@ extension CommandTests {
                 let picture = directory.file("picture.png")
                 let ended = try await GstBridge.run(["snapshot", picture])
                 #expect(ended.status == 0, "\(ended.errors)")
-                #expect(ended.errors.contains("test picture"))
+                #expect(ended.errors.contains("test pattern"))
                 #expect(try await MediaProbe(of: picture).video?.width == 1280)
             }
         }

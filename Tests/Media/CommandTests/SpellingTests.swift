@@ -15,7 +15,7 @@ extension CommandTests {
                 .capture("videotestsrc num-buffers=many", "whole numbers from -1"),
                 .capture("videotestsrc num-buffers=5 videoconvert", "num-buffers=5 ! videoconvert"),
                 .capture("filesrc location=a decodebin", "filesrc location=a ! decodebin"),
-                .capture("identity", "nothing is linked to \"identity0\""),
+                .capture("identity", "nothing is linked to the input of \"identity0\""),
                 .output("videoconvert fakesink", "videoconvert ! fakesink"),
                 .output("queue ! fakesink fakesink", "fakesink ! fakesink"),
                 .capture(

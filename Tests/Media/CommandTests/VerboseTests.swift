@@ -102,27 +102,31 @@ extension CommandTests {
         @Test(arguments: [
             Standing(
                 capture: "videotestsrc is-live=true ! valve drop=true", output: "fakesink",
-                words: ["the capture gives nothing of \"video\"", "valve0 (valve) takes data"]),
+                words: [
+                    "the capture produces nothing for \"video\"", "valve0 (valve) receives data",
+                ]),
             Standing(
                 capture: "videotestsrc is-live=true",
                 output: "tee name=t t. ! fakesink t. ! fakesink",
                 words: [
-                    "in output \"output\"", "fakesink1 has not got its first buffer",
-                    "fakesink0 has its first buffer", "a queue behind t",
+                    "in output \"output\"", "fakesink1 has not received its first buffer",
+                    "fakesink0 has its first buffer", "each branch of t",
                 ]),
             Standing(
                 capture: "videotestsrc is-live=true ! video/x-raw,width=64,height=48",
                 output: "appsrc name=video ! jpegenc ! mux. audiotestsrc is-live=true ! "
                     + "valve drop=true ! opusenc ! queue ! matroskamux name=mux ! fakesink name=end",
                 words: [
-                    "end has not got its first buffer",
+                    "end has not received its first buffer",
                     "mux (matroskamux) waits for data on its pad",
-                    "audio_0", "data for the pad",
+                    "audio_0", "feed the pad",
                 ]),
             Standing(
                 capture: "videotestsrc",
                 output: "queue max-size-buffers=2 ! identity sleep-time=100000000 ! fakesink",
-                words: ["output \"output\" takes no more", "queue0 is full, and identity0 takes"]),
+                words: [
+                    "output \"output\" accepts no more", "queue0 is full, and identity0 reads",
+                ]),
         ])
         func whatStandsStillIsNamedAndWhatItWaitsFor(standing: Standing) async throws {
             try await GstBridge.start(capture: standing.capture, outputs: [standing.output]) {

@@ -17,7 +17,7 @@ extension ExampleTests {
                 try FileManager.default.moveItem(atPath: made, toPath: film)
                 let (anna, otto) = (directory.file("anna.yuv"), directory.file("otto.yuv"))
                 let said = try await Example.run("call", film, anna, otto)
-                #expect(said.contains("30 frames of the other, seen by anna"))
+                #expect(said.contains("anna received 30 frames of otto"))
                 for path in [anna, otto] { #expect(try RawFilm(path).bytes == expected.bytes) }
             }
         }

@@ -45,7 +45,7 @@ extension ExampleTests {
                 let colour = try await RawFilm(of: Example.film("smpte"), in: directory)
                 let (seen, sent) = (try RawFilm(local), try RawFilm(remote))
                 // In real time a busy machine may lose pictures; what is there is in order.
-                #expect(said.contains("\(seen.frames) frames in black and white, marked"))
+                #expect(said.contains("\(seen.frames) frames in black and white with a watermark:"))
                 #expect(said.contains("\(sent.frames) frames in black and white:"))
                 #expect(colour.places(of: sent) { $0 == $1 }.count == sent.frames)
                 let marked = colour.places(of: seen) { original, found in
@@ -76,7 +76,7 @@ extension ExampleTests {
                 let notes = lines.dropFirst()
                 // In real time a busy machine may lose pictures before they are stamped, and none after.
                 #expect(!notes.isEmpty && notes.map { $0[0] } == notes.indices.map { "\($0 - 1)" })
-                #expect(said.contains("the notes on \(notes.count) of 30 frames"), "\(said)")
+                #expect(said.contains("metadata of \(notes.count) of 30 frames"), "\(said)")
                 let times = notes.map { $0[1] }
                 #expect(times == times.sorted() && Set(times).count == notes.count)
                 #expect(notes.allSatisfy { $0[3] == "320x240" })

@@ -65,7 +65,7 @@ import Testing
         #expect(error?.code == .missingElement)
         #expect(error?.message.contains(former) == true)
         #expect(error?.advice?.contains("\(today) ") == true, "\(error?.advice ?? "")")
-        #expect(error?.advice?.contains(" for \(former)") == true, "\(error?.advice ?? "")")
+        #expect(error?.advice?.contains(" instead of \(former)") == true, "\(error?.advice ?? "")")
     }
 
     @Test func whatIsAnsweredExists() {
@@ -98,8 +98,8 @@ import Testing
         }
         let advice = error?.advice ?? ""
         for words in [
-            "decodebin for decodebin2", "videoconvert for ffmpegcolorspace",
-            "video/x-raw,format=I420 for video/x-raw-yuv,format=(fourcc)I420",
+            "decodebin instead of decodebin2", "videoconvert instead of ffmpegcolorspace",
+            "video/x-raw,format=I420 instead of video/x-raw-yuv,format=(fourcc)I420",
         ] {
             #expect(advice.split(separator: words, omittingEmptySubsequences: false).count == 2)
         }
@@ -111,6 +111,7 @@ import Testing
             parsing: "videotestsrc num-buffers=3 ! jpegenc ! decodebin ! queue ! "
                 + "video/x-raw-yuv ! fakesink")
         let error = await #expect(throws: PipelineError.self) { try await pipeline.playToTheEnd() }
-        #expect(error?.advice?.contains("video/x-raw for video/x-raw-yuv") == true, "\(error!)")
+        #expect(
+            error?.advice?.contains("video/x-raw instead of video/x-raw-yuv") == true, "\(error!)")
     }
 }

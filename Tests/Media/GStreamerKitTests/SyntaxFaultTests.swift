@@ -5,10 +5,13 @@ import Testing
 /// A syntax error says where it is.
 @Suite(.hangGuard) struct SyntaxFaultTests {
     @Test(arguments: [
-        ("videotestsrc ! ! fakesink", "at \"! ! fakesink\"", "one ! out"),
-        ("videotestsrc ! video/x-raw ! ! fakesink", "at \"! video/x-raw ! …\"", "one ! out"),
-        ("videotestsrc !", "at \"videotestsrc !\"", "no element behind it"),
-        ("fakesrc ! identity ! fakesink !", "at \"identity ! fakesink !\"", "no element behind"),
+        ("videotestsrc ! ! fakesink", "at \"! ! fakesink\"", "remove one !"),
+        ("videotestsrc ! video/x-raw ! ! fakesink", "at \"! video/x-raw ! …\"", "remove one !"),
+        ("videotestsrc !", "at \"videotestsrc !\"", "without an element after it"),
+        (
+            "fakesrc ! identity ! fakesink !", "at \"identity ! fakesink !\"",
+            "without an element after"
+        ),
         ("fakesrc ! num-buffers=3 ! fakesink", "at \"num-buffers=3 ! fakesink\"", "no element"),
         (
             "num-buffers=3 fakesrc ! fakesink", "at \"num-buffers=3 fakesrc ! fakesink\"",
@@ -18,15 +21,15 @@ import Testing
         ("fakesrc ! \"identity ! fakesink", "at '\"identity ! fakesink'", "quote"),
         ("fakesrc ! ( identity ! fakesink", "at \"( identity ! fakesink\"", "never closed"),
         ("fakesrc ! bin.( identity ! fakesink", "at \"bin.( identity ! fakesink\"", "never closed"),
-        ("fakesrc ! identity ) ! fakesink", "at \") ! fakesink\"", "no ( opens"),
-        ("fakesrc ! ( identity ! ) ! fakesink", "at \") ! fakesink\"", "no element"),
+        ("fakesrc ! identity ) ! fakesink", "at \") ! fakesink\"", "without a ("),
+        ("fakesrc ! ( identity ! ) ! fakesink", "at \") ! fakesink\"", "without an element"),
         (
             "fakesrc ! tee name=t ! t. ! identity ! fakesink", "at \"! identity ! fakesink\"",
-            "chain that has ended"
+            "end of a chain"
         ),
         ("fakesrc , identity ! fakesink", "at \", identity ! fakesink\"", "comma"),
         ("fakesrc ! % ! fakesink", "at \"% ! fakesink\"", "no \"%\" here"),
-        ("!!", "at \"!!\"", "nothing in front"),
+        ("!!", "at \"!!\"", "nothing before"),
     ])
     func whereItIsAndWhatIsTold(text: String, place: String, words: String) {
         let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: text) }

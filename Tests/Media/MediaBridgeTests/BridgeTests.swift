@@ -207,7 +207,7 @@ struct BridgeTests {
                         + "appsrc name=audio ! opusenc ! m."
                 ])
             let report = try await Bridge(plan).run()
-            #expect(report.failures.first?.message.contains("\"audio\" never came") == true)
+            #expect(report.failures.first?.message.contains("\"audio\" never appeared") == true)
             #expect(report.captures.mapValues(\.frames) == ["video": clip.frames, "audio": 0])
             let video = try await MediaProbe(of: path).video
             #expect(video?.frames == clip.frames)

@@ -74,6 +74,6 @@ struct CaptureRestartTests {
                 + "t. ! queue ! appsink name=video")
         plan.restart = Self.policy
         let error = #expect(throws: PipelineError.self) { try Bridge(plan) }
-        #expect(error?.message.contains("overwritten") == true)
+        #expect(error?.message.contains("overwrite the files of the first run") == true)
     }
 }

@@ -127,18 +127,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("- capture\n", "the file must be keys and values"),
-        ("just words\n", "the file must be keys and values"),
-        ("about: [a]\n", "about must be a text"),
-        ("capture: [videotestsrc]\n", "capture must be names and strings"),
-        ("capture: {a: [b]}\n", "capture.a must be a text"),
-        ("outputs: fakesink\n", "outputs must be names and strings"),
-        ("outputs: [fakesink]\n", "outputs must be names and strings"),
+        ("- capture\n", "the file must consist of keys and values"),
+        ("just words\n", "the file must consist of keys and values"),
+        ("about: [a]\n", "about must be text"),
+        ("capture: [videotestsrc]\n", "capture must consist of names and strings"),
+        ("capture: {a: [b]}\n", "capture.a must be text"),
+        ("outputs: fakesink\n", "outputs must consist of names and strings"),
+        ("outputs: [fakesink]\n", "outputs must consist of names and strings"),
         ("filters: grayscale\n", "filters must be a list"),
-        ("filters: [{grayscale: 1}]\n", "an entry of filters must be a text"),
-        ("variables: [a]\n", "variables must be keys and values"),
-        ("variables: {a: b}\n", "variable a must be keys and values"),
-        ("variables: {a: {default: [1]}}\n", "a default must be a text"),
+        ("filters: [{grayscale: 1}]\n", "an entry of filters must be text"),
+        ("variables: [a]\n", "variables must consist of keys and values"),
+        ("variables: {a: b}\n", "variable a must consist of keys and values"),
+        ("variables: {a: {default: [1]}}\n", "a default must be text"),
     ])
     func aWrongTypeIsNamedWithItsLine(text: String, message: String) throws {
         let error = try #require(failure(of: "# a comment\n" + text))

@@ -63,7 +63,7 @@ import Testing
                 "file-to-file.yaml", setting: ["input": input, "file": path])
             let report = try await Bridge(plan).run()
             #expect(report.failures.count == 1)
-            #expect(report.failures.first?.message.contains("\"audio\" never came") == true)
+            #expect(report.failures.first?.message.contains("\"audio\" never appeared") == true)
             #expect(try await MediaProbe(of: path).video?.frames == clip.frames)
         }
     }

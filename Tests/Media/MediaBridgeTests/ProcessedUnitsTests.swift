@@ -53,7 +53,7 @@ struct ProcessedUnitsTests {
             let times = watcher.times.withLock { $0.compactMap(\.self) }
             #expect(times.count == 20)
             #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
-            #expect(warnings.contains { $0.contains("is decoded for filters and code") })
+            #expect(warnings.contains { $0.contains("is decoded for filters and program code") })
             let video = try await MediaProbe(of: path).video
             #expect(video?.frames == 20)
             // The bar at the left is the one that was at the right: blue.
@@ -103,7 +103,7 @@ struct ProcessedUnitsTests {
         plan.processors = [Watcher()]
         let report = try await run(plan).report
         let failure = try #require(report.failures.first)
-        #expect(failure.message.contains("no decoder is known for units of image/png"))
+        #expect(failure.message.contains("no decoder is known for image/png"))
         #expect(failure.advice == "put decodebin at the end of the capture")
     }
 

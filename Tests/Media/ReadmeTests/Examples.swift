@@ -66,7 +66,7 @@ enum Example {
             try await sink.write(unit)
         }
         let report = try await sink.finish()
-        print("\(report.written) units written")
+        print("\(report.written) encoded frames written")
         // end
     }
 
@@ -83,7 +83,7 @@ enum Example {
         try await engine.setVideoProcessors([GrayscaleFilter()], at: .capture)
         try await engine.startPreview()
         for await event in events { if case .sourceEnded = event { break } }
-        await engine.shutDown()  // renders what waits, completes the file
+        await engine.shutDown()  // renders the queued frames and completes the file
         print(engine.trace)  // renderer 1: query, renderer 1: initialize …
         // end
     }
@@ -117,12 +117,12 @@ enum Example {
     }
 
     static func ownClasses() async throws -> FrameBalance {
-        // README
-        /// Ninety grey pictures, from dark to bright.
+        // Engine
+        /// Delivers ninety grey frames, from dark to bright.
         final class Sunrise: VideoSource {
             var consumer: (any VideoFrameConsumer)?
             func bufferType() -> VideoBufferType { .pixelBuffer }
-            func pacing() -> MediaPacing { .engine }  // the engine holds each until it is due
+            func pacing() -> MediaPacing { .engine }  // the engine waits for each timestamp
             func shouldStart() {
                 guard let consumer else { return }
                 Thread.detachNewThread {
@@ -138,10 +138,10 @@ enum Example {
                     consumer.sourceDidEnd()
                 }
             }
-            func shouldStop() {}  // what comes later is discarded, and counted
+            func shouldStop() {}  // later frames are dropped and counted
         }
 
-        /// Prints how bright each picture is.
+        /// Prints the brightness of each frame.
         final class LightMeter: VideoSink {
             func render(_ frame: VideoFrame) throws {
                 let level = try frame.withPlanes { $0[0].row(0)[0] }
@@ -155,7 +155,7 @@ enum Example {
         try await engine.setLocalVideoRenderer(LightMeter())
         try await engine.startPreview()
         for await event in events { if case .sourceEnded = event { break } }
-        await engine.shutDown()  // renders what waits, completes the file
+        await engine.shutDown()  // renders the queued frames
         // end
         let statistics = await engine.statistics
         return statistics.renderers.values.reduce(statistics.gone.renderers.balance) {
@@ -178,10 +178,10 @@ enum Example {
         let recorder = try Recorder("five.mkv", configuration: configuration)
         try await engine.addRecorder(recorder)
         try await engine.startPreview()
-        try await Task.sleep(for: .seconds(2))  // until something happens that is worth keeping
-        try recorder.start()  // the file begins before this
+        try await Task.sleep(for: .seconds(2))  // wait for the event to record
+        try recorder.start()  // the file begins with the pre-roll
         try await Task.sleep(for: .seconds(1))
-        let report = try await recorder.stop()  // the preview goes on
+        let report = try await recorder.stop()  // the preview continues
         print("\(report.files[0].frames) frames, dropped: \(report.video!.dropped)")
         // end
         await engine.shutDown()
@@ -243,7 +243,7 @@ enum Example {
     static func renderer(_ engine: MediaEngine) async throws {
         // ComingFromOpenTok
         final class BlackAndWhiteRenderer: VideoSink {
-            func pixelFormat() -> VideoPixelFormat { .i420 }  // OpenTok's frames always are
+            func pixelFormat() -> VideoPixelFormat { .i420 }  // the only format of OpenTok's frames
 
             func render(_ frame: VideoFrame) throws {
                 try frame.withPlanes { planes in

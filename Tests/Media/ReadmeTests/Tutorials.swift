@@ -92,7 +92,7 @@ enum Tutorial {
 
     /// - Returns: How many pictures the renderer saw, and the calls that the two classes got.
     static func classes() async throws -> (pictures: Int?, trace: [Transition]) {
-        /// A grey picture that gets brighter, thirty times a second, for as long as it is wanted.
+        /// A grey picture that gets brighter, thirty times a second, until it is stopped.
         final class Lamp: VideoSource {
             var consumer: (any VideoFrameConsumer)?
             private var thread: Thread?
@@ -128,7 +128,7 @@ enum Tutorial {
             func shouldStop() { thread?.cancel() }
         }
 
-        /// Counts pictures, and remembers how large they are.
+        /// Counts frames, and stores their size.
         final class Counter: VideoSink {
             private(set) var pictures = 0
             private(set) var size = VideoSize(width: 0, height: 0)
@@ -151,7 +151,7 @@ enum Tutorial {
             try await engine.stopPreview()
         }
         let seen = await engine.localVideoRenderer?.perform { ($0 as? Counter)?.pictures ?? 0 }
-        print("\(seen ?? 0) pictures")
+        print("\(seen ?? 0) frames")
         for call in engine.trace { print(call) }
         await engine.shutDown()
         return (seen, engine.trace)

@@ -5,8 +5,8 @@ import TestSupport
 enum Endings {
     static let promises = Subject.all.map { subject in
         Promise(
-            name: "endings-\(subject.name)", fault: "Six endings, \(subject.title)",
-            text: "a complete file, every frame accounted for; after an error no success"
+            name: "endings-\(subject.name)", fault: "Any end except a kill, \(subject.title)",
+            text: "a complete file; every frame is accounted for; errors are reported"
         ) { try await check(subject, $0) }
     }
 
@@ -42,7 +42,7 @@ enum Endings {
         }
         return Finding(
             "\(all.count) endings, \(all.map(\.frames).reduce(0, +)) frames: all in the files, "
-                + "no complaint of ffprobe",
+                + "no errors of ffprobe",
             complaints: all.flatMap(\.complaints))
     }
 
@@ -112,14 +112,14 @@ enum Endings {
         let sound = found.soundEnd ?? 0
         complaints.expect(
             options.isQuick ? sound > 0 : abs(sound - found.lastPicture) < tolerance,
-            "\(way.rawValue): sound ends at \(sound.text) s, pictures at \(found.lastPicture.text) s"
+            "\(way.rawValue): audio ends at \(sound.text) s, video at \(found.lastPicture.text) s"
         )
         // A complete file says how long it is; what a kill leaves does not.
         let announced = try await MediaProbe(of: path).duration ?? 0
         let length = found.lastPicture - (found.firstPicture ?? 0)
         complaints.expect(
             abs(announced - length) < 0.3,
-            "\(way.rawValue): the file announces \(announced.text) s of \(length.text) s")
+            "\(way.rawValue): the file declares \(announced.text) s of \(length.text) s")
         return Remains(frames: found.frames, complaints: complaints.all)
     }
 }

@@ -12,7 +12,7 @@ struct FaultTable {
 
     /// - Returns: Whether none was broken.
     func run() async -> Bool {
-        Self.tell("| What happens | Promise | Measured | |\n|---|---|---|---|")
+        Self.tell("| Fault | Promise | Measured | |\n|---|---|---|---|")
         let start = ContinuousClock.now
         var isWhole = true
         var broken: [String] = []

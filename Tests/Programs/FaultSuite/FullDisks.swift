@@ -8,40 +8,40 @@ enum FullDisks {
             Promise(
                 name: "disk-nearly-full-\(subject.name)",
                 fault: "Disk nearly full, \(subject.title)",
-                text: "event first, then a complete file; the preview goes on"
+                text: "an event, then a complete file; the preview goes on"
             ) { try await nearlyFull(subject, $0) }
         }
         + Subject.all.map { subject in
             Promise(
                 name: "disk-full-\(subject.name)", fault: "Disk full, \(subject.title)",
-                text: "a typed error; what was written plays; the preview goes on"
+                text: "a typed error; the written part plays; the preview goes on"
             ) { try await full(subject, $0, reserve: 0, fillAfter: 0, megabytes: 2) }
         }
         + Subject.kinds.flatMap { isCopy in
             [
                 Promise(
-                    name: "disk-filled", fault: "Another writer takes the rest of the disk, mkv",
+                    name: "disk-filled", fault: "Another writer fills the disk, mkv",
                     isCopy: isCopy,
-                    text: "a typed error; what was written plays; the preview goes on"
+                    text: "a typed error; the written part plays; the preview goes on"
                 ) {
                     let subject = Subject(container: "mkv", isCopy: isCopy)
                     return try await full(subject, $0, reserve: -1, fillAfter: 40, megabytes: 20)
                 },
                 Promise(
-                    name: "disk-too-full", fault: "A disk too full to begin, each container",
-                    isCopy: isCopy, text: "a typed error that says so, and no file"
+                    name: "disk-too-full", fault: "Disk too full to begin, each container",
+                    isCopy: isCopy, text: "a typed error that states the cause; no file"
                 ) { try await tooFull($0, isCopy) },
                 Promise(
                     name: "size-limit", fault: "File size limit (RLIMIT_FSIZE), each container",
                     isCopy: isCopy,
-                    text: "a typed error; what was written plays; the preview goes on"
+                    text: "a typed error; the written part plays; the preview goes on"
                 ) { try await sizeLimit($0, isCopy) },
             ]
         }
         + [
             Promise(
-                name: "disk-ring", fault: "A ring of files on a small disk, 40,000 pictures",
-                text: "goes on for ever: the disk is never called full"
+                name: "disk-ring", fault: "A ring of segments on a small disk, 40,000 frames",
+                text: "the recording goes on; the disk is never reported as full"
             ) { try await ring($0) }
         ]
 
@@ -80,7 +80,7 @@ enum FullDisks {
                 "\(found.frames) frames of \(report.written) in the file")
             complaints.expect(report.addsUp, "the report does not add up: \(report)")
             complaints.expectPreview(options, in: report)
-            complaints.expect(report.hasThrown, "the end was called a success")
+            complaints.expect(report.hasThrown, "the end was reported as success")
             return Finding(
                 "\(found.frames) of \(report.written) frames in a complete file, preview "
                     + "\(report.preview) of \(options.frames)", complaints: complaints.all)
@@ -110,18 +110,18 @@ enum FullDisks {
                         && report.failure?.message.contains("nothing was recorded") == true,
                     "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
                 complaints.expect(
-                    report.hasThrown && report.ended == "error", "the end was called a success")
+                    report.hasThrown && report.ended == "error", "the end was reported as success")
                 complaints.expect(
                     report.files.isEmpty && report.events.last == "finished",
                     "files: \(report.files.map(\.path)), events: \(report.events)")
                 complaints.expect(
-                    !FileManager.default.fileExists(atPath: path.outside), "there is a file")
+                    !FileManager.default.fileExists(atPath: path.outside), "a file exists")
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
                 return Finding(report.failure?.code ?? "", complaints: complaints.all)
             }
         }
         return findings.first { $0.verdict != .kept }
-            ?? Finding("noSpaceLeft in each, no file")
+            ?? Finding("noSpaceLeft for each, no file")
     }
 
     private static func ring(_ options: Options) async throws -> Finding {
@@ -171,7 +171,7 @@ enum FullDisks {
         let code = report.failure?.code ?? "none"
         complaints.expect(codes.contains(code), "error: \(code), \(report.failure?.message ?? "")")
         complaints.expect(
-            report.hasThrown && report.ended == "error", "the end was called a success")
+            report.hasThrown && report.ended == "error", "the end was reported as success")
         complaints.expect(report.addsUp, "the report does not add up: \(report)")
         complaints.expectPreview(options, in: report)
         complaints.expectStop(options, report)
@@ -183,7 +183,7 @@ enum FullDisks {
             lost <= limit && found.frames > 10,
             "\(found.frames) frames play, \(report.written) were written")
         return Finding(
-            "\(code); \(found.frames) frames play (\(max(0, lost)) fewer than the muxer got), "
+            "\(code); \(found.frames) frames play (\(max(0, lost)) fewer than the muxer received), "
                 + "preview \(report.preview) of \(options.frames)", complaints: complaints.all)
     }
 

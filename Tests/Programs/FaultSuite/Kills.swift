@@ -37,8 +37,8 @@ enum Kills {
         var fault: String {
             switch sound {
             case .usual: "kill -9, \(subject.title)"
-            case .none: "kill -9, \(subject.title), without sound"
-            case .late: "kill -9, \(subject.title), sound \(Self.delay) ms late"
+            case .none: "kill -9, \(subject.title), without audio"
+            case .late: "kill -9, \(subject.title), audio \(Self.delay) ms late"
             }
         }
 
@@ -62,10 +62,10 @@ enum Kills {
         var text: String {
             let lost =
                 switch (subject.container, sound) {
-                case ("mp4", _): "0.6 s are lost at most"
-                case ("ts", .usual): "three frames are lost at most: AAC is 65 ms late"
-                case (_, .late): "one frame is lost at most, and what the sound is late by"
-                default: "one frame is lost at most"
+                case ("mp4", _): "at most 0.6 s is lost"
+                case ("ts", .usual): "at most three frames are lost, as AAC is 65 ms late"
+                case (_, .late): "at most one frame is lost, plus the delay of the audio"
+                default: "at most one frame is lost"
                 }
             return lost + "; the rest plays"
         }
@@ -115,18 +115,18 @@ enum Kills {
             "frames lost: \(losses.map { String($0.frames) }.joined(separator: ", "))")
         let broken = losses.flatMap(\.complaints).filter { !$0.hasSuffix(Self.torn) }
         complaints.expect(
-            broken.isEmpty, "\(broken.count) complaints of ffprobe: \(broken.first ?? "")")
+            broken.isEmpty, "\(broken.count) errors of ffprobe: \(broken.first ?? "")")
         var measured =
-            "\(losses.count) kill\(losses.count == 1 ? "" : "s"): \(worst) "
-            + "frame\(worst == 1 ? "" : "s") (\((Double(worst) / 30).text) s) at most, "
-            + "\((Double(losses.map(\.frames).reduce(0, +)) / Double(losses.count)).text) in the mean"
+            "\(losses.count) kill\(losses.count == 1 ? "" : "s"): at most \(worst) "
+            + "frame\(worst == 1 ? "" : "s") (\((Double(worst) / 30).text) s), mean "
+            + "\((Double(losses.map(\.frames).reduce(0, +)) / Double(losses.count)).text)"
         if kind.sound != .none {
             let sound = losses.map(\.sound).max() ?? 0
-            complaints.expect(sound <= kind.soundLimit, "\(sound.text) s of sound lost")
-            measured += "; \(sound.text) s of sound at most"
+            complaints.expect(sound <= kind.soundLimit, "\(sound.text) s of audio lost")
+            measured += "; at most \(sound.text) s of audio"
         }
         let tears = losses.count { $0.complaints.contains { $0.hasSuffix(Self.torn) } }
-        if tears > 0 { measured += "; \(tears) amid a unit" }
+        if tears > 0 { measured += "; \(tears) within an encoded frame" }
         return Finding(measured, complaints: complaints.all)
     }
 
@@ -157,7 +157,7 @@ enum Kills {
             do {
                 let found = try await Judgement(of: path)
                 var complaints = found.complaints
-                if found.soundEnd == nil, kind.sound != .none { complaints.append("no sound") }
+                if found.soundEnd == nil, kind.sound != .none { complaints.append("no audio") }
                 return Loss(found, of: offered, complaints: complaints)
             } catch {
                 return Loss(frames: offered, sound: 0, complaints: ["\(error)"])

@@ -7,9 +7,9 @@ enum LostCameras {
         Promise(
             name: "camera-lost-copy",
             fault:
-                "An RTSP camera is killed twice and comes back, each container for H.264, copied",
-            text: "one file: what came, bit by bit, from a key picture on; the last picture before "
-                + "a gap may be cut off"
+                "An RTSP camera is killed twice and restarts, each container for H.264, copied",
+            text: "one file: all received frames from a keyframe on, bit-exact; the last frame "
+                + "before a gap may be truncated"
         ) { try await check($0) }
     ]
 
@@ -27,9 +27,9 @@ enum LostCameras {
         }
         func sum(_ count: (Remains) -> Int) -> Int { all.map(count).reduce(0, +) }
         return Finding(
-            "\(all.count * (runs - 1)) kills: \(sum(\.same)) pictures as they were sent, "
-                + "\(sum(\.cutOff)) cut off; \(all.map(\.undelivered).max() ?? 0) at most were "
-                + "still on their way",
+            "\(all.count * (runs - 1)) kills: \(sum(\.same)) frames as they were sent, "
+                + "\(sum(\.cutOff)) truncated; at most \(all.map(\.undelivered).max() ?? 0) were "
+                + "still in transit",
             complaints: all.flatMap(\.complaints))
     }
 
@@ -104,7 +104,7 @@ enum LostCameras {
         let pictures = try await MediaProbe.pictures(of: path)
         complaints.expect(
             pictures.count == report.written,
-            "\(pictures.count) pictures of \(report.written) in the file")
+            "\(pictures.count) frames of \(report.written) in the file")
         let times = try await MediaProbe.videoTimes(of: path)
         complaints.expect(
             zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "times go back: \(times)")
@@ -114,7 +114,7 @@ enum LostCameras {
             let sent = try await MediaProbe.pictures(of: path)
             let begin = sent.firstIndex(of: rest.first ?? "") ?? sent.endIndex
             let same = zip(sent[begin...], rest).prefix { $0 == $1 }.count
-            complaints.expect(same > 0, "nothing of camera \(index) in the file")
+            complaints.expect(same > 0, "no frames of camera \(index) in the file")
             rest = rest.dropFirst(same)
             remains.same += same
             remains.undelivered = max(remains.undelivered, sent.count - begin - same)
@@ -130,9 +130,9 @@ enum LostCameras {
             let place = rest.startIndex
             complaints.expect(
                 place < times.count && times[place] - times[place - 1] > gap,
-                "no gap of \(gap.text) s behind camera \(index)")
+                "no gap of \(gap.text) s after camera \(index)")
         }
-        complaints.expect(rest.isEmpty, "\(rest.count) pictures that nobody sent")
+        complaints.expect(rest.isEmpty, "\(rest.count) frames that no camera sent")
         remains.complaints = complaints.all.map { "\((path as NSString).pathExtension): \($0)" }
         return remains
     }

@@ -6,13 +6,13 @@ enum LostStreams {
     static let promises =
         Subject.kinds.map { isCopy in
             Promise(
-                name: "late-stream", fault: "Pictures begin three seconds after the sound, in FLV",
-                isCopy: isCopy, text: "every picture and every second of sound is recorded"
+                name: "late-stream", fault: "Video begins three seconds after audio, in FLV",
+                isCopy: isCopy, text: "every frame and every second of audio is recorded"
             ) { _ in try await late(isCopy) }
         } + [
             Promise(
-                name: "lost-stream", fault: "No decoder for the sound in the string",
-                text: "the pictures are recorded whole, and the run fails and names the sound"
+                name: "lost-stream", fault: "No decoder for the audio in the string",
+                text: "all video is recorded; the run fails and names the audio"
             ) { _ in try await lost() }
         ]
 
@@ -36,11 +36,11 @@ enum LostStreams {
             let judgement = try await Judgement(of: out)
             var complaints = Complaints()
             complaints.expect(result.status == 0, "exit \(result.status): \(result.errors)")
-            complaints.expect(judgement.frames == 60, "\(judgement.frames) pictures of 60")
+            complaints.expect(judgement.frames == 60, "\(judgement.frames) frames of 60")
             let sound = judgement.soundEnd ?? 0
-            complaints.expect(sound > 5.8, "\(sound.text) s of sound")
+            complaints.expect(sound > 5.8, "\(sound.text) s of audio")
             return Finding(
-                "\(judgement.frames) of 60 pictures, \(sound.text) s of sound",
+                "\(judgement.frames) of 60 frames, \(sound.text) s of audio",
                 complaints: complaints.all)
         }
     }
@@ -57,11 +57,11 @@ enum LostStreams {
             var complaints = Complaints()
             complaints.expect(result.status == 1, "exit \(result.status)")
             complaints.expect(
-                result.errors.contains("the stream \"audio\" never came"),
-                "told: \(result.errors)")
-            complaints.expect(judgement.frames == 60, "\(judgement.frames) pictures of 60")
+                result.errors.contains("the stream \"audio\" never appeared"),
+                "errors: \(result.errors)")
+            complaints.expect(judgement.frames == 60, "\(judgement.frames) frames of 60")
             return Finding(
-                "exit \(result.status), \(judgement.frames) of 60 pictures",
+                "exit \(result.status), \(judgement.frames) of 60 frames",
                 complaints: complaints.all)
         }
     }

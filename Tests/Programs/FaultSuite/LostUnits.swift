@@ -5,18 +5,18 @@ import TestSupport
 enum LostUnits {
     static let promises = [
         Promise(
-            name: "sound-lost-copy", fault: "Sound is lost, and kill -9 later, mkv, copied",
-            text: "two seconds wait for it and are lost at most; from then on one frame"
+            name: "sound-lost-copy", fault: "Audio stops, later kill -9, mkv, copied",
+            text: "at most the 2 s that wait for audio are lost; later at most one frame"
         ) { try await killed($0) },
         Promise(
             name: "sound-back-copy",
-            fault: "Sound is away for four seconds, each container, copied",
-            text: "every picture is recorded, sound again in another file; the disk is not blamed"
+            fault: "Audio stops for four seconds, each container, copied",
+            text: "every frame is recorded; audio resumes in another file; no stall event"
         ) { try await away(.sound, for: .seconds(4), $0) },
         Promise(
             name: "pictures-back-copy",
-            fault: "Pictures are away for nine seconds, each container for H.264, copied",
-            text: "those that come back are recorded from the first on; the disk is not blamed"
+            fault: "Video stops for nine seconds, each container for H.264, copied",
+            text: "every frame after the gap is recorded; no stall event"
         ) { try await away(.pictures, for: .seconds(9), $0) },
     ]
 
@@ -52,14 +52,14 @@ enum LostUnits {
         var complaints = Complaints()
         complaints.expect(
             waiting.allSatisfy { $0 <= Int(Self.patience * 30) } && later.allSatisfy { $0 <= 1 },
-            "frames lost: \(waiting) while sound was waited for, \(later) later")
+            "frames lost: \(waiting) while waiting for audio, \(later) later")
         let broken = losses.flatMap(\.complaints).filter { !$0.hasSuffix(Kills.torn) }
         complaints.expect(broken.isEmpty, "ffprobe: \(broken.first ?? "")")
         func text(_ frames: [Int]) -> String {
-            "\(frames.count) kills: \(frames.max() ?? 0) frames at most"
+            "\(frames.count) kills: at most \(frames.max() ?? 0) frames"
         }
         return Finding(
-            "while sound is waited for, \(text(waiting)); later, \(text(later))",
+            "while waiting for audio, \(text(waiting)); later, \(text(later))",
             complaints: complaints.all)
     }
 
@@ -95,7 +95,7 @@ enum LostUnits {
             }
         }
         return Finding(
-            "\(findings.map(\.0).reduce(0, +)) pictures in two files each, none lost",
+            "\(findings.map(\.0).reduce(0, +)) frames in two files each, none lost",
             complaints: findings.flatMap(\.1))
     }
 
@@ -114,7 +114,7 @@ enum LostUnits {
             complaints.expect(
                 found.frames == file.frames && found.frames > 30,
                 "\(found.frames) frames of \(file.frames) in a file")
-            complaints.expect((found.soundEnd ?? 0) > 1, "a file has no sound")
+            complaints.expect((found.soundEnd ?? 0) > 1, "a file has no audio")
             complaints.expect(found.complaints.isEmpty, "ffprobe: \(found.complaints.first ?? "")")
         }
         return complaints.all.map { "\(container): \($0)" }

@@ -6,47 +6,47 @@ enum OddFrames {
     static let promises =
         [
             Promise(
-                name: "no-time", fault: "Frames without a time",
-                text: "counted as `noTime`, the others are recorded"
+                name: "no-time", fault: "Frames without a timestamp",
+                text: "counted as `noTime`; all other frames are recorded"
             ) { _ in
                 var pictures = VictimOrder.steady(90)
                 for index in stride(from: 9, to: 90, by: 10) { pictures[index].time = nil }
                 return try await counted(pictures, cause: "noTime", frames: 81)
             },
             Promise(
-                name: "backward-time", fault: "Frames that go back in time",
-                text: "counted as `backwards`, the others are recorded"
+                name: "backward-time", fault: "Frames whose timestamps go back",
+                text: "counted as `backwards`; all other frames are recorded"
             ) { _ in
                 var pictures = VictimOrder.steady(90)
                 for index in stride(from: 9, to: 90, by: 10) { pictures[index].time! -= 0.2 }
                 return try await counted(pictures, cause: "backwards", frames: 81)
             },
             Promise(
-                name: "rate-change", fault: "The frame rate alone changes, each container",
-                text: "one file, every frame at its time"
+                name: "rate-change", fault: "Only the frame rate changes, each container",
+                text: "one file; every frame keeps its timestamp"
             ) { try await rateChange($0) },
             Promise(
                 name: "encoder-fails",
-                fault: "The encoder refuses a picture in the middle, each container",
-                text: "a typed error; what was written is a complete file"
+                fault: "The encoder refuses a frame mid-recording, each container",
+                text: "a typed error; the written part is a complete file"
             ) { try await encoderFails($0) },
         ]
         + Subject.kinds.flatMap { isCopy in
             [
                 Promise(
                     name: "format-change",
-                    fault: "Size and format change in the middle, each container", isCopy: isCopy,
-                    text: "a new file each time, no frame lost, all play"
+                    fault: "Size and format change mid-recording, each container", isCopy: isCopy,
+                    text: "a new file for each change; no frame is lost; all files play"
                 ) { try await formatChange($0, isCopy) },
                 Promise(
                     name: "clock-forward",
                     fault: "The clock jumps ten minutes ahead, each container",
-                    isCopy: isCopy, text: "the file plays, no frame lost"
+                    isCopy: isCopy, text: "the file plays; no frame is lost"
                 ) { try await clock($0, isCopy, jumpsBy: 600) },
                 Promise(
                     name: "clock-backward",
                     fault: "The clock jumps ten minutes back, each container",
-                    isCopy: isCopy, text: "the file plays and goes on where it was, no frame lost"
+                    isCopy: isCopy, text: "the file plays; its time goes on; no frame is lost"
                 ) { try await clock($0, isCopy, jumpsBy: -600) },
             ]
         }
@@ -154,7 +154,7 @@ enum OddFrames {
                 complaints.expect(
                     found.complaints.isEmpty, "ffprobe: \(found.complaints.first ?? "")")
                 complaints.expect(
-                    isCopy || found.soundEnd != nil, "no sound in \(file.path)")
+                    isCopy || found.soundEnd != nil, "no audio in \(file.path)")
             }
             complaints.expect(frames == 120, "\(frames) frames of 120 in the files")
             complaints.expect(report.addsUp, "the report does not add up: \(report)")
@@ -173,7 +173,7 @@ enum OddFrames {
             var complaints = Complaints()
             complaints.expect(
                 report.failure != nil && report.hasThrown && report.ended == "error",
-                "the end was called a success: \(report)")
+                "the end was reported as success: \(report)")
             complaints.expect(
                 found.frames == 45, "\(found.frames) frames of 45 in the file")
             complaints.expectStop(options, report)

@@ -87,7 +87,7 @@ struct Complaints {
         let count = report.preview + report.previewEvicted
         expect(
             count >= frames - 1 && report.preview >= (options.isQuick ? 1 : frames * 3 / 4),
-            "the preview had \(report.preview) frames of \(frames), \(report.previewEvicted) gave way"
+            "the preview had \(report.preview) frames of \(frames), \(report.previewEvicted) evicted"
         )
     }
 

@@ -6,12 +6,12 @@ import TestSupport
 enum Sources {
     static let promises = [
         Promise(
-            name: "pool", fault: "A camera with four buffers, a disk that does not answer",
-            text: "the camera never finds its pool empty"
+            name: "pool", fault: "A camera with four buffers, a disk that does not respond",
+            text: "the camera's pool is never empty"
         ) { _ in try await pool() },
         Promise(
-            name: "pre-roll-alone", fault: "A pre-roll of 2 s whose pictures never come, for 6 s",
-            text: "no more is kept than was asked for"
+            name: "pre-roll-alone", fault: "A pre-roll of 2 s without video, for 6 s",
+            text: "2 s of audio are kept, and 2 s that wait for video"
         ) { _ in try await soundAlone() },
     ]
 
@@ -28,10 +28,10 @@ enum Sources {
             let length = found.soundEnd ?? 0
             // Two seconds of it wait for pictures beside those that are kept.
             complaints.expect(
-                length > 3.9 && length < 6.8, "\(length.text) s of sound in the file")
+                length > 3.9 && length < 6.8, "\(length.text) s of audio in the file")
             complaints.expect(!report.hasThrown, "\(report.failure?.message ?? "it threw")")
             return Finding(
-                "8 s came, the file has the last \(length.text) s", complaints: complaints.all)
+                "8 s arrived; the file has the last \(length.text) s", complaints: complaints.all)
         }
     }
 
@@ -47,11 +47,12 @@ enum Sources {
             order.stallTimeout = 1.5
             let report = try await Recording.run(order)
             var complaints = Complaints()
-            complaints.expect(report.starved == 0, "\(report.starved) frames of 120 found it empty")
-            complaints.expect(report.offered == 120, "\(report.offered) frames of 120 came")
+            complaints.expect(
+                report.starved == 0, "the pool was empty for \(report.starved) frames of 120")
+            complaints.expect(report.offered == 120, "\(report.offered) frames of 120 arrived")
             complaints.expect(report.addsUp, "the report does not add up: \(report)")
             return Finding(
-                "\(report.offered) of 120 frames came, of which the recorder's queue let go of "
+                "\(report.offered) of 120 frames arrived; the recorder's queue evicted "
                     + "\(report.dropped["evicted"] ?? 0)", complaints: complaints.all)
         }
     }

@@ -7,19 +7,19 @@ enum Stalls {
     static let promises = Subject.kinds.flatMap { isCopy in
         [
             Promise(
-                name: "fifo-unread", fault: "A FIFO that nobody opens", isCopy: isCopy,
-                text: "told as stalled; stop ends in time and says *stuck*; the preview goes on"
+                name: "fifo-unread", fault: "A FIFO without a reader", isCopy: isCopy,
+                text: "a stall event; stop ends in time and reports *stuck*; the preview goes on"
             ) { try await stalled($0, opensReader: false, isCopy) },
             Promise(
-                name: "fifo-stalled", fault: "A FIFO whose reader stands still", isCopy: isCopy,
-                text: "told as stalled; stop ends in time and says *stuck*; the preview goes on"
+                name: "fifo-stalled", fault: "A FIFO whose reader reads nothing", isCopy: isCopy,
+                text: "a stall event; stop ends in time and reports *stuck*; the preview goes on"
             ) { try await stalled($0, opensReader: true, isCopy) },
             Promise(
-                name: "fifo-waiting", fault: "The same, and whoever hands frames over waits",
-                isCopy: isCopy, text: "stop ends in time and says *stuck*, and lets go of who waits"
+                name: "fifo-waiting", fault: "The same, with callers that wait",
+                isCopy: isCopy, text: "stop ends in time, reports *stuck* and unblocks the callers"
             ) { try await waiting($0, isCopy) },
             Promise(
-                name: "closed-pipe", fault: "A pipe whose reader goes away", isCopy: isCopy,
+                name: "closed-pipe", fault: "A pipe whose reader exits", isCopy: isCopy,
                 text: "a typed error; the process and its preview go on"
             ) { try await closedPipe($0, isCopy) },
         ]
@@ -57,8 +57,8 @@ enum Stalls {
                         && report.failure?.message.contains("stuck") == true,
                     "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
                 complaints.expect(
-                    report.hasThrown && report.ended == "error", "the end was called a success")
-                complaints.expect(report.events.contains("stalled"), "nobody told that it stalls")
+                    report.hasThrown && report.ended == "error", "the end was reported as success")
+                complaints.expect(report.events.contains("stalled"), "no stall event")
                 complaints.expectStop(within: stallTimeout + grace, options, report)
                 complaints.expectPreview(options, in: report)
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
@@ -69,8 +69,8 @@ enum Stalls {
             }
         }
         return Finding(
-            "stop took \((findings.map(\.1).max() ?? 0).text) s at most with a timeout of "
-                + "\(stallTimeout.text) s; all of the preview's frames",
+            "stop took at most \((findings.map(\.1).max() ?? 0).text) s with a timeout of "
+                + "\(stallTimeout.text) s; all preview frames",
             complaints: findings.flatMap(\.2))
     }
 
@@ -96,14 +96,14 @@ enum Stalls {
                     report.failure?.code == "deadlineExceeded",
                     "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
                 complaints.expect(
-                    report.hasThrown && report.ended == "error", "the end was called a success")
+                    report.hasThrown && report.ended == "error", "the end was reported as success")
                 complaints.expectStop(within: stallTimeout + grace, options, report)
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
                 return (report.stopSeconds, complaints.all.map { "\(subject.container): \($0)" })
             }
         }
         return Finding(
-            "stop took \((findings.map(\.0).max() ?? 0).text) s at most with a timeout of "
+            "stop took at most \((findings.map(\.0).max() ?? 0).text) s with a timeout of "
                 + "\(stallTimeout.text) s", complaints: findings.flatMap(\.1))
     }
 
@@ -122,7 +122,7 @@ enum Stalls {
                         || report.failure?.code == "streamFailed",
                     "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
                 complaints.expect(
-                    report.hasThrown && report.ended == "error", "the end was called a success")
+                    report.hasThrown && report.ended == "error", "the end was reported as success")
                 complaints.expectStop(options, report)
                 complaints.expectPreview(options, in: report)
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
@@ -132,7 +132,7 @@ enum Stalls {
             }
         }
         return Finding(
-            "\(Set(findings.map(\.0)).sorted().joined(separator: ", ")) in each; all of the "
-                + "preview's frames", complaints: findings.flatMap(\.1))
+            "\(Set(findings.map(\.0)).sorted().joined(separator: ", ")) for each; all "
+                + "preview frames", complaints: findings.flatMap(\.1))
     }
 }

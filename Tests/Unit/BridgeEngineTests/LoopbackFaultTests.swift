@@ -102,27 +102,25 @@ import Testing
     }
 
     /// Admits one token after the other, each for a while.
-    private final class Changing: TokenVerifier {
-        let valid = Observed("first")
-        let time: Duration?
-        init(lasting time: Duration? = nil) { self.time = time }
-        func verify(_ request: ChannelRequest) throws(EngineError) {
+    private func verifier(_ valid: Observed<String>, lasting time: Duration? = nil) -> TokenVerifier
+    {
+        { request throws(EngineError) in
             guard request.token == valid.value else {
                 throw EngineError(.tokenExpired, message: "not \(request.token ?? "nothing")")
             }
+            return time
         }
-        func lifetime(of request: ChannelRequest) -> Duration? { time }
     }
 
     @Test(arguments: [true, false])
     func aTokenIsAskedForAgainAfterAnInterruption(hasFresh: Bool) async throws {
-        let verifier = Changing()
-        let network = LoopbackNetwork(verifier: verifier, timeline: time)
+        let valid = Observed("first")
+        let network = LoopbackNetwork(verifier: verifier(valid), timeline: time)
         let (one, other) = (Ears(), Ears())
         let anna = try await join("anna", one, network, token: "first")
         let ben = try await join("ben", other, network, token: "first")
         network.cut("anna", inChannel: "room")
-        verifier.valid.change { $0 = "second" }
+        valid.change { $0 = "second" }
         if hasFresh { one.tokens.withLock { $0 = ["second"] } }
         network.heal("anna", inChannel: "room")
         if hasFresh {
@@ -135,8 +133,9 @@ import Testing
     }
 
     @Test func aTokenIsAskedForAgainBeforeItExpires() async throws {
-        let verifier = Changing(lasting: .milliseconds(100))
-        let network = LoopbackNetwork(verifier: verifier, timeline: time)
+        let valid = Observed("first")
+        let network = LoopbackNetwork(
+            verifier: verifier(valid, lasting: .milliseconds(100)), timeline: time)
         let (one, other) = (Ears(), Ears())
         one.tokens.withLock { $0 = ["first", "first"] }
         let anna = try await join("anna", one, network, token: "first")
@@ -145,7 +144,7 @@ import Testing
         await time.alarms(in: .milliseconds(80))
         #expect(one.tokens.withLock { $0.isEmpty } && one.words.isEmpty)
         // None comes, and the old one is refused.
-        verifier.valid.change { $0 = "second" }
+        valid.change { $0 = "second" }
         let ben = try await join("ben", other, network, token: "second")
         await time.expire(.milliseconds(80), alarms: 2)
         await one.hears(.disconnected(.tokenExpired))

@@ -3,16 +3,16 @@ import TestSupport
 import Testing
 
 @Suite(.hangGuard) struct LoopbackTokenTests {
-    /// Lets in who brings the password.
-    private struct Password: TokenVerifier {
-        let password: String
-        func verify(_ request: ChannelRequest) throws(EngineError) {
+    /// Accepts one token.
+    private func password(_ password: String) -> TokenVerifier {
+        { request throws(EngineError) in
             guard let token = request.token else {
                 throw EngineError(.tokenMissing, message: "no password")
             }
             guard token == password else {
                 throw EngineError(.tokenForged, message: "not the password")
             }
+            return nil
         }
     }
 
@@ -22,7 +22,7 @@ import Testing
 
     @Test func aChannelThatDemandsATokenChecksIt() async throws {
         let network = LoopbackNetwork()
-        network.demand(Password(password: "sesame"), forChannel: "cave")
+        network.demand(password("sesame"), forChannel: "cave")
         #expect(await joinError(network, request("cave")) == .tokenMissing)
         #expect(await joinError(network, request("cave", "barley")) == .tokenForged)
         #expect(await joinError(network, request("cave", "sesame")) == nil)
@@ -33,8 +33,8 @@ import Testing
     }
 
     @Test func aNetworkMayDemandItOfAllAndAnotherOfOne() async throws {
-        let network = LoopbackNetwork(verifier: Password(password: "sesame"))
-        network.demand(Password(password: "barley"), forChannel: "mill")
+        let network = LoopbackNetwork(verifier: password("sesame"))
+        network.demand(password("barley"), forChannel: "mill")
         #expect(await joinError(network, request("cave")) == .tokenMissing)
         #expect(await joinError(network, request("cave", "sesame")) == nil)
         #expect(await joinError(network, request("mill", "sesame")) == .tokenForged)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func whoIsRefusedIsHeardOfByNobody() async throws {
-        let network = LoopbackNetwork(verifier: Password(password: "sesame"))
+        let network = LoopbackNetwork(verifier: password("sesame"))
         let ears = Ears()
         let ben = try await network.enter(
             ChannelRequest(channel: "cave", token: "sesame", userID: "ben"), receiver: ears)

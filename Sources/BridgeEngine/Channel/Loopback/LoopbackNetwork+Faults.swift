@@ -44,7 +44,7 @@ extension LoopbackNetwork {
             do throws(EngineError) {
                 var fresh = original
                 fresh.token = try await member.token(for: .reconnecting) ?? original.token
-                try verifier.verify(fresh)
+                _ = try verifier(fresh)
                 channel?.perform { $0.heal(slot) }
             } catch {
                 guard let channel else { return }
@@ -87,11 +87,11 @@ extension LoopbackNetwork {
 
     /// Asks for another token before one expires, and removes a user who has none.
     func watchToken(
-        of request: ChannelRequest, _ member: LoopbackMember, in channel: LoopbackChannel,
-        at slot: Int
+        of request: ChannelRequest, validFor lifetime: Duration?, _ member: LoopbackMember,
+        in channel: LoopbackChannel, at slot: Int
     ) {
+        guard let lifetime else { return }
         let verifier = verifier(of: request)
-        guard let lifetime = verifier?.lifetime(of: request) else { return }
         let early = min(lifetime / 5, .seconds(30))
         // So close to its end, there is no other: the token is checked once more when it is over.
         let wait = early < .milliseconds(20) ? lifetime + .milliseconds(5) : lifetime - early
@@ -101,8 +101,9 @@ extension LoopbackNetwork {
                 var fresh = request
                 do throws(EngineError) {
                     fresh.token = try await member.token(for: .expiring) ?? request.token
-                    try verifier?.verify(fresh)
-                    self.watchToken(of: fresh, member, in: channel, at: slot)
+                    let validity = try verifier?(fresh)
+                    self.watchToken(
+                        of: fresh, validFor: validity, member, in: channel, at: slot)
                 } catch {
                     self.change(channel, named: request.channel) {
                         $0.expel(slot, error, reason: .dropped)

@@ -23,12 +23,12 @@ public final class LoopbackNetwork: ChannelTransport {
 
     struct State {
         var channels: [String: LoopbackChannel] = [:]
-        var verifiers: [String: any TokenVerifier] = [:]
+        var verifiers: [String: TokenVerifier] = [:]
         var impairment: LoopbackImpairment?
         var isReachable = true
     }
     let state = Mutex(State())
-    private let verifier: (any TokenVerifier)?
+    private let verifier: TokenVerifier?
     /// The maximum number of video frames that wait for one receiver; if it is exceeded, the oldest
     /// is evicted.
     public let depth: Int
@@ -53,7 +53,7 @@ public final class LoopbackNetwork: ChannelTransport {
     ///     ``demand(_:forChannel:)`` replaces it for single channels.
     public convenience init(
         depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
-        carriesFrames: Bool = true, verifier: (any TokenVerifier)? = nil
+        carriesFrames: Bool = true, verifier: TokenVerifier? = nil
     ) {
         self.init(
             depth: depth, capacity: capacity, patience: patience, carriesFrames: carriesFrames,
@@ -63,7 +63,7 @@ public final class LoopbackNetwork: ChannelTransport {
     /// - Parameter timeline: The time of delays, limits and tokens.
     package init(
         depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
-        carriesFrames: Bool = true, verifier: (any TokenVerifier)? = nil, timeline: any Timeline
+        carriesFrames: Bool = true, verifier: TokenVerifier? = nil, timeline: any Timeline
     ) {
         self.depth = max(1, depth)
         self.capacity = capacity
@@ -78,7 +78,7 @@ public final class LoopbackNetwork: ChannelTransport {
     /// - Parameters:
     ///   - verifier: Checks them instead of the network's own verifier; `nil` restores that one.
     ///   - channel: The channel's name.
-    public func demand(_ verifier: (any TokenVerifier)?, forChannel channel: String) {
+    public func demand(_ verifier: TokenVerifier?, forChannel channel: String) {
         // The previous verifier is released outside the lock, because that may run foreign code.
         _ = state.withLock { state in
             let before = state.verifiers[channel]
@@ -107,7 +107,7 @@ public final class LoopbackNetwork: ChannelTransport {
     public func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
-        try check(request)
+        let validity = try check(request)
         let member = LoopbackMember(request, depth: depth, receiver: receiver, timeline: timeline)
         let (channel, slot, isFull, deferred) = state.withLock { state in
             let channel = state.channels[request.channel] ?? makeChannel(request.channel)
@@ -125,13 +125,13 @@ public final class LoopbackNetwork: ChannelTransport {
             if isFull {
                 throw EngineError(
                     .channelFull,
-                    message: "channel \(request.channel) has \(capacity ?? 0) users already")
+                    message: "channel \(request.channel) is full: \(capacity ?? 0) users")
             }
             throw EngineError(
                 .userIDTaken,
-                message: "somebody is in channel \(request.channel) as \(request.userID)")
+                message: "user ID \(request.userID) is in use in channel \(request.channel)")
         }
-        watchToken(of: request, member, in: channel, at: slot)
+        watchToken(of: request, validFor: validity, member, in: channel, at: slot)
         return LoopbackMembership(
             member, in: channel, named: request.channel, at: slot, of: self)
     }
@@ -180,26 +180,28 @@ public final class LoopbackNetwork: ChannelTransport {
         deferred.finish(in: channel)
     }
 
-    private func check(_ request: ChannelRequest) throws(EngineError) {
+    /// - Returns: How long the request's token is valid; `nil` for as long as the user stays.
+    private func check(_ request: ChannelRequest) throws(EngineError) -> Duration? {
         guard !Task.isCancelled else {
             throw EngineError(
                 .disconnected, message: "joining channel \(request.channel) was cancelled",
                 underlying: CancellationError())
         }
         guard !request.channel.isEmpty else {
-            throw EngineError(.invalidArgument, message: "a channel needs a name")
+            throw EngineError(.invalidArgument, message: "the channel name is empty")
         }
         guard !request.userID.name.isEmpty else {
             throw EngineError(
-                .invalidArgument, message: "a user of channel \(request.channel) needs a name")
+                .invalidArgument, message: "the user ID for channel \(request.channel) is empty")
         }
         guard state.withLock({ $0.isReachable }) else {
             throw EngineError(
                 .unreachable, message: "the network of channel \(request.channel) is unreachable")
         }
-        try verifier(of: request)?.verify(request)
+        return try verifier(of: request)?(request)
     }
-    func verifier(of request: ChannelRequest) -> (any TokenVerifier)? {
+
+    func verifier(of request: ChannelRequest) -> TokenVerifier? {
         state.withLock { $0.verifiers[request.channel] } ?? verifier
     }
 }

@@ -26,7 +26,7 @@ extension LoopbackRoster {
                 slot,
                 EngineError(
                     .disconnected,
-                    message: "\(place.member.user) was without a connection for \(patience)",
+                    message: "\(place.member.user) had no connection for \(patience)",
                     underlying: outage.cause), reason: .dropped)
         }
         places[slot]?.outage?.attempt += 1

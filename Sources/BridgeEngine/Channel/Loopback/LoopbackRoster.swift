@@ -309,8 +309,8 @@ extension LoopbackRoster {
                 EngineError(
                     .disconnected,
                     message:
-                        "\(user) was taken out of the channel: \(Self.maximumWaitingEvents) events wait for it",
-                    advice: "return from the receiver's calls at once"), reason: .dropped)
+                        "\(user) was removed from the channel: \(Self.maximumWaitingEvents) events are waiting",
+                    advice: "return from the receiver's methods without delay"), reason: .dropped)
         }
     }
 }

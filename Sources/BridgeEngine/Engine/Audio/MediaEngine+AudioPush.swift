@@ -120,8 +120,8 @@ extension MediaEngine {
         guard (8000...48000).contains(sampleRate), (1...2).contains(channels) else {
             throw EngineError(
                 .invalidArgument,
-                message: "\(sampleRate) Hz with \(channels) channels",
-                advice: "8000 to 48000 Hz, one channel or two")
+                message: "unsupported audio format: \(sampleRate) Hz, \(channels) channels",
+                advice: "8000 to 48000 Hz, 1 or 2 channels")
         }
         return AudioFormat(sampleRate: sampleRate, channels: channels)
     }

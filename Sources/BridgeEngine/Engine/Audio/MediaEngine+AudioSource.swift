@@ -22,7 +22,7 @@ extension MediaEngine {
         defer { leave() }
         if let next, next.identity == audio.chosen?.identity, audio.external == nil {
             hub.post(
-                .warning("\(next.typeName) is the source of sound already; nothing changes"))
+                .warning("\(next.typeName) is already the audio source; nothing changed"))
             return
         }
         if next == nil, audio.chosen == nil, audio.external == nil, audio.running != nil,
@@ -120,7 +120,7 @@ extension MediaEngine {
             let wanted = audio.external ?? audio.chosen
             guard wanted != nil || audio.wantsMicrophone else {
                 throw EngineError(
-                    .invalidState, message: "there is no source of sound",
+                    .invalidState, message: "no audio source is set",
                     advice: "enableAudio() for the microphone, or setAudioSource(_:)")
             }
             let host = if let wanted { wanted } else { try await makeMicrophone() }

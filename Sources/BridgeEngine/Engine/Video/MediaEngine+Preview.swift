@@ -9,7 +9,7 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         guard !holds.contains(.preview) else {
-            hub.post(.warning("the preview runs already; nothing changes"))
+            hub.post(.warning("the preview is already running; nothing changed"))
             return
         }
         try await acquire(.preview)
@@ -20,7 +20,7 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         guard holds.contains(.preview) else {
-            hub.post(.warning("no preview runs; nothing changes"))
+            hub.post(.warning("no preview is running; nothing changed"))
             return
         }
         await release(.preview)

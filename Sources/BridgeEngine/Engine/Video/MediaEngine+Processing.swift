@@ -17,7 +17,7 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         guard let slot = slots[track] else {
-            throw EngineError(.invalidArgument, message: "there is no \(track)")
+            throw EngineError(.invalidArgument, message: "\(track) not found")
         }
         slot.track.processing.set(processors, at: point)
     }

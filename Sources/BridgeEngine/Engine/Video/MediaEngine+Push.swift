@@ -104,7 +104,7 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         guard id != .main, let slot = slots[id] else {
-            throw EngineError(.invalidArgument, message: "there is no custom \(id)")
+            throw EngineError(.invalidArgument, message: "custom \(id) not found")
         }
         await stopPublishing(id)
         pushes[id] = nil

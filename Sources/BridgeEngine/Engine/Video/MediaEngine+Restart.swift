@@ -14,7 +14,7 @@ extension MediaEngine {
         defer { leave() }
         guard let host = slots[.main]?.host else {
             throw EngineError(
-                .invalidState, message: "no source runs",
+                .invalidState, message: "no source is running",
                 advice: "startPreview() or joinChannel(_:token:userID:) first")
         }
         slots[.main]?.restarts.cancel()

@@ -14,7 +14,7 @@ extension MediaEngine {
     ) async throws(EngineError) -> VideoFrame {
         guard !isShutDown else { throw Self.afterShutDown }
         if case .local(let track) = stream, slots[track] == nil {
-            throw EngineError(.invalidArgument, message: "there is no \(track)")
+            throw EngineError(.invalidArgument, message: "\(track) not found")
         }
         let limit = limit ?? configuration.firstFrameDeadline
         let once = Once<VideoFrame>()
@@ -25,8 +25,8 @@ extension MediaEngine {
         guard let shot else {
             if Task.isCancelled { throw Self.cancelled("the snapshot") }
             throw EngineError(
-                .noFrame, message: "no frame came within \(limit)",
-                advice: "takeSnapshot(of:within:) while the stream runs")
+                .noFrame, message: "no frame arrived within \(limit)",
+                advice: "takeSnapshot(of:within:) while the stream is running")
         }
         return shot
     }

@@ -32,7 +32,7 @@ extension MediaEngine {
         defer { leave() }
         let isKnown = fresh.identity == chosen?.identity
         guard !isKnown || pushHost != nil else {
-            hub.post(.warning("\(fresh.typeName) is the video source already; nothing changes"))
+            hub.post(.warning("\(fresh.typeName) is already the video source; nothing changed"))
             return
         }
         let host = isKnown ? chosen ?? fresh : fresh

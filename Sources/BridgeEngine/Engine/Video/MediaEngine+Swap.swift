@@ -72,7 +72,7 @@ extension MediaEngine {
             message: came == nil
                 ? "\(host.typeName) delivered no frame within \(limit)"
                 : "\(host.typeName) ended without a frame",
-            advice: "look at what it captures; the source before goes on")
+            advice: "check what it captures; the previous source is still in use")
     }
 
     /// The new source has taken over: stops the old one and disposes of it.

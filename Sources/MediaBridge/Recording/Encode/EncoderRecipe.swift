@@ -37,8 +37,8 @@ struct EncoderRecipe: Sendable {
     private static func check(_ bitrate: Int?) throws(PipelineError) {
         guard let bitrate, !bitrates.contains(bitrate) else { return }
         throw PipelineError(
-            .badValue, message: "no encoder makes \(bitrate) bits a second",
-            advice: "\(bitrates.lowerBound) to \(bitrates.upperBound)")
+            .badValue, message: "a bit rate of \(bitrate) bit/s is out of range",
+            advice: "\(bitrates.lowerBound) to \(bitrates.upperBound) bit/s")
     }
 
     init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
@@ -64,9 +64,9 @@ struct EncoderRecipe: Sendable {
     ) throws(PipelineError) -> Encoder {
         if let asked, !codecs.contains(asked) {
             throw PipelineError(
-                .badValue, message: "\(container.rawValue) does not hold \(asked.rawValue)",
+                .badValue, message: "\(container.rawValue) cannot contain \(asked.rawValue)",
                 advice: codecs.map(\.rawValue).joined(separator: ", ")
-                    + ", or a file of another ending")
+                    + ", or another file extension")
         }
         for codec in asked.map({ [$0] }) ?? codecs {
             for encoder in Encoder.all(of: codec)

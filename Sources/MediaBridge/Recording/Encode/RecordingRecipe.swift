@@ -34,9 +34,9 @@ struct RecordingRecipe: Sendable {
             throw PipelineError(
                 .streamFailed,
                 message:
-                    "the stream \"\(kind.name)\" is \(caps.mediaType), and the recording is to "
-                    + "copy it",
-                advice: "an encoder in the capture, or another codec than copy")
+                    "the stream \"\(kind.name)\" is \(caps.mediaType), but the recording copies "
+                    + "only encoded streams",
+                advice: "put an encoder into the capture, or select a codec other than copy")
         }
         return encoder.pipeline(for: caps, rotation: rotation)
     }
@@ -53,9 +53,9 @@ struct RecordingRecipe: Sendable {
                 .streamFailed,
                 message:
                     "the stream \"\(kind.name)\" is \(first.caps.mediaType), which a recording "
-                    + "does not copy into .\(container.rawValue)",
-                advice: "put decodebin at the end of the string, so that it is encoded again; or a "
-                    + "file of another ending")
+                    + "cannot copy into .\(container.rawValue)",
+                advice: "put decodebin at the end of the string to encode it again, or use another "
+                    + "file extension")
         }
         return recipe.pipeline(of: kind)
     }

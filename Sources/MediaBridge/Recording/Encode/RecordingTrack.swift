@@ -326,7 +326,7 @@ extension PipelineError {
             message: "the stream \"\(kind.name)\" of a recording is \(caps.mediaType), and must be "
                 + "\(kind.name)/x-raw",
             advice: caps.mediaType == "audio/x-raw"
-                ? "name the appsink of sound: appsink name=audio"
+                ? "name the appsink of the audio: appsink name=audio"
                 : "put decodebin at the end of the string")
     }
 }

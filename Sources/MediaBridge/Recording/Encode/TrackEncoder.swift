@@ -35,7 +35,10 @@ final class TrackEncoder: Sendable {
         let output = try Output(recipe.text, configuration: configuration)
         guard let branch = output.branches[kind.name],
             let units = output.pipeline.appSinks["units"]
-        else { throw PipelineError(.wrongEnds, message: "an encoder without ends") }
+        else {
+            throw PipelineError(
+                .wrongEnds, message: "the encoder's pipeline has no appsrc or no appsink")
+        }
         self.output = output
         self.branch = branch
         self.units = units

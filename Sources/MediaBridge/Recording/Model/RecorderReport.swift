@@ -4,7 +4,7 @@ public struct RecorderReport: Hashable, Sendable {
     public enum End: String, Hashable, Sendable {
         /// All streams ended.
         case eos
-        /// ``Recorder/stop()`` was called.
+        /// ``Recorder/stop()`` or ``Recorder/stopAndRearm()`` was called.
         case stop
         /// The disk was nearly full; the file is complete.
         case diskNearlyFull

@@ -17,7 +17,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         let ending = path.split(separator: "/").last?.split(separator: ".").last ?? ""
         guard path.contains("."), let known = Self(rawValue: ending.lowercased()) else {
             throw PipelineError(
-                .badValue, message: "no container is known by the ending of \"\(path)\"",
+                .badValue, message: "the file extension of \"\(path)\" selects no container",
                 advice: "a name that ends in "
                     + Self.allCases.map { ".\($0.rawValue)" }.joined(separator: ", "))
         }

@@ -26,7 +26,7 @@ struct MovieBoxes {
             // A size of zero means: to the end of the file.
             guard size >= 8, !overflow else { break }
             guard !Task.isCancelled else {
-                throw PipelineError(.interrupted, message: "\(path): the repair was given up")
+                throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
             }
             let type = header[4..<8]
             if type.elementsEqual("moov".utf8), next <= end, size <= Self.largestIndex {
@@ -38,18 +38,17 @@ struct MovieBoxes {
         guard let found else {
             throw PipelineError(
                 .streamFailed,
-                message: "\(path) has no index: it was to be written last, and never was. The "
-                    + "pictures are in the file, but nothing tells where each begins and how it was "
-                    + "encoded, so nothing can be done",
-                advice: "for the next one: gst-bridge record, or mp4mux fragment-duration=500 "
+                message: "\(path) has no index, and cannot be repaired: the muxer writes the index "
+                    + "last. Without it, the position and the codec data of the frames are unknown",
+                advice: "for the next recording, gst-bridge record or mp4mux fragment-duration=500 "
                     + "fragment-mode=dash-or-mss")
         }
         var bytes = [UInt8](repeating: 0, count: found.size)
         fseeko(file, found.place, SEEK_SET)
         guard fread(&bytes, 1, found.size, file) == found.size else {
             throw PipelineError(
-                .resourceFailed, message: "\(path): its index cannot be read",
-                advice: "check that nobody writes to the file")
+                .resourceFailed, message: "cannot read the index of \(path)",
+                advice: "check that no other program writes to the file")
         }
         index = bytes
         place = found.place

@@ -47,7 +47,7 @@ struct Progressing: Sendable {
         case .stuck:
             throw PipelineError(
                 .deadlineExceeded,
-                message: "\(what) stands still: nothing moved for \(stallTimeout)",
+                message: "\(what) is stuck: no progress for \(stallTimeout)",
                 advice: "look for a disk that does not answer")
         }
     }

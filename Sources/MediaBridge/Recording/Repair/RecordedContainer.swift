@@ -21,7 +21,7 @@ struct RecordedContainer: Sendable {
         if ferror(file) != 0 {
             throw PipelineError(
                 .resourceFailed,
-                message: "\(path): cannot be read: \(String(cString: strerror(errno)))")
+                message: "cannot read \(path): \(String(cString: strerror(errno)))")
         }
         head = Array(head[..<count])
         if head.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) {
@@ -37,8 +37,8 @@ struct RecordedContainer: Sendable {
             .streamFailed,
             message: count == 0
                 ? "\(path) is empty: nothing was recorded"
-                : "\(path) is no recording in Matroska, WebM, MPEG-4 or an MPEG transport stream",
-            advice: count == 0 ? nil : "file \(path) tells what it may be")
+                : "\(path) is not a recording in Matroska, WebM, MPEG-4 or MPEG transport stream",
+            advice: count == 0 ? nil : "run file \(path) to identify it")
     }
 
     /// Opens a regular file only: opening a named pipe would block, and a device has no end.
@@ -46,20 +46,20 @@ struct RecordedContainer: Sendable {
         let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw PipelineError(
-                .notFound, message: "\(path): cannot be read: \(String(cString: strerror(errno)))",
+                .notFound, message: "cannot read \(path): \(String(cString: strerror(errno)))",
                 advice: "check the path")
         }
         var about = stat()
         guard fstat(descriptor, &about) == 0, about.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
             throw PipelineError(
-                .badValue, message: "\(path): is not a file", advice: "a recording on a disk")
+                .badValue, message: "\(path) is not a file", advice: "a recording on a disk")
         }
         guard let file = fdopen(descriptor, "r") else {
             close(descriptor)
             throw PipelineError(
                 .resourceFailed,
-                message: "\(path): cannot be read: \(String(cString: strerror(errno)))")
+                message: "cannot read \(path): \(String(cString: strerror(errno)))")
         }
         return file
     }

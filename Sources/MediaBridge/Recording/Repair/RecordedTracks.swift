@@ -4,7 +4,8 @@ enum RecordedTracks {
     static func check(_ streams: [StreamScan.Stream], in path: String) throws(PipelineError) {
         guard streams.contains(where: { !$0.times.isEmpty }) else {
             throw PipelineError(
-                .noFrames, message: "\(path) holds no frame: it was killed before the first")
+                .noFrames,
+                message: "\(path) contains no frame: the recording ended before the first one")
         }
     }
 
@@ -18,7 +19,7 @@ enum RecordedTracks {
         let after = after.filter { !$0.times.isEmpty }
         guard before.map(\.mediaType).sorted() == after.map(\.mediaType).sorted() else {
             throw difference(
-                "tracks of \(list(before)), and it would have tracks of \(list(after))")
+                "tracks of \(list(before)), the new file tracks of \(list(after))")
         }
         // Transport streams may begin at any time, so only times relative to the first are
         // compared.
@@ -37,13 +38,13 @@ enum RecordedTracks {
             let other = rest.first { $0.mediaType == stream.mediaType }?.times ?? []
             guard stream.times.count == other.count else {
                 throw difference(
-                    "\(stream.times.count) units of \(stream.mediaType), and it would have "
+                    "\(stream.times.count) frames of \(stream.mediaType), the new file "
                         + "\(other.count)")
             }
             let place = mismatch(stream.times, other, shift, container.precision) ?? 0
             throw difference(
-                "unit \(place) of \(stream.mediaType) at \(text(stream.times[place])), and it would "
-                    + "be at \(text(other[place]))")
+                "frame \(place) of \(stream.mediaType) at \(text(stream.times[place])), the new "
+                    + "file at \(text(other[place]))")
         }
     }
 
@@ -92,7 +93,7 @@ enum RecordedTracks {
 
     private static func difference(_ what: String) -> PipelineError {
         PipelineError(
-            .streamFailed, message: "the new file is not as good as the old one, which has \(what)",
-            advice: "the recording is as it was: keep it")
+            .streamFailed, message: "the repair failed: the recording has \(what)",
+            advice: "keep the recording, which is unchanged")
     }
 }

@@ -36,8 +36,8 @@ extension RecordingContainer {
         throw PipelineError(
             .badValue,
             message:
-                "the recording is \(rawValue), whatever its name is, and a repair does not make "
-                + "\(other.rawValue) of it: \"\(path)\"",
+                "the recording contains \(rawValue), and a repair does not convert it to "
+                + "\(other.rawValue): \"\(path)\"",
             advice: "a name that ends in .\(rawValue)")
     }
 
@@ -104,7 +104,7 @@ extension RecordingContainer {
         guard stream.isPicture || stream.mediaType.hasPrefix("audio/") else {
             throw PipelineError(
                 .streamFailed,
-                message: "a track of \(stream.mediaType) cannot be kept, so nothing is changed")
+                message: "a track of \(stream.mediaType) cannot be kept, so nothing was changed")
         }
         let kind = stream.isPicture ? "video" : "audio"
         defer { numbers[kind, default: 0] += 1 }

@@ -75,7 +75,7 @@ public struct RecordingRepair: Sendable {
         } catch { throw error.naming(draft.location, as: draft.path) }
         try RecordedTracks.compare(before, after, container)
         guard !Task.isCancelled else {
-            throw PipelineError(.interrupted, message: "\(path): the repair was given up")
+            throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
         }
         try draft.publish()
         return Report(

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import Synchronization
 
 /// The new file while it is written: in the directory of its target, under an unpredictable name.
@@ -29,8 +30,9 @@ final class RepairDraft: Sendable {
             throw PipelineError(
                 .noSpaceLeft,
                 message:
-                    "the new file takes as much as the old one, \(size) bytes, and only \(free) "
-                    + "are free", advice: "gst-bridge repair \(original) with a file elsewhere")
+                    "the new file needs as much space as the recording, \(size) bytes, and only "
+                    + "\(free) are free",
+                advice: "gst-bridge repair \(original), with the new file on another disk")
         }
         self.target = real
         self.original = original
@@ -52,8 +54,9 @@ final class RepairDraft: Sendable {
         guard fsync(descriptor) == 0 else { throw Self.failure(path) }
         guard isInPlace else {
             throw PipelineError(
-                .resourceFailed, message: "\(path): somebody put something else in its place",
-                advice: "the recording is as it was; repair it in a directory that is yours alone")
+                .resourceFailed, message: "another process replaced \(path)",
+                advice: "the recording is unchanged; repair it in a directory that only you can "
+                    + "write to")
         }
         try move()
         isPublished.store(true, ordering: .relaxed)
@@ -104,13 +107,13 @@ final class RepairDraft: Sendable {
     private static func occupied(_ target: String) -> PipelineError {
         PipelineError(
             .badValue,
-            message: "\"\(target)\" is there already, and only the recording itself "
-                + "is ever replaced", advice: "another name")
+            message: "\"\(target)\" already exists; a repair replaces only the recording itself",
+            advice: "another name")
     }
 
     private static func failure(_ path: String) -> PipelineError {
         PipelineError(
-            .resourceFailed, message: "\(path): \(String(cString: strerror(errno)))",
-            advice: "the recording is as it was")
+            .resourceFailed, message: "cannot write \(path): \(String(cString: strerror(errno)))",
+            advice: "the recording is unchanged")
     }
 }

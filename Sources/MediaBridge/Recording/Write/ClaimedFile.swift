@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// A file that one recording writes: it is locked until ``unlock()``, so that no other recording of any process
 /// writes it as well.
@@ -27,7 +28,7 @@ final class ClaimedFile: Sendable {
             if mustBeNew, errno == EEXIST { return nil }
             throw PipelineError(
                 .resourceFailed,
-                message: "\"\(path)\" cannot be written: \(String(cString: strerror(errno)))")
+                message: "cannot write \"\(path)\": \(String(cString: strerror(errno)))")
         }
         // A file system without locks is no reason to refuse.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {

@@ -16,7 +16,8 @@ enum DiskSpace {
         let directory = directory(of: path)
         guard stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw PipelineError(
-                .notFound, message: "there is no directory \"\(directory)\" for \"\(path)\"",
+                .notFound,
+                message: "cannot write \"\(path)\": directory \"\(directory)\" not found",
                 advice: "mkdir -p \(directory)")
         }
         let exists = stat(path, &status) == 0
@@ -26,7 +27,7 @@ enum DiskSpace {
         guard access(exists ? path : directory, W_OK) == 0 else {
             throw PipelineError(
                 .resourceFailed,
-                message: "\"\(path)\" cannot be written: \(String(cString: strerror(errno)))")
+                message: "cannot write \"\(path)\": \(String(cString: strerror(errno)))")
         }
     }
 

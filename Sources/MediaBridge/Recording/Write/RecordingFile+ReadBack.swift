@@ -13,7 +13,7 @@ extension RecordingFile {
         var status = stat()
         let path = self.path
         guard stat(path, &status) == 0 else {
-            throw bad("it is not there: \(String(cString: strerror(errno)))")
+            throw bad("it cannot be found: \(String(cString: strerror(errno)))")
         }
         guard status.st_mode & S_IFMT == S_IFREG else { return }
         let scan = try StreamScan(
@@ -32,13 +32,13 @@ extension RecordingFile {
         }
         guard await outcome.isThere.wait(for: limit) else {
             task.cancel()
-            throw bad("it could not be read within \(limit)")
+            throw bad("it cannot be read within \(limit)")
         }
         if let failure = outcome.failure.withLock({ $0 }) { throw bad(failure.message) }
         let found = outcome.streams.withLock { $0 }.filter { !$0.times.isEmpty }
         for kind in kinds where written(kind) > 0 {
             guard found.contains(where: { ($0.mediaType.hasPrefix("audio/")) == (kind == .audio) })
-            else { throw bad("it has no \(kind == .video ? "pictures" : "sound")") }
+            else { throw bad("it has no \(kind == .video ? "video" : "audio")") }
         }
         // Transport streams state no duration: demuxers estimate it.
         guard container != .ts, let stated = scan.duration.map({ MediaTime($0) }) else { return }
@@ -64,7 +64,7 @@ extension RecordingFile {
     private func bad(_ what: String) -> PipelineError {
         PipelineError(
             .resourceFailed,
-            message: "the recording \"\(path)\" was written, and reading it back failed: \(what)",
-            advice: "look at the disk, and at who else writes to it")
+            message: "the recording \"\(path)\" was written, but reading it back failed: \(what)",
+            advice: "check the disk, and whether another program writes to the file")
     }
 }

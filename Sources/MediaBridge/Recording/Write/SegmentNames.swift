@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Generates the names of a recording's files.
 package struct SegmentNames: Sendable {
@@ -36,6 +36,9 @@ package struct SegmentNames: Sendable {
             return (index, path)
         }.sorted { $0.index < $1.index }
     }
+
+    /// The number after the highest one that exists.
+    package var nextIndex: Int { existing().last.map { $0.index + 1 } ?? 0 }
 
     /// Splits a path in front of its ending.
     private func parts<S: StringProtocol>(of path: S) -> (

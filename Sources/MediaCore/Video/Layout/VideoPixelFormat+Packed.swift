@@ -13,7 +13,7 @@ extension VideoPixelFormat {
         _ size: VideoSize, strideInPixels: Int? = nil
     ) throws(FrameError) -> [VideoPlaneLayout] {
         guard size.isValid else {
-            throw FrameError(.badFormat, "\(size) is not the size of a picture")
+            throw FrameError(.badFormat, "\(size) is not a valid frame size")
         }
         let stride = strideInPixels ?? size.width
         guard stride >= size.width, stride <= Self.longestStride else {
@@ -50,7 +50,7 @@ extension VideoPixelFormat {
         default:
             throw FrameError(
                 .badFormat,
-                "\(self) is not one of the formats that can be handed over as bare bytes")
+                "\(self) is not one of the formats that can be passed as plain bytes")
         }
     }
 

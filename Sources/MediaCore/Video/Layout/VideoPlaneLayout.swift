@@ -54,7 +54,7 @@ public struct VideoPlaneLayout: Hashable, Sendable {
         guard planes.count == needed.count else {
             throw FrameError(
                 .badLayout,
-                "\(planes.count) planes, where \(format) has \(needed.count)")
+                "\(planes.count) planes, but \(format) has \(needed.count)")
         }
         for (index, (plane, needed)) in zip(planes, needed).enumerated() {
             guard plane.rows >= needed.rows, plane.width >= needed.width,
@@ -64,7 +64,7 @@ public struct VideoPlaneLayout: Hashable, Sendable {
                 throw FrameError(
                     .badLayout,
                     "plane \(index): \(plane.rows) rows of \(plane.width) samples of "
-                        + "\(plane.pixelStride) bytes, where \(format) takes \(needed.rows) of "
+                        + "\(plane.pixelStride) bytes, but \(format) needs \(needed.rows) of "
                         + "\(needed.width) of \(needed.pixelStride)")
             }
         }

@@ -92,7 +92,7 @@ package struct PlaneList {
 
     /// Creates the list from `count` planes, which `plane` returns by index.
     package init(count: Int, _ plane: (Int) -> MappedPlane) {
-        precondition(count <= 4, "a picture of \(count) planes")
+        precondition(count <= 4, "a frame of \(count) planes")
         self.count = count
         first = count > 0 ? plane(0) : .none
         second = count > 1 ? plane(1) : .none

@@ -128,8 +128,8 @@ import Testing
                 try source.shouldDispose()
                 await session.end()
                 await connection.close()
-                try await process.waitForErrors(to: "tell that anna has ended") {
-                    $0.contains("anna has ended")
+                try await process.waitForErrors(to: "tell that anna has stopped sending") {
+                    $0.contains("anna has stopped sending")
                 }
             }
             let report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))

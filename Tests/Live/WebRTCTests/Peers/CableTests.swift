@@ -39,7 +39,7 @@ struct CableTests {
                 try await network.pullCable()
                 try await watching.waitForOutput("failed: ")
                 try await receive.process.waitForErrors(to: "miss the sender") {
-                    $0.contains("cam has ended") || $0.contains("cam has gone")
+                    $0.contains("cam has stopped sending") || $0.contains("cam has disconnected")
                 }
                 let recorded = try await recording.end()
                 #expect(recorded.status == 1)

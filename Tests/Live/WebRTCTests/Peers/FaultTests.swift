@@ -22,7 +22,7 @@ struct FaultTests {
                         "whip:\(receive.origin)/whip?name=cam \(ServingProgram.token)",
                     ])
                 try await receive.process.waitForErrors(to: "have a sender") {
-                    $0.contains("cam sends")
+                    $0.contains("cam has started sending")
                 }
                 try await withBrowser(on: network.client) { browser in
                     let page = try await browser.open(share.page)

@@ -21,7 +21,7 @@ struct ReceiveTests {
                     try await receive.waitForPictures(30)
                     try await page.evaluate("$('start').click()")
                     try await receive.process.waitForErrors(to: "report the sender's end") {
-                        $0.contains("film has ended")
+                        $0.contains("film has stopped sending")
                     }
                     #expect(try await page.evaluate("$('state').textContent") == "\"Stopped\"")
                 }

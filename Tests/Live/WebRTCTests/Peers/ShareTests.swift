@@ -79,7 +79,7 @@ struct ShareTests {
                     ["receive", "--output", "fakevideosink"], on: network.server, port: 8081)
                 try await withBrowser(on: network.client) { browser in
                     let page = try await browser.open("\(share.origin)/#token=wrong")
-                    #expect(try await page.evaluate(Self.hint) == "\"This token is not taken.\"")
+                    #expect(try await page.evaluate(Self.hint) == "\"This token is not valid.\"")
                     let status = try await page.evaluate(
                         Self.status("\(share.origin)/whep", codec: "video/VP9"), as: Int.self)
                     #expect(status == 406)

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("jpegenc", "WebRTC does not carry pictures as mjpeg", "decodebin"),
+        ("jpegenc", "WebRTC does not support mjpeg video", "decodebin"),
         (
             "x264enc bframes=2 b-adapt=false ! video/x-h264,profile=high ! h264parse", "B-frames",
             "bframes=0"

@@ -88,7 +88,7 @@ extension CommandTests {
                     outputs: ["appsrc name=video ! fakesink"])
                 #expect(ended.status == 1)
                 // Which, why, and what there is in its place.
-                #expect(ended.errors.contains("the stream \"\(stream)\" never came"))
+                #expect(ended.errors.contains("the stream \"\(stream)\" never appeared"))
                 #expect(ended.errors.contains("failed delayed linking"), "\(ended.errors)")
                 #expect(ended.errors.contains(type), "\(ended.errors)")
                 // The others are whole.
@@ -121,7 +121,8 @@ extension CommandTests {
                         + "appsink name=video d. ! audioconvert ! appsink name=audio",
                     outputs: ["appsrc name=video ! fakesink appsrc name=audio ! fakesink"])
                 #expect(ended.status == 1)
-                #expect(ended.errors.contains("the stream \"audio\" never came"), "\(ended.errors)")
+                #expect(
+                    ended.errors.contains("the stream \"audio\" never appeared"), "\(ended.errors)")
                 #expect(try ended.report.captures["video"]?.frames == 60)
             }
         }

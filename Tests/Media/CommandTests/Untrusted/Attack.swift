@@ -10,9 +10,9 @@ struct Attack: Sendable, CustomTestStringConvertible {
 
     enum Reason: String, Sendable {
         case element = "is not among the elements"
-        case path = "the only place for files"
-        case property = "is not for strings from others"
-        case uri = "a URI makes elements"
+        case path = "the only directory for files"
+        case property = "is not allowed in an untrusted pipeline"
+        case uri = "a URI creates elements"
         case pattern = "is not the name of numbered files"
         /// Known when it runs: what the list does not allow was left out of the choice.
         case leftOut = "is missing a plug-in"

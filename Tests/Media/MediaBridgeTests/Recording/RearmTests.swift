@@ -43,7 +43,7 @@ import Testing
             try recorder.start()
             try await record(100..<150, into: recorder)
             let first = try await recorder.stopAndRearm()
-            #expect(first.files.count == 1 && first.ended == nil)
+            #expect(first.files.count == 1 && first.ended == .stop)
             let begin = 150 - first.files[0].frames
             // A minimum: what is on its way when it starts comes with it.
             #expect(begin <= 75)

@@ -187,7 +187,7 @@ import Testing
             let recorder = try Recorder(directory.file("out.mkv"))
             try recorder.start()
             let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
-            #expect(error?.message.contains("not one frame came") == true)
+            #expect(error?.message.contains("no frame arrived") == true)
             expectBalanced(recorder.report)
             #expect(recorder.report.files.isEmpty && directory.contents.isEmpty)
         }

@@ -49,7 +49,7 @@ import Testing
             if !isGone { try Data(count: 4_096).write(to: URL(fileURLWithPath: path)) }
             let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
             #expect(error?.code == .resourceFailed)
-            #expect(error?.message.contains("was written, and ") == true, "\(error as Any)")
+            #expect(error?.message.contains("was written, but ") == true, "\(error as Any)")
             #expect(recorder.report.files.first?.failure == error)
         }
     }
@@ -149,7 +149,7 @@ import Testing
             try #require(unlink(path) == 0)
             let error = await #expect(throws: PipelineError.self) { try await sink.finish() }
             #expect(error?.code == .resourceFailed)
-            #expect(error?.message.contains("is not there") == true)
+            #expect(error?.message.contains("does not exist") == true)
         }
     }
 }

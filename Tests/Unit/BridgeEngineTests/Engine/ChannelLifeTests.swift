@@ -210,18 +210,15 @@ struct ChannelLifeTests {
         await receiver.shutDown()
     }
 
-    private struct Verifier: TokenVerifier {
-        let valid: Observed<String>
-        func verify(_ request: ChannelRequest) throws(EngineError) {
-            guard request.token == valid.value else {
-                throw EngineError(.tokenExpired, message: "not any more")
-            }
-        }
-    }
-
     @Test func theProgramIsAskedForAnotherToken() async throws {
         let valid = Observed("first")
-        network.demand(Verifier(valid: valid), forChannel: "room")
+        network.demand(
+            { request throws(EngineError) in
+                guard request.token == valid.value else {
+                    throw EngineError(.tokenExpired, message: "not any more")
+                }
+                return nil
+            }, forChannel: "room")
         let engine = makeEngine(transport: network)
         let reasons = Observed<[TokenReason]>([])
         try await engine.joinChannel("room", token: "first", userID: "anna", role: .audience) {

@@ -1,0 +1,235 @@
+internal import ArgumentParser
+internal import MediaBridge
+
+struct RecordCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record", abstract: "Record to a crash-safe file.",
+        usage: "gst-bridge record [<pipeline-file>] <recording> [<options>]",
+        discussion: """
+            The file extension selects the container: .mkv, .mp4, .webm or .ts. The file plays even after \
+            kill -9; 'gst-bridge repair' then restores its duration and index.
+
+            If a capture has both video and audio, name its streams: appsink name=video, appsink \
+            name=audio. The outputs of a pipeline file run beside the recording. To record without them, \
+            give the file's capture string with --capture.
+
+            --segment and --segment-size number the files: out-00000.mkv, out-00001.mkv and so on. --keep \
+            and --keep-size delete the oldest of them, including files of earlier recordings.
+
+            With --replay, nothing is recorded until SIGUSR1 arrives, or Enter is pressed in a terminal. \
+            Each time, the last <duration> is saved to a new numbered file. With --untrusted <dir>, the \
+            recording must be in <dir>.
+
+            Examples:
+              gst-bridge record out.mkv
+              gst-bridge record --capture "v4l2src ! videoconvert" cam.mp4 --segment 10m
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "File to record to (e.g. out.mkv), after an optional pipeline file (e.g. camera.yaml).",
+            valueName: "paths"),
+        completion: .file())
+    var paths: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Video codec: \(VideoCodec.names), copy (record encoded video unchanged) or none. Default: copy \
+            encoded video, encode raw video.
+            """,
+            valueName: "codec"))
+    var video: Choice<VideoCodec>?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Audio codec: \(AudioCodec.names), copy (record encoded audio unchanged) or none. Default: copy \
+            encoded audio, encode raw audio.
+            """,
+            valueName: "codec"))
+    var audio: Choice<AudioCodec>?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Scale all video to this size, with borders (e.g. 1280x720). Default: start a new file when the \
+            size changes.
+            """,
+            valueName: "widthxheight"))
+    var size: PictureSize?
+
+    @Option(
+        help: ArgumentHelp(
+            "Video bit rate in bits/s (e.g. 800k, 4M). Default: constant quality.",
+            valueName: "bits/s"))
+    var bitrate: SizeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Audio bit rate in bits/s (e.g. 128k). Default: 64k per channel.", valueName: "bits/s"))
+    var audioBitrate: SizeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Start a new file every <duration> (e.g. 10m). Default: one file.",
+            valueName: "duration"))
+    var segment: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Start a new file before one exceeds <bytes> (e.g. 100M, 2G). Default: no limit.",
+            valueName: "bytes"))
+    var segmentSize: SizeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep only the newest <n> segments (e.g. 6). Default: keep all.", valueName: "n"))
+    var keep: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep only the newest segments, up to <bytes> in total (e.g. 10G). Default: keep all.",
+            valueName: "bytes"))
+    var keepSize: SizeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            End the recording when the disk has less than <bytes> free (e.g. 100M); 0: only when it is \
+            full. Default: 4M.
+            """,
+            valueName: "bytes"))
+    var reserve: SizeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep the last <duration> in memory (e.g. 30s), and save it on SIGUSR1 or Enter.",
+            valueName: "duration"))
+    var replay: DurationArgument?
+
+    @Flag(help: "Overwrite an existing file. Default: fail if the file exists.")
+    var overwrite = false
+
+    @OptionGroup var options: BridgeOptions
+
+    func validate() throws {
+        if overwrite, replay != nil || segment != nil || segmentSize != nil {
+            throw ValidationError(
+                "--overwrite cannot be combined with --segment, --segment-size or --replay: "
+                    + "numbered files never overwrite others")
+        }
+        if replay != nil, segment != nil || segmentSize != nil {
+            throw ValidationError("--segment and --segment-size cannot be combined with --replay")
+        }
+        guard paths.count == 1 || paths.count == 2 else {
+            throw ValidationError("Give one recording, after at most one pipeline file")
+        }
+        if paths.count == 2, (try? RecordingContainer(path: paths[0])) != nil {
+            throw ValidationError("Give one recording, not \(paths[0]) and \(paths[1])")
+        }
+        if paths.count == 1, !options.settings.isEmpty {
+            throw ValidationError("--set requires a pipeline file")
+        }
+        if options.untrusted != nil, paths.count == 1, options.capture == nil {
+            throw ValidationError("--untrusted requires a pipeline file or --capture")
+        }
+        for (name, size) in [
+            ("--bitrate", bitrate), ("--audio-bitrate", audioBitrate), ("--keep-size", keepSize),
+            ("--segment-size", segmentSize),
+        ] where size?.value == 0 {
+            throw ValidationError("\(name) must be 1 or more")
+        }
+        if let keep, keep < 1 { throw ValidationError("--keep must be 1 or more") }
+        if keep != nil || keepSize != nil, segment == nil, segmentSize == nil {
+            throw ValidationError("--keep and --keep-size require --segment or --segment-size")
+        }
+    }
+
+    func run() async throws {
+        let configuration = self.configuration
+        let path = paths[paths.count - 1]
+        let saver = replay == nil ? nil : await ReplaySaver(path: path)
+        // The signal would end the process.
+        let refusal = saver == nil ? await ReplaySaver.refuse() : nil
+        defer { refusal?.cancel() }
+        try await options.run(file: paths.count == 2 ? paths[0] : nil, replays: saver) { plan in
+            try plan.untrusted?.check(path: path)
+            if !plan.outputs.isEmpty {
+                let names = plan.outputs.map(\.name).joined(separator: ", ")
+                Terminal.say("outputs besides the recording: \(names)")
+            }
+            plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
+            plan.recordings[0].startsWithBridge = saver == nil
+        } onStart: { bridge in
+            guard let recorder = bridge.recorders.first else { return }
+            saver?.begin(recorder)
+            let events = recorder.events
+            Task { for await event in events { RecordingNews.tell(event) } }
+        }
+    }
+
+    private var configuration: Recorder.Configuration {
+        var configuration = Recorder.Configuration()
+        switch video ?? .automatic {
+        case .none: configuration.video = nil
+        case .copy: configuration.video = .copy
+        case .automatic: configuration.video?.bitrate = bitrate?.value
+        case .codec(let codec): configuration.video = VideoEncoding(codec, bitrate: bitrate?.value)
+        }
+        switch audio ?? .automatic {
+        case .none: configuration.audio = nil
+        case .copy: configuration.audio = .copy
+        case .automatic: configuration.audio = AudioEncoding(bitrate: audioBitrate?.value)
+        case .codec(let codec):
+            configuration.audio = AudioEncoding(codec, bitrate: audioBitrate?.value)
+        }
+        configuration.video?.size = size?.size
+        if segment != nil || segmentSize != nil {
+            let isRing = keep != nil || keepSize != nil
+            configuration.segments = RecordingSegments(
+                length: segment?.value, bytes: segmentSize?.value,
+                keep: isRing ? RecordingSegments.Ring(files: keep, bytes: keepSize?.value) : nil)
+        }
+        configuration.replay = replay?.value
+        configuration.whenExists = replay != nil ? .number : overwrite ? .overwrite : .fail
+        if let reserve { configuration.reserve = reserve.value }
+        return configuration
+    }
+}
+
+/// The argument for the size of pictures: `1280x720`.
+struct PictureSize: ExpressibleByArgument, Sendable {
+    let size: VideoSize
+
+    init?(argument: String) {
+        let parts = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false)
+            .map { Int($0) }
+        guard parts.count == 2, let width = parts[0], let height = parts[1] else { return nil }
+        size = VideoSize(width: width, height: height)
+        guard size.isValid else { return nil }
+    }
+}
+
+/// The argument for a codec: a codec, `copy`, `auto` or `none`.
+enum Choice<Codec: RawRepresentable<String> & Sendable>: ExpressibleByArgument, Sendable {
+    case automatic
+    case none
+    case copy
+    case codec(Codec)
+
+    init?(argument: String) {
+        switch argument.lowercased() {
+        case "none": self = .none
+        case "auto": self = .automatic
+        case "copy": self = .copy
+        case let name:
+            guard let codec = Codec(rawValue: name) else { return nil }
+            self = .codec(codec)
+        }
+    }
+}
+
+extension CaseIterable where Self: RawRepresentable<String> {
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}

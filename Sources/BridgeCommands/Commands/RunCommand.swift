@@ -1,0 +1,45 @@
+internal import ArgumentParser
+internal import MediaBridge
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Connect captures to outputs, through optional filters.",
+        usage: "gst-bridge run [<file>] [--capture <string>] [<options>]",
+        discussion: """
+            The strings come from a pipeline file, from options, or from both. --capture replaces the \
+            file's captures; --output and --filter add to the file's. A capture without an appsink and an \
+            output without an appsrc get one. If a capture has several streams, name them: appsink \
+            name=video, appsink name=audio.
+
+            With --untrusted <dir>, strings may use only elements on a built-in list. The kernel lets the \
+            process write only to <dir>, read only <dir> and the system's libraries, and open no sockets. \
+            Cameras, displays and networks are not available. Relative paths refer to <dir>.
+
+            The exit status is 1 if a capture or an output fails, or if a stream ends without a frame.
+
+            Examples:
+              gst-bridge run --capture "v4l2src ! videoconvert" --output autovideosink
+              gst-bridge run pipelines/test-to-file.yaml --duration 10s
+            """)
+
+    @Argument(
+        help: "Pipeline file (e.g. camera.yaml). Default: none.",
+        completion: .file(extensions: ["yaml", "yml"]))
+    var file: String?
+
+    @OptionGroup var options: BridgeOptions
+
+    func validate() throws {
+        if options.untrusted != nil, file == nil, options.capture == nil {
+            throw ValidationError("--untrusted requires a pipeline file or --capture")
+        }
+        guard file != nil || options.capture != nil else {
+            throw ValidationError("Give a pipeline file or --capture")
+        }
+        if file == nil, !options.settings.isEmpty {
+            throw ValidationError("--set requires a pipeline file")
+        }
+    }
+
+    func run() async throws { try await options.run(file: file) }
+}

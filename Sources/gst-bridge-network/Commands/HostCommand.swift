@@ -1,0 +1,245 @@
+import ArgumentParser
+import BridgeCommands
+import Foundation
+import HTTPTypes
+import MediaBridge
+import MediaBridgeJanus
+import MediaBridgeWebRTC
+
+struct HostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "host", abstract: NetworkCommand.host.abstract,
+        usage: "gst-bridge host <channels> ... [<options>]",
+        discussion: """
+            Members join with 'gst-bridge join' or in a browser. The commands and URLs are printed. The \
+            server is Debian's package janus with its own settings. It is restarted if it crashes, and \
+            stops with this command.
+
+            Only this machine can reach the default address. At an address that other machines can reach, \
+            each channel requires a token, which is printed; --open disables tokens. Without tokens, \
+            browsers are admitted only from the server's own page, under an IP address, this machine's name \
+            or a --host-name.
+
+            Pages, tokens and signalling are not encrypted. On untrusted networks, put a web server with \
+            HTTPS in front of the page's address, which also accepts the WebSocket. Media is always \
+            encrypted. It needs a network address, because Janus does not use loopback.
+
+            Examples:
+              gst-bridge host standup
+              gst-bridge host standup lecture --listen :8080
+            """)
+
+    @Argument(
+        help: "Names of the channels, 1 to 64 letters, digits, - and _ each (e.g. standup).")
+    var channels: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Address to listen on: IPV4:PORT, [IPV6]:PORT or :PORT (all addresses). Port 0: any free port.
+            """,
+            valueName: "address"))
+    var listen = ListenAddress.standard
+
+    @Option(
+        help: ArgumentHelp(
+            "Port of the WebSocket for programs, at the same address, 1 to 65535.", valueName: "n"))
+    var port: UInt16 = 8188
+
+    @Flag(help: "Require no token, even if other machines can reach the address.")
+    var open = false
+
+    @OptionGroup var hostNames: HostNames
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Read the token secret from <file>; surrounding white space is ignored. Tokens are then required \
+            at any address. Default: a random secret if tokens are required.
+            """,
+            valueName: "file"),
+        completion: .file())
+    var secretFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Lifetime of the printed tokens (e.g. 30m, 8h). Default: 24h.", valueName: "duration"))
+    var validFor: DurationArgument?
+
+    @Option(
+        name: .customLong("stun"),
+        help: ArgumentHelp(
+            "STUN server for connections through NAT (e.g. stun.example.org:3478). Default: none.",
+            valueName: "host:port"))
+    var stunServer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Stop after <duration> (e.g. 500ms, 10s, 2m, 1h). Default: no limit.",
+            valueName: "duration"))
+    var duration: DurationArgument?
+
+    func validate() throws {
+        for name in channels {
+            let rest = name.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+            guard rest, (1...64).contains(name.utf8.count) else {
+                throw ValidationError("A channel name has 1 to 64 letters, digits, - and _")
+            }
+        }
+        guard Set(channels).count == channels.count else {
+            throw ValidationError("Channel names must be different")
+        }
+        if case .unix = listen {
+            throw ValidationError("--listen must be a network address, not unix:PATH")
+        }
+        if port == 0 { throw ValidationError("--port must be from 1 to 65535") }
+        if open, secretFile != nil {
+            throw ValidationError("--open and --secret-file cannot be combined")
+        }
+        if let stunServer {
+            let parts = stunServer.split(separator: ":", omittingEmptySubsequences: false)
+            guard (1...2).contains(parts.count), !parts[0].isEmpty,
+                parts.count == 1 || UInt16(parts[1]) != nil
+            else { throw ValidationError("--stun must be HOST:PORT") }
+        }
+    }
+
+    func run() async throws {
+        let secret =
+            try secretFile.map(SecretFile.read)
+            ?? (open || listen.isLocal ? nil : RandomToken.make())
+        let settings = JanusSettings(channels: channels, secret: secret, stunServer: stunServer)
+        let janus = JanusProgram(settings)
+        let rules = AccessRules(needsToken: secret != nil, allowedHosts: hostNames.all)
+        let relay = WebSocketRelay(to: settings.socket, rules)
+        let pages = HTTPDoor(listen, relay: relay) { [channels] request, _ in
+            ChannelPages(channels: channels, rules: rules).answer(request)
+        }
+        let signalling = HTTPDoor(listen.with(port: port), portOption: "--port", relay: relay) {
+            request, _ in ChannelPages(channels: [], rules: rules).answer(request)
+        }
+        let end = EndOfServing()
+        try await Interruption.during {
+            end.note(.interrupt)
+        } _: {
+            do {
+                try await janus.start {
+                    Terminal.say("the Janus server ended unexpectedly; it is running again")
+                }
+                _ = try await signalling.open()
+                let pagePort = try await pages.open() ?? 0
+                try tell(secret, pagePort)
+                _ = await end.wait(atMost: duration?.value)
+            } catch {
+                await close(pages, signalling, janus)
+                throw error
+            }
+        }
+        await close(pages, signalling, janus)
+    }
+
+    private func close(_ pages: HTTPDoor, _ signalling: HTTPDoor, _ janus: JanusProgram) async {
+        await pages.close()
+        await signalling.close()
+        await janus.end()
+    }
+
+    private func tell(_ secret: String?, _ pagePort: UInt16) throws {
+        let hosts = listen.hosts
+        for channel in channels {
+            let token = try secret.map {
+                try JanusTokens(secret: $0).token(
+                    channel: channel, validFor: lifetime)
+            }
+            let admission = token.map { " --token '\($0)'" } ?? ""
+            let fragment = token.map { "#token=\($0.escapedForFragment)" } ?? ""
+            Terminal.say(
+                "gst-bridge join \(channel) --server ws://\(hosts[0]):\(port) --user NAME\(admission)"
+            )
+            for host in hosts {
+                Terminal.say("browsers join at http://\(host):\(pagePort)/\(channel)\(fragment)")
+            }
+        }
+        if secret != nil { tellMoreTokens() }
+    }
+
+    /// Says how more tokens are made, which needs the secret in a file.
+    private func tellMoreTokens() {
+        let token = "gst-bridge token \(channels[0]) --secret-file"
+        if let secretFile {
+            return Terminal.say("for more tokens: \(token) \(secretFile.quotedForShell)")
+        }
+        let expiry = Date(timeIntervalSinceNow: Double(lifetime.components.seconds))
+        let file = "janus-secret"
+        let arguments = CommandLine.arguments.dropFirst().map(\.quotedForShell)
+        Terminal.say(
+            "these tokens expire at \(expiry.formatted(.iso8601)); to make more, keep a secret in a file:"
+        )
+        Terminal.say("  (umask 077; head -c 24 /dev/urandom | base64 > \(file))")
+        Terminal.say("  gst-bridge \(arguments.joined(separator: " ")) --secret-file \(file)")
+        Terminal.say("  \(token) \(file)")
+    }
+
+    /// How long the printed tokens are valid.
+    private var lifetime: Duration { validFor?.value ?? .seconds(86_400) }
+}
+
+/// The pages of the channels. A WebSocket at any of them leads to Janus.
+private struct ChannelPages {
+    let channels: [String]
+    let rules: AccessRules
+
+    func answer(_ request: HTTPRequest) -> (HTTPResponse, [UInt8]) {
+        do throws(RequestRefusal) { try rules.checkOrigin(of: request) } catch {
+            return error.response
+        }
+        guard request.method == .get || request.method == .head else {
+            return reply(
+                .methodNotAllowed, "method not allowed; use: GET, HEAD\n", [.allow: "GET, HEAD"])
+        }
+        let path = request.path?.prefix { $0 != "?" && $0 != "#" }.dropFirst() ?? ""
+        if path.isEmpty, channels.count == 1 {
+            return reply(.found, "", [.location: "/\(channels[0])"])
+        }
+        guard channels.contains(String(path)) else {
+            return reply(.notFound, "channel not found\n")
+        }
+        return reply(.ok, ChannelPage.html(channel: String(path)), PageParts.fields)
+    }
+
+    private func reply(
+        _ status: HTTPResponse.Status, _ text: String, _ fields: HTTPFields = [:]
+    ) -> (HTTPResponse, [UInt8]) {
+        var fields = fields
+        if fields[.contentType] == nil { fields[.contentType] = "text/plain; charset=utf-8" }
+        fields[.xContentTypeOptions] = "nosniff"
+        return (HTTPResponse(status: status, headerFields: fields), Array(text.utf8))
+    }
+}
+
+extension String {
+    /// As one word of a shell.
+    fileprivate var quotedForShell: String {
+        let isPlain = utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "+")...UInt8(ascii: ":"), UInt8(ascii: "_"), UInt8(ascii: "="):
+                true
+            default: false
+            }
+        }
+        return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
+    }
+
+    /// With everything escaped that ends a fragment, or stands for something else in its parameters.
+    fileprivate var escapedForFragment: String {
+        addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import BridgeCommands
+import MediaBridge
+import MediaBridgeWebRTC
+
+struct ReceiveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "receive", abstract: NetworkCommand.receive.abstract,
+        usage: "gst-bridge receive [--record <dir>] [--output <string>] [<options>]",
+        discussion: """
+            Browsers send from the page at /. Encoders such as OBS send to /whip, or to /whip?name=NAME \
+            to set a name. Each sender has a separate recording and separate outputs, and ${name} in an \
+            output stands for the sender's name. Video is recorded without re-encoding. A new file starts \
+            when a sender changes its video size. An output receives audio if it has an appsrc named \
+            audio. The exit status is 1 if a recording or an output fails.
+
+            \(ServingOptions.access) Browsers allow a camera only on HTTPS pages and on this machine.
+
+            Examples:
+              gst-bridge receive --record recordings
+              gst-bridge receive --output "videoconvert ! autovideosink"
+            """)
+
+    @Option(
+        name: .customLong("output"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            Output for each sender: a gst-launch string (e.g. "videoconvert ! autovideosink"). \
+            Repeatable.
+            """,
+            valueName: "string"))
+    var outputs: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Record each sender to <dir>/NAME-DATE.mkv. Default: no recording.", valueName: "dir"),
+        completion: .directory)
+    var record: String?
+
+    @Option(help: ArgumentHelp("Maximum number of senders at a time, 1 to 256.", valueName: "n"))
+    var senders = 16
+
+    @OptionGroup var options: ServingOptions
+
+    func validate() throws {
+        guard record != nil || !outputs.isEmpty else {
+            throw ValidationError("Give --record, --output or both")
+        }
+        guard (1...256).contains(senders) else {
+            throw ValidationError("--senders must be from 1 to 256")
+        }
+    }
+
+    func run() async throws {
+        if let record { try RecordingDirectory(path: record).create() }
+        // A string that does not parse is told now, not when somebody sends.
+        for output in outputs { _ = try PipelineVideoSink(Reception.text(output, name: "name")) }
+        let token = try options.effectiveToken()
+        var settings = options.configuration(token: token)
+        settings.takesViewers = false
+        settings.maximumSenders = senders
+        let server = WebRTCServer(settings)
+        let engine = MediaEngine(transport: server)
+        let reception = Reception(
+            engine, outputs: outputs.map { Reception.Output(text: $0) },
+            directory: record.map { RecordingDirectory(path: $0) })
+        let end = EndOfServing()
+        let events = engine.events
+        let watching = Task { await reception.follow(events, end) }
+        let door = HTTPDoor(options.listen) { await server.respond(to: $0, body: $1) }
+        let start = ContinuousClock.now
+        var failure: (any Error)?
+        var reason = EndOfServing.Reason.interrupt
+        do {
+            reason = try await Interruption.during {
+                end.note(.interrupt)
+            } _: {
+                try await engine.joinChannel("receive", userID: "gst-bridge", role: .audience)
+                let port = try await door.open()
+                for address in options.addresses(port: port, token: token) {
+                    Terminal.say("send from \(address)")
+                }
+                let rate = RateOfCount()
+                let progress = ServingProgress(options.connection.progress) {
+                    Self.line(server, rate)
+                }
+                let reason = await end.wait(atMost: options.connection.duration?.value)
+                await progress.end()
+                return reason
+            }
+        } catch {
+            failure = error
+        }
+        if case .failure(let error) = reason { failure = error }
+        await door.close()
+        let statistics = await engine.statistics
+        // The files are completed while the senders are still there.
+        await reception.endAll()
+        await engine.shutDown()
+        await watching.value
+        let outcome = await reception.outcome
+        var report = ServingReport(
+            seconds: (.now - start) / .seconds(1), ended: failure == nil ? reason.name : "error")
+        report.captures = ["senders": .init(statistics.channel?.incoming.balance ?? .init())]
+        report.files = record == nil ? nil : outcome.files.map { ServingReport.File($0) }
+        try report.print(options.connection.report, after: failure)
+        if outcome.hasFailed { throw ExitCode(1) }
+    }
+
+    private static func line(_ server: WebRTCServer, _ rate: RateOfCount) -> String {
+        let senders = server.senders.values
+        let frames = senders.map(\.video.units.delivered).reduce(0, +)
+        let bytes = senders.map { $0.video.bytes + $0.audio.bytes }.reduce(0, +)
+        return "\(senders.count) \(senders.count == 1 ? "sender" : "senders")  "
+            + "\(Text.decimal(rate.note(frames), 1)) fps  \(Text.bytes(bytes))"
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Glibc
+import MediaBridge
+import Synchronization
+
+/// A Janus server in a process of its own, which is started again when it dies. It ends with this process,
+/// however that ends.
+final class JanusProgram: Sendable {
+    private let settings: JanusSettings
+    private struct State {
+        var process: Int32?
+        var isOver = false
+        /// What it has said last.
+        var lines: [String] = []
+        /// Why it could not be started.
+        var failure: (any Error)?
+    }
+    private let state = Mutex(State())
+    /// Finishes when it runs no more and is not started again.
+    private let (ended, ending) = AsyncStream.makeStream(of: Never.self)
+    /// Written when its WebSocket listens.
+    private static let readyText = "WebSockets thread started"
+    private static let readyTimeout = Duration.seconds(10)
+    /// How long it may take to end.
+    private static let endTimeout = Duration.seconds(5)
+
+    init(_ settings: JanusSettings) { self.settings = settings }
+
+    /// Starts it, and keeps it running.
+    ///
+    /// - Parameter onRestart: Called when it had died and runs again.
+    /// - Throws: ``PipelineError`` if it does not start.
+    func start(onRestart: @escaping @Sendable () -> Void) async throws(PipelineError) {
+        let ready = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingOldest(1))
+        // The kernel ends the program when the thread that has started it ends: this one does not before.
+        Thread { [self] in
+            var isFirst = true
+            while true {
+                do {
+                    try runOnce {
+                        if isFirst { ready.continuation.yield(true) } else { onRestart() }
+                        isFirst = false
+                    }
+                } catch {
+                    state.withLock { $0.failure = error }
+                }
+                // What never began would not begin another time.
+                guard !isFirst, !state.withLock({ $0.isOver }) else { break }
+                Thread.sleep(forTimeInterval: 0.5)
+            }
+            ready.continuation.yield(false)
+            ending.finish()
+        }.start()
+        let limit = Task {
+            try await Task.sleep(for: Self.readyTimeout)
+            ready.continuation.yield(false)
+        }
+        defer { limit.cancel() }
+        for await isReady in ready.stream {
+            if isReady { return }
+            break
+        }
+        await end()
+        throw failure
+    }
+
+    private var failure: PipelineError {
+        let (lines, failure) = state.withLock { ($0.lines, $0.failure) }
+        if let failure = failure as? PipelineError { return failure }
+        let told = lines.last { $0.contains("[ERR]") || $0.contains("[FATAL]") } ?? lines.last
+        return PipelineError(
+            .resourceFailed,
+            message: "the Janus server did not start"
+                + (failure.map { ": \($0)" } ?? told.map { ": \($0)" } ?? ""),
+            advice: "sudo apt-get install janus, if it is missing")
+    }
+
+    /// Ends it, and waits until it has.
+    func end() async {
+        state.withLock { state in
+            state.isOver = true
+            if let process = state.process { kill(process, SIGTERM) }
+        }
+        let limit = Task {
+            try await Task.sleep(for: Self.endTimeout)
+            state.withLock { state in
+                if let process = state.process { kill(process, SIGKILL) }
+            }
+        }
+        for await _ in ended {}
+        limit.cancel()
+    }
+
+    /// Runs it until it ends. Calls `onReady` when it listens.
+    ///
+    /// Its settings exist until it has read them: a host that is killed later leaves no file with the secret.
+    private func runOnce(onReady: () -> Void) throws {
+        let directory = try settings.write()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        // A child inherits the signals that this process blocks, and Janus would never see SIGTERM. When this process
+        // is killed, the kernel sends the signal once for each of its threads, and Janus crashes at a third SIGTERM.
+        process.arguments = [
+            "--default-signal", "setpriv", "--pdeathsig", "KILL", "janus", "-F", directory.path,
+            "--disable-colors",
+        ]
+        let output = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        (process.standardOutput, process.standardError) = (output, output)
+        let isStarted = try state.withLock { state in
+            guard !state.isOver else { return false }
+            try process.run()
+            state.process = process.processIdentifier
+            return true
+        }
+        guard isStarted else { return }
+        try? output.fileHandleForWriting.close()
+        read(output.fileHandleForReading) {
+            try? FileManager.default.removeItem(at: directory)
+            onReady()
+        }
+        process.waitUntilExit()
+        state.withLock { $0.process = nil }
+    }
+
+    private func read(_ output: FileHandle, _ onReady: () -> Void) {
+        var rest = Data()
+        // `availableData` traps if a signal interrupts it.
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(output.fileDescriptor, &bytes, bytes.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest.append(contentsOf: bytes[..<count])
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: rest[..<end], as: UTF8.self)
+                rest = Data(rest[rest.index(after: end)...])
+                state.withLock { state in
+                    state.lines.append(line)
+                    if state.lines.count > 20 { state.lines.removeFirst() }
+                }
+                if line.contains(Self.readyText) { onReady() }
+            }
+            // No line of Janus's is that long.
+            if rest.count > 65536 { rest.removeAll() }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import BridgeCommands
+import Glibc
+
+/// Where a server listens: `HOST:PORT`, `[IPV6]:PORT`, `:PORT` for all addresses of the machine, `unix:PATH`.
+/// The port 0 is one that is free.
+enum ListenAddress: ExpressibleByArgument, Equatable {
+    case ip4(String, port: UInt16)
+    case ip6(String, port: UInt16)
+    case all(port: UInt16)
+    case unix(String)
+
+    static let standard = ListenAddress.ip4("127.0.0.1", port: 8080)
+
+    init?(argument: String) {
+        if argument.hasPrefix("unix:") {
+            let path = String(argument.dropFirst(5))
+            // The kernel's limit for the name of a socket.
+            guard (1..<108).contains(path.utf8.count) else { return nil }
+            self = .unix(path)
+            return
+        }
+        guard let colon = argument.lastIndex(of: ":"),
+            let port = UInt16(argument[argument.index(after: colon)...])
+        else { return nil }
+        let host = argument[..<colon]
+        if host.isEmpty || host == "*" {
+            self = .all(port: port)
+        } else if host.hasPrefix("["), host.hasSuffix("]") {
+            let address = String(host.dropFirst().dropLast())
+            guard Self.isAddress(address, AF_INET6) else { return nil }
+            self = Self.isAny(address) ? .all(port: port) : .ip6(address, port: port)
+        } else {
+            let address = host == "localhost" ? "127.0.0.1" : String(host)
+            guard Self.isAddress(address, AF_INET) else { return nil }
+            self = .ip4(address, port: port)
+        }
+    }
+
+    var defaultValueDescription: String { "\(self)" }
+
+    /// Whether nobody but this machine's users reaches it.
+    var isLocal: Bool {
+        switch self {
+        case .ip4(let address, _): address.hasPrefix("127.")
+        case .ip6(let address, _): address == "::1"
+        case .all: false
+        case .unix: true
+        }
+    }
+
+    /// The hosts by which it is reached, as in a URL; none for a socket of a path.
+    var hosts: [String] {
+        switch self {
+        case .ip4("0.0.0.0", _):
+            LocalAddresses.list().filter { !$0.hasPrefix("[") } + ["127.0.0.1"]
+        case .ip4(let host, _): [host]
+        case .ip6(let host, _): ["[\(host)]"]
+        case .all: LocalAddresses.list() + ["127.0.0.1"]
+        case .unix: []
+        }
+    }
+
+    /// The same host with another port; for a socket of a path itself.
+    func with(port: UInt16) -> ListenAddress {
+        switch self {
+        case .ip4(let host, _): .ip4(host, port: port)
+        case .ip6(let host, _): .ip6(host, port: port)
+        case .all: .all(port: port)
+        case .unix: self
+        }
+    }
+
+    private static func isAddress(_ text: String, _ family: Int32) -> Bool {
+        var bytes = in6_addr()
+        return inet_pton(family, text, &bytes) == 1
+    }
+
+    private static func isAny(_ text: String) -> Bool {
+        var bytes = in6_addr()
+        guard inet_pton(AF_INET6, text, &bytes) == 1 else { return false }
+        return withUnsafeBytes(of: bytes) { $0.allSatisfy { $0 == 0 } }
+    }
+}
+
+extension ListenAddress: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .ip4(let address, let port): "\(address):\(port)"
+        case .ip6(let address, let port): "[\(address)]:\(port)"
+        case .all(let port): ":\(port)"
+        case .unix(let path): "unix:\(path)"
+        }
+    }
+}

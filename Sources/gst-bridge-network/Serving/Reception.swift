@@ -1,0 +1,171 @@
+import BridgeCommands
+import MediaBridge
+
+/// Records and shows those who send to an engine, each by itself.
+actor Reception {
+    /// Where a user is shown.
+    struct Output: Sendable {
+        /// The user that it is for; `nil` for every user.
+        var user: String?
+        /// A string in which `${name}` stands for the user's name.
+        var text: String
+
+        func isFor(_ user: UserID) -> Bool { self.user.map { $0 == user.name } ?? true }
+    }
+    /// When a user's recording and outputs begin.
+    enum Beginning: Sendable {
+        /// When it joins: everybody who joins sends.
+        case joining
+        /// With the first stream that it sends.
+        case sending
+    }
+    /// What was recorded, and whether all of it could be.
+    struct Outcome: Sendable {
+        var files: [RecorderReport.File] = []
+        var hasFailed = false
+    }
+    private struct Entry {
+        var recorder: Recorder?
+        var recording: MediaEngine.RecordingID?
+        var renderers: [RendererID] = []
+        var sinks: [AudioSinkID] = []
+    }
+    private let engine: MediaEngine
+    private let outputs: [Output]
+    private let beginning: Beginning
+    private let directory: RecordingDirectory?
+    private var entries: [UserID: Entry] = [:]
+    /// The latest task of each sender: what comes next for it waits for that.
+    private var tasks: [UserID: Task<Void, Never>] = [:]
+    /// The names of the users in the strings of outputs, also of those who have left: no two users write the
+    /// same file.
+    private var names: [UserID: String] = [:]
+    private(set) var outcome = Outcome()
+
+    init(
+        _ engine: MediaEngine, outputs: [Output], directory: RecordingDirectory?,
+        beginning: Beginning = .joining
+    ) {
+        self.engine = engine
+        self.outputs = outputs
+        self.beginning = beginning
+        self.directory = directory
+    }
+
+    /// The string of an output for a sender of this name.
+    static func text(_ output: String, name: String) -> String {
+        output.replacingOccurrences(of: "${name}", with: name)
+    }
+
+    private func name(of user: UserID) -> String {
+        if let name = names[user] { return name }
+        let safe = RecordingDirectory.safe(user.name)
+        var (name, number) = (safe, 2)
+        while names.values.contains(name) {
+            name = "\(safe)-\(number)"
+            number += 1
+        }
+        names[user] = name
+        return name
+    }
+
+    /// Follows the engine's events until it is shut down.
+    func follow(_ events: EngineEvents, _ end: EndOfServing) async {
+        for await event in events { handle(event, end) }
+    }
+
+    /// Handles one event of the engine.
+    func handle(_ event: EngineEvent, _ end: EndOfServing) {
+        switch event {
+        case .userJoined(let user):
+            Terminal.say("\(user) has \(beginning == .joining ? "started sending" : "joined")")
+            if beginning == .joining { enqueue(user) { await $0.begin(user) } }
+        case .trackPublished(.main, let user), .audioPublished(let user):
+            if beginning == .sending { enqueue(user) { await $0.begin(user) } }
+        case .userOffline(let user, let reason):
+            let quit = beginning == .joining ? "stopped sending" : "left"
+            Terminal.say(
+                "\(user) has \(reason == .quit ? quit : "disconnected (\(reason.rawValue))")")
+            enqueue(user) { await $0.finish(user) }
+        case .disconnected(let error): end.note(.failure(error))
+        case .rendererFailed(_, let error), .audioSinkFailed(_, let error):
+            outcome.hasFailed = true
+            Terminal.say("\(error)")
+        case .warning(let text): Terminal.say("warning: \(text)")
+        default: break
+        }
+    }
+
+    private func enqueue(
+        _ user: UserID, _ work: @escaping @Sendable (Reception) async -> Void
+    ) {
+        let before = tasks[user]
+        tasks[user] = Task {
+            await before?.value
+            await work(self)
+        }
+    }
+
+    /// Completes all files.
+    func endAll() async {
+        for user in entries.keys { enqueue(user) { await $0.finish(user) } }
+        for task in tasks.values { await task.value }
+    }
+
+    /// Begins, unless it has begun.
+    private func begin(_ user: UserID) async {
+        guard entries[user] == nil else { return }
+        var entry = Entry()
+        do {
+            if let directory {
+                var configuration = Recorder.Configuration()
+                configuration.video = .copy
+                // An engine gives the sound of others as samples.
+                configuration.audio = AudioEncoding()
+                configuration.whenExists = .number
+                let recorder = try Recorder(directory.path(for: user), configuration: configuration)
+                tell(recorder.events)
+                entry.recorder = recorder
+                // Started first, so that the first key frame is in the file.
+                try recorder.start()
+                entry.recording = try await engine.addRecorder(recorder, to: .remote(user, .main))
+            }
+            for output in outputs where output.isFor(user) {
+                let sink = try PipelineVideoSink(
+                    Self.text(output.text, name: name(of: user)))
+                if let audio = sink.audio {
+                    entry.sinks.append(try await engine.addAudioSink(audio, to: .remote(user)))
+                }
+                entry.renderers.append(
+                    try await engine.addVideoRenderer(sink, to: .remote(user, .main)))
+            }
+        } catch {
+            outcome.hasFailed = true
+            Terminal.say("\(user): \(error)")
+        }
+        entries[user] = entry
+    }
+
+    private func tell(_ events: AsyncStream<RecorderEvent>) {
+        Task { for await event in events { RecordingNews.tell(event) } }
+    }
+
+    private func finish(_ user: UserID) async {
+        guard let entry = entries.removeValue(forKey: user) else { return }
+        for id in entry.renderers { try? await engine.removeVideoRenderer(id) }
+        for id in entry.sinks { try? await engine.removeAudioSink(id) }
+        if let recording = entry.recording { try? await engine.removeRecorder(recording) }
+        guard let recorder = entry.recorder else { return }
+        do throws(PipelineError) {
+            let report = try await recorder.stop()
+            outcome.files += report.files
+            if let failure = report.failure {
+                outcome.hasFailed = true
+                Terminal.complain(failure)
+            }
+        } catch {
+            outcome.hasFailed = true
+            Terminal.complain(error)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import MediaBridge
+import MediaBridgeWebRTC
+
+/// The options of the commands that serve browsers.
+struct ServingOptions: ParsableArguments {
+    /// The paragraph about access in the help of these commands.
+    static let access = """
+        Only this machine can reach the default address. An address that other machines can reach \
+        requires a token. It is generated and printed in the URL, unless --token or --token-file sets it; \
+        --open disables it. The page and the token are not encrypted: on untrusted networks, put a web \
+        server with HTTPS in front.
+        """
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Address to listen on: IPV4:PORT, [IPV6]:PORT, :PORT (all addresses) or unix:PATH. Port 0: any \
+            free port.
+            """,
+            valueName: "address"))
+    var listen = ListenAddress.standard
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Token that clients must present, 1 to 256 characters without spaces. Default: a random token \
+            if other machines can reach the address.
+            """,
+            valueName: "token"))
+    var token: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the token from <file>, which keeps it out of the process list.",
+            valueName: "file"),
+        completion: .file())
+    var tokenFile: String?
+
+    @Flag(help: "Require no token, even if other machines can reach the address.")
+    var open = false
+
+    @OptionGroup var hostNames: HostNames
+
+    @Option(help: ArgumentHelp("Title of the page (e.g. Rehearsal).", valueName: "text"))
+    var title = "gst-bridge"
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        guard [open, token != nil, tokenFile != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--open, --token and --token-file cannot be combined")
+        }
+        if let token = try token ?? tokenFile.map(SecretFile.read) {
+            guard (1...256).contains(token.utf8.count),
+                token.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+            else {
+                throw ValidationError(
+                    "--token must be 1 to 256 printable ASCII characters without spaces")
+            }
+        }
+    }
+
+    /// The token that is in force; `nil` if none is needed.
+    func effectiveToken() throws -> String? {
+        if let token = try token ?? tokenFile.map(SecretFile.read) { return token }
+        return open || listen.isLocal ? nil : RandomToken.make()
+    }
+
+    /// The settings of a server with a token.
+    func configuration(token: String?) -> WebRTCServer.Configuration {
+        var configuration = WebRTCServer.Configuration()
+        configuration.token = token
+        configuration.title = title
+        // Behind a socket of a path is a web server, which knows its names.
+        if case .unix = listen {
+            configuration.allowedHosts = ["*"]
+        } else {
+            configuration.allowedHosts = hostNames.all
+        }
+        configuration.connection.servers = connection.servers
+        // Without a network, the loopback is the only way to a browser.
+        if listen.isLocal, LocalAddresses.list().isEmpty {
+            configuration.connection.localAddresses = ["127.0.0.1"]
+        }
+        return configuration
+    }
+
+    /// The URLs at which browsers find the page.
+    func addresses(port: UInt16?, token: String?) -> [String] {
+        let fragment = token.map { "/#token=\($0)" } ?? "/"
+        guard let port else { return ["\(listen)"] }
+        return listen.hosts.map { "http://\($0):\(port)\(fragment)" }
+    }
+}
+
+/// Tokens that nobody can guess and that can stand in a URL.
+enum RandomToken {
+    private static let characters = Array(
+        "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789")
+
+    /// 22 characters, 128 bits.
+    static func make() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return String((0..<22).compactMap { _ in characters.randomElement(using: &generator) })
+    }
+}

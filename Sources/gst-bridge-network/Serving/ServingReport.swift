@@ -1,0 +1,74 @@
+import ArgumentParser
+import BridgeCommands
+import MediaBridge
+
+/// What a command that served tells at the end, in the form of the bridge's report.
+struct ServingReport: Encodable {
+    struct Counts: Encodable {
+        var frames: Int
+        var dropped: Int
+        var bytes: Int?
+    }
+    struct File: Encodable {
+        let path: String
+        let frames: Int
+        let seconds: Double
+        let bytes: Int
+
+        init(_ file: RecorderReport.File) {
+            path = file.path
+            frames = file.frames
+            seconds = (MediaTime(file.duration).seconds * 1000).rounded() / 1000
+            bytes = file.bytes
+        }
+    }
+    var captures: [String: Counts] = [:]
+    var outputs: [String: Counts] = [:]
+    var files: [File]?
+    var seconds: Double
+    var ended: String
+
+    /// Tells why the command failed, if it did, and then the report.
+    ///
+    /// - Throws: What ends the command with the status of the failure.
+    func print(_ mode: ReportMode, after failure: (any Error)?) throws {
+        guard failure is PipelineError || failure is EngineError, let failure else {
+            print(mode)
+            if let failure { throw failure }
+            return
+        }
+        Terminal.say("\(failure)")
+        print(mode)
+        throw ExitCode(1)
+    }
+
+    private func print(_ mode: ReportMode) {
+        switch mode {
+        case .none: break
+        case .json:
+            if let line = try? ReportPrinter.line(of: self) { Swift.print(line) }
+        case .text:
+            var lines = (files ?? []).map {
+                "\($0.path): \($0.frames) frames, \(Text.decimal($0.seconds, 2)) s, "
+                    + Text.bytes($0.bytes)
+            }
+            lines += Self.lines("capture", captures) + Self.lines("output", outputs)
+            lines.append("\(Text.decimal(seconds, 2)) s, ended by \(ended)")
+            Terminal.write(lines.joined(separator: "\n").printable + "\n")
+        }
+    }
+
+    private static func lines(_ title: String, _ counts: [String: Counts]) -> [String] {
+        counts.sorted { $0.key < $1.key }.map { name, counts in
+            "\(title) \(name): \(counts.frames) frames, \(counts.dropped) dropped"
+                + (counts.bytes.map { ", \(Text.bytes($0))" } ?? "")
+        }
+    }
+}
+
+extension ServingReport.Counts {
+    /// The counts of frames on their way to or from others.
+    init(_ balance: FrameBalance) {
+        self.init(frames: balance.delivered, dropped: balance.dropped.total)
+    }
+}
