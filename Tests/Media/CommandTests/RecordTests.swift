@@ -101,7 +101,9 @@ extension CommandTests {
                     #expect(replay.frames > 0)
                 }
                 for name in ["out-00001.mkv", "out-00006.mkv"] {
-                    #expect(try String(contentsOfFile: directory.file(name), encoding: .utf8) == "theirs")
+                    #expect(
+                        try String(contentsOfFile: directory.file(name), encoding: .utf8)
+                            == "theirs")
                 }
                 #expect(!FileManager.default.fileExists(atPath: path))
             }

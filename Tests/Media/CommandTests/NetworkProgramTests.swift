@@ -1,0 +1,88 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension CommandTests {
+    /// `gst-bridge` has no network code, and replaces itself by `gst-bridge-network`.
+    @Suite(.hangGuard) struct NetworkProgramTests {
+        private static let commands = ["share", "receive", "host", "join", "token"]
+        private static let name = "gst-bridge-network"
+
+        /// Runs a copy of the command in a directory of its own.
+        private func run(
+            _ arguments: [String], path: String = "/usr/bin:/bin",
+            prepare: (TemporaryDirectory) throws -> Void = { _ in }
+        ) async throws -> ChildProcess.Result {
+            try await withTemporaryDirectory { directory in
+                let copy = directory.file("gst-bridge")
+                // In another process: a program cannot be started while a fork of this one has it open.
+                try await Tool.check("cp", [try Tool.gstBridge, copy])
+                try prepare(directory)
+                return try await Tool.run(
+                    copy, arguments,
+                    environment: ["PATH": path.replacing("DIRECTORY", with: directory.path)])
+            }
+        }
+
+        @Test(arguments: commands.map { [$0, "--help"] } + commands.map { ["help", $0] })
+        func aCommandOfTheNetworkShowsItsOwnHelp(arguments: [String]) async throws {
+            let ended = try await GstBridge.run(arguments)
+            let command = arguments.first { $0 != "help" } ?? ""
+            #expect(ended.status == 0)
+            #expect(ended.output.contains("gst-bridge \(command)"), "\(ended.output)")
+        }
+
+        @Test func theHelpListsTheCommandsOfBothPrograms() async throws {
+            let help = try await GstBridge.run(["--help"]).output
+            for command in Self.commands + ["run", "record", "repair", "snapshot", "doctor"] {
+                #expect(help.contains("\n  \(command)  "), "\(command)")
+            }
+        }
+
+        @Test(arguments: [
+            ["share"], ["help", "join"], ["run", "--capture", "whep:http://127.0.0.1:1/x"],
+            ["run", "--capture", "videotestsrc", "--output", "whip:http://127.0.0.1:1/x"],
+        ])
+        func aMissingProgramIsNamedWithTheCommandThatBuildsIt(arguments: [String]) async throws {
+            let ended = try await run(arguments)
+            #expect(ended.status == 1)
+            #expect(ended.errors.contains("\(Self.name) is needed for "), "\(ended.errors)")
+            #expect(
+                ended.errors.contains("swift build -c release --product \(Self.name)"),
+                "\(ended.errors)")
+        }
+
+        @Test func theProgramIsFoundOnThePath() async throws {
+            let ended = try await run(["token", "--help"], path: "DIRECTORY/bin:/usr/bin") {
+                try FileManager.default.createDirectory(
+                    atPath: $0.file("bin"), withIntermediateDirectories: false)
+                try FileManager.default.createSymbolicLink(
+                    atPath: $0.file("bin/\(Self.name)"),
+                    withDestinationPath: Repository.path(".build/debug/\(Self.name)"))
+            }
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(ended.output.contains("gst-bridge token"))
+        }
+
+        @Test func anUntrustedAddressIsRefusedByEitherProgram() async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await GstBridge.run([
+                    "run", "--untrusted", directory.path, "--capture",
+                    "whep:http://127.0.0.1:1/x", "--output", "fakesink",
+                ])
+                #expect(ended.status == 1)
+                #expect(
+                    ended.errors.contains("an untrusted string cannot connect to a server"),
+                    "\(ended.errors)")
+            }
+        }
+
+        /// Neither NIO nor BoringSSL nor peer connections.
+        @Test func theCommandHasNoNetworkCode() async throws {
+            let symbols = try await Tool.check("nm", [try Tool.gstBridge])
+            for module in ["NIOPosix", "CNIOBoringSSL", "MediaBridgeWebRTC", "MediaBridgeJanus"] {
+                #expect(!symbols.contains(module), "\(module)")
+            }
+        }
+    }
+}
