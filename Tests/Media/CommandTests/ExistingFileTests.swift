@@ -109,7 +109,7 @@ extension CommandTests {
                 if command == .repair { _ = try await Clip().make(at: recording) }
                 let reader =
                     present == .pipe
-                    ? try ChildProcess("sh", ["-c", "cat \"$0\" >/dev/null", path]) : nil
+                    ? try ChildProcess("sh", ["-c", "exec cat \"$0\" >/dev/null", path]) : nil
                 defer { reader?.send(signal: SIGKILL) }
                 let ended = try await GstBridge.run(
                     arguments(command, present, path, recording: recording))
