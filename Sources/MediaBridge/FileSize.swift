@@ -3,7 +3,7 @@ internal import Glibc
 package enum FileSize {
     /// Returns the size of a regular file in bytes; `nil` if there is none at that path, or if it
     /// is something else, such as a pipe.
-    static func of(_ path: String) -> Int? {
+    package static func of(_ path: String) -> Int? {
         var status = stat()
         let isFile = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         return isFile ? Int(status.st_size) : nil

@@ -7,7 +7,7 @@ struct BridgeOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Capture: a gst-launch string (e.g. "v4l2src ! videoconvert") or whep:URL. Default: the pipeline \
-            file's capture, else the camera, the screen or a test pattern.
+            file's capture; record without a file: the camera, the screen or a test pattern.
             """,
             valueName: "string"))
     var capture: String?
@@ -121,6 +121,12 @@ struct BridgeOptions: ParsableArguments {
                     .refused, message: "an untrusted string cannot connect to a server: \(address)")
             }
             if NetworkProgram.connector == nil {
+                // The other program reads it again.
+                if let file, FileSize.of(file) == nil {
+                    throw PipelineError(
+                        .badFile, message: "\(file) has addresses, and is not a regular file",
+                        advice: "\(NetworkProgram.name) with the same arguments")
+                }
                 try NetworkProgram.replaceProcess(for: "whep: and whip: addresses")
             }
         }

@@ -52,13 +52,18 @@ package enum NetworkProgram {
     /// - Throws: ``PipelineError`` if it is neither next to this program nor on the `PATH`.
     static func replaceProcess(for use: String) throws(PipelineError) -> Never {
         var arguments = ([name] + CommandLine.arguments.dropFirst()).map { strdup($0) } + [nil]
+        var error = ENOENT
         if let own = realpath("/proc/self/exe", nil) {
-            defer { free(own) }
             let path = String(cString: own)
+            free(own)
             execv(String(path[...(path.lastIndex(of: "/") ?? path.startIndex)]) + name, &arguments)
+            error = errno
         }
-        if errno == ENOENT { execvp(name, &arguments) }
-        let reason = String(cString: strerror(errno))
+        if error == ENOENT {
+            execvp(name, &arguments)
+            error = errno
+        }
+        let reason = String(cString: strerror(error))
         throw PipelineError(
             .notFound, message: "\(name) is needed for \(use): \(reason)",
             advice: "swift build -c release --product \(name), or install it beside gst-bridge")

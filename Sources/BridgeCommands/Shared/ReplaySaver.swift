@@ -36,7 +36,8 @@ final class ReplaySaver: Sendable {
         let sequence = await UnixSignalsSequence(trapping: .sigusr1)
         return Task {
             for await _ in sequence {
-                Terminal.say("cannot save a replay: no pre-roll is kept. Try: --replay TIME")
+                Terminal.say(
+                    "cannot save a replay: this recording keeps no media for it. Try: --replay 30s")
             }
         }
     }

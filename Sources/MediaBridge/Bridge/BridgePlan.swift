@@ -121,11 +121,12 @@ public struct BridgePlan: Sendable {
 
     /// The captures and outputs that are WHEP or WHIP addresses, not strings.
     package var addresses: [String] {
-        func isAddress(_ text: String, _ scheme: String) -> Bool {
-            text.drop { $0 == "\"" || $0 == " " || $0.isNewline }.hasPrefix("\(scheme):")
-        }
-        return captures.map(\.text).filter { isAddress($0, "whep") }
-            + outputs.map(\.text).filter { isAddress($0, "whip") }
+        captures.map(\.text).filter { Self.isAddress($0, scheme: "whep") }
+            + outputs.map(\.text).filter { Self.isAddress($0, scheme: "whip") }
+    }
+
+    package static func isAddress(_ text: String, scheme: String) -> Bool {
+        text.drop { $0 == "\"" || $0 == " " || $0.isNewline }.hasPrefix("\(scheme):")
     }
 
     /// The default name of a capture.

@@ -45,9 +45,11 @@ final class Output: Sendable {
             throw PipelineError(.wrongEnds, message: "no appsrc in: \(text.onOneLine)")
         }
         for branch in branches.values {
-            branch.onEnd { [weak self] isAtLimit in
-                guard let self, self.branches.values.allSatisfy(\.isEnding) else { return }
-                self.limitOwnSources(toTheirEnd: !isAtLimit)
+            branch.beforeEnd { [weak self] in
+                guard let branches = self?.branches.values, branches.allSatisfy(\.isEnding) else {
+                    return
+                }
+                self?.limitOwnSources(toTheirEnd: !branches.contains(where: \.isEndedByLimit))
             }
         }
         pipeline.useSharedClock()

@@ -56,7 +56,8 @@ final class OutputBranch: Sendable {
     /// Number of header buffers, which hold no media but data that a decoder needs first.
     private let headers = Atomic<Int>(0)
     private let ending = Atomic<Bool>(false)
-    private let endListener = Mutex<(@Sendable (Bool) -> Void)?>(nil)
+    private let endedByLimit = Atomic<Bool>(false)
+    private let endListener = Mutex<(@Sendable () -> Void)?>(nil)
     /// Number of buffers evicted in a run that is over; negative before.
     private let finalEvictions = Atomic<Int>(-1)
 
@@ -106,7 +107,8 @@ final class OutputBranch: Sendable {
     /// Starts taking buffers; resets the state of an earlier run.
     func open() {
         written.tally.reset()
-        ending.store(false, ordering: .releasing)
+        ending.store(false, ordering: .sequentiallyConsistent)
+        endedByLimit.store(false, ordering: .sequentiallyConsistent)
         finalEvictions.store(-1, ordering: .releasing)
         headers.store(0, ordering: .relaxed)
         stream.withLock { stream in
@@ -125,17 +127,20 @@ final class OutputBranch: Sendable {
 
     var isOpen: Bool { stream.withLock { $0.isOpen } }
 
-    /// Whether the end of the stream was asked for in this run.
-    var isEnding: Bool { ending.load(ordering: .acquiring) }
+    /// Whether the end of the stream was requested in this run.
+    var isEnding: Bool { ending.load(ordering: .sequentiallyConsistent) }
 
-    /// Calls `body` before the end of the stream, with whether a limit ends it. Set it before the first run.
-    func onEnd(_ body: @escaping @Sendable (_ isAtLimit: Bool) -> Void) {
-        endListener.withLock { $0 = body }
-    }
+    /// Whether a limit of the run ended the stream.
+    var isEndedByLimit: Bool { endedByLimit.load(ordering: .sequentiallyConsistent) }
+
+    /// Calls `body` before the end of the stream. Set it before the first run.
+    func beforeEnd(_ body: @escaping @Sendable () -> Void) { endListener.withLock { $0 = body } }
 
     func endOfStream(isAtLimit: Bool = false) {
-        if !ending.exchange(true, ordering: .acquiringAndReleasing) {
-            endListener.withLock { $0 }?(isAtLimit)
+        if isAtLimit { endedByLimit.store(true, ordering: .sequentiallyConsistent) }
+        // Of two branches that end at once, at least one sees the other.
+        if !ending.exchange(true, ordering: .sequentiallyConsistent) {
+            endListener.withLock { $0 }?()
         }
         source.endOfStream()
     }

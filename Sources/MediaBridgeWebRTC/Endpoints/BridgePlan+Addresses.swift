@@ -7,26 +7,28 @@ extension BridgePlan {
     ///
     /// Captures are connected at once, to learn which streams they bring.
     ///
-    /// - Parameter decodesCaptures: Whether captures bring pictures and samples; otherwise units, as a
-    ///   recording takes them. Default true.
-    /// - Throws: ``PipelineError``, also with ``PipelineError/Code/refused`` for a plan of others.
+    /// - Parameter decodesCaptures: Whether captures deliver raw media; otherwise encoded media, as a
+    ///   recording takes it. Default true.
+    /// - Throws: ``PipelineError``, also with ``PipelineError/Code/refused`` for an untrusted plan.
     public mutating func connectAddresses(
         decodingCaptures decodesCaptures: Bool = true
     ) async throws(PipelineError) {
         for index in captures.indices {
-            guard let address = Address(captures[index].text, scheme: "whep") else { continue }
+            guard let address = try Address.read(captures[index].text, scheme: "whep") else {
+                continue
+            }
             try refuseIfUntrusted(captures[index].text)
             let (feed, text) = try await address.feed(isDecoded: decodesCaptures)
             feeds[captures[index].name] = feed
             captures[index].text = text
         }
         for output in outputs {
-            guard let address = Address(output.text, scheme: "whip") else { continue }
+            guard let address = try Address.read(output.text, scheme: "whip") else { continue }
             try refuseIfUntrusted(output.text)
             destinations.append(
                 Destination(name: output.name, try WHIPSink(address.url, token: address.token)))
         }
-        outputs.removeAll { Address($0.text, scheme: "whip") != nil }
+        outputs.removeAll { Self.isAddress($0.text, scheme: "whip") }
     }
 
     private func refuseIfUntrusted(_ text: String) throws(PipelineError) {
@@ -40,7 +42,18 @@ extension BridgePlan {
         let url: String
         let token: String?
 
-        init?(_ text: String, scheme: String) {
+        /// - Returns: `nil` for a string.
+        static func read(_ text: String, scheme: String) throws(PipelineError) -> Address? {
+            guard BridgePlan.isAddress(text, scheme: scheme) else { return nil }
+            guard let address = Address(text, scheme: scheme) else {
+                throw PipelineError(
+                    .badValue, message: "not a \(scheme.uppercased()) address: \(text)",
+                    advice: "\(scheme):URL, or \(scheme):URL TOKEN")
+            }
+            return address
+        }
+
+        private init?(_ text: String, scheme: String) {
             // Values of a pipeline file's variables may stand in quotes.
             var words = text.filter { $0 != "\"" }.split { $0 == " " || $0.isNewline }
             guard let first = words.first, first.hasPrefix("\(scheme):") else { return nil }

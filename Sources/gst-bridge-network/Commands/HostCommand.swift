@@ -17,7 +17,7 @@ struct HostCommand: AsyncParsableCommand {
 
             Only this machine can reach the default address. At an address that other machines can reach, \
             each channel requires a token, which is printed; --open disables tokens. Without tokens, \
-            browsers are admitted only from the server's own page, under an IP address, this machine's name \
+            browsers are admitted only from the server's own page, under an IP address, localhost, this machine's name \
             or a --host-name.
 
             Pages, tokens and signalling are not encrypted. On untrusted networks, put a web server with \

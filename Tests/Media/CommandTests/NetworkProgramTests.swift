@@ -8,7 +8,7 @@ extension CommandTests {
         private static let commands = ["share", "receive", "host", "join", "token"]
         private static let name = "gst-bridge-network"
 
-        /// Runs a copy of the command in a directory of its own.
+        /// Runs a copy of the command in a separate directory.
         private func run(
             _ arguments: [String], path: String = "/usr/bin:/bin",
             prepare: (TemporaryDirectory) throws -> Void = { _ in }
@@ -58,7 +58,7 @@ extension CommandTests {
                     atPath: $0.file("bin"), withIntermediateDirectories: false)
                 try FileManager.default.createSymbolicLink(
                     atPath: $0.file("bin/\(Self.name)"),
-                    withDestinationPath: Repository.path(".build/debug/\(Self.name)"))
+                    withDestinationPath: try Tool.built(Self.name))
             }
             #expect(ended.status == 0, "\(ended.errors)")
             #expect(ended.output.contains("gst-bridge token"))

@@ -120,7 +120,9 @@ extension CommandTests {
                     }
                     child.send(signal: SIGUSR1)
                     try await child.waitForErrors(to: "refuse the signal") {
-                        $0.contains("cannot save a replay: no pre-roll is kept. Try: --replay TIME")
+                        $0.contains(
+                            "cannot save a replay: this recording keeps no media for it. Try: --replay 30s"
+                        )
                     }
                     return try await child.stop()
                 }

@@ -30,7 +30,8 @@ package struct SegmentNames: Sendable {
         return names.compactMap { name -> (index: Int, path: String)? in
             guard name.hasPrefix("\(stem)-"), name.hasSuffix(ending) else { return nil }
             let number = name.dropFirst(stem.count + 1).dropLast(ending.count)
-            guard let index = Int(number), index >= 0, case let path = self.path(at: index),
+            guard let index = Int(number), (0..<Int.max).contains(index),
+                case let path = self.path(at: index),
                 path == name || path.hasSuffix("/\(name)")
             else { return nil }
             return (index, path)
