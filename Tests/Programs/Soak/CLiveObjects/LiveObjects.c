@@ -47,7 +47,7 @@ static gboolean has_type(void *object, void *type, void *name) { return !strcmp(
 
 static gboolean set(GstClock *clock, GstClockTime time, GstClockID id, void *flag) {
     g_mutex_lock(&lock);
-    *(gboolean *)flag = TRUE;
+    g_atomic_int_set((gint *)flag, TRUE);
     g_cond_broadcast(&is_gone);
     g_mutex_unlock(&lock);
     return TRUE;
@@ -60,10 +60,12 @@ void soak_wait_for_handshakes(void) {
     // The clock's thread may still be freeing the connection. It calls this timer only after that.
     GstClock *clock = gst_system_clock_obtain();
     GstClockID timer = gst_clock_new_single_shot_id(clock, gst_clock_get_time(clock));
-    gboolean is_called = FALSE;
+    // Atomic for the thread sanitizer, which does not see GLib's mutexes.
+    gint is_called;
+    g_atomic_int_set(&is_called, FALSE);
     gst_clock_id_wait_async(timer, set, &is_called, NULL);
     g_mutex_lock(&lock);
-    while (!is_called) g_cond_wait(&is_gone, &lock);
+    while (!g_atomic_int_get(&is_called)) g_cond_wait(&is_gone, &lock);
     g_mutex_unlock(&lock);
     gst_clock_id_unref(timer);
     gst_object_unref(clock);
