@@ -1,6 +1,6 @@
 package import ArgumentParser
 internal import FoundationEssentials
-internal import MediaBridge
+package import MediaBridge
 
 package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
     case text, json, none
@@ -89,22 +89,8 @@ package struct ReportPrinter {
         let outputs: [String: Counts]
         let seconds: Double
         let ended: String
-        /// A recorded file.
-        struct File: Encodable {
-            let path: String
-            let frames: Int
-            let seconds: Double
-            let bytes: Int
-
-            init(_ file: RecorderReport.File) {
-                path = file.path
-                frames = file.frames
-                seconds = (MediaTime(file.duration).seconds * 1000).rounded() / 1000
-                bytes = file.bytes
-            }
-        }
-        let files: [File]?
-        let replays: [File]?
+        let files: [ReportedFile]?
+        let replays: [ReportedFile]?
         /// The name of the encoder of each stream.
         let encoders: [String: String]?
         /// What the encoder of the pictures does not keep: `YUY2 as I420`.
@@ -114,8 +100,8 @@ package struct ReportPrinter {
             _ report: BridgeReport, _ recordings: [RecorderReport],
             _ replays: [RecorderReport.File]?
         ) {
-            files = recordings.isEmpty ? nil : recordings.flatMap(\.files).map { File($0) }
-            self.replays = replays?.map { File($0) }
+            files = recordings.isEmpty ? nil : recordings.flatMap(\.files).map { ReportedFile($0) }
+            self.replays = replays?.map { ReportedFile($0) }
             encoders = recordings.first.map { recording in
                 ["video": recording.video, "audio": recording.audio]
                     .compactMapValues { $0 }.filter { $0.value.written > 0 }.mapValues(\.encoder)
@@ -126,6 +112,21 @@ package struct ReportPrinter {
             seconds = (report.seconds * 1000).rounded() / 1000
             ended = report.ended?.rawValue ?? "error"
         }
+    }
+}
+
+/// A recorded file in a report.
+package struct ReportedFile: Encodable {
+    package let path: String
+    package let frames: Int
+    package let seconds: Double
+    package let bytes: Int
+
+    package init(_ file: RecorderReport.File) {
+        path = file.path
+        frames = file.frames
+        seconds = (MediaTime(file.duration).seconds * 1000).rounded() / 1000
+        bytes = file.bytes
     }
 }
 

@@ -102,7 +102,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         var report = ServingReport(
             seconds: (.now - start) / .seconds(1), ended: failure == nil ? reason.name : "error")
         report.captures = ["senders": .init(statistics.channel?.incoming.balance ?? .init())]
-        report.files = record == nil ? nil : outcome.files.map { ServingReport.File($0) }
+        report.files = record == nil ? nil : outcome.files.map { ReportedFile($0) }
         try report.print(options.connection.report, after: failure)
         if outcome.hasFailed { throw ExitCode(1) }
     }

@@ -9,22 +9,9 @@ struct ServingReport: Encodable {
         var dropped: Int
         var bytes: Int?
     }
-    struct File: Encodable {
-        let path: String
-        let frames: Int
-        let seconds: Double
-        let bytes: Int
-
-        init(_ file: RecorderReport.File) {
-            path = file.path
-            frames = file.frames
-            seconds = (MediaTime(file.duration).seconds * 1000).rounded() / 1000
-            bytes = file.bytes
-        }
-    }
     var captures: [String: Counts] = [:]
     var outputs: [String: Counts] = [:]
-    var files: [File]?
+    var files: [ReportedFile]?
     var seconds: Double
     var ended: String
 
