@@ -129,6 +129,9 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
     }
 
     /// Whether header and bytes have only this owner, so that they may be modified.
+    ///
+    /// Of a buffer that is ``isHeldBySample`` only `true` lasts: the appsink references the buffer
+    /// once more for a moment, when it takes its next one.
     package var isWritable: Bool {
         guard let sample else { return mb_buffer_is_writable(pointer) != 0 }
         return mb_buffer_is_sole(pointer, sample) != 0

@@ -22,10 +22,12 @@ package struct MappedAudioBuffer: ~Copyable {
 
     /// Maps a buffer; `nil` if it is not audio of this format, not accessible by the CPU, or if it
     /// is to be written and shared.
+    ///
+    /// A buffer that is ``Buffer/isHeldBySample`` must have been found ``Buffer/isWritable`` before.
     package init?(_ buffer: borrowing Buffer, _ info: AudioInfo, _ access: Access) {
         var layout = info.info
         guard mb_audio_fits(buffer.pointer, &layout) != 0,
-            access == .read || buffer.isWritable
+            access == .read || buffer.isHeldBySample || buffer.isWritable
         else { return nil }
         let count = buffer.audioSampleCount(info)
         // No overflow: that many samples are known to be in the buffer.

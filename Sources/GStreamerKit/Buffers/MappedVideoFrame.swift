@@ -20,8 +20,10 @@ package struct MappedVideoFrame: ~Copyable {
     /// Maps a buffer; `nil` if it is too small for the format, not accessible by the CPU, or if it
     /// is to be written and shared. Neither caps nor GstVideoMeta are trusted: each row is checked
     /// to be within the memory.
+    ///
+    /// A buffer that is ``Buffer/isHeldBySample`` must have been found ``Buffer/isWritable`` before.
     package init?(_ buffer: borrowing Buffer, _ info: VideoInfo, _ access: Access) {
-        guard access == .read || buffer.isWritable else { return nil }
+        guard access == .read || buffer.isHeldBySample || buffer.isWritable else { return nil }
         var frame = GstVideoFrame()
         var layout = info.info
         guard mb_video_meta_fits(buffer.pointer, &layout) != 0 else { return nil }

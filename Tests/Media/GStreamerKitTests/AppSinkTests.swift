@@ -57,6 +57,41 @@ import Testing
         try await pipeline.setState(.null)
     }
 
+    /// The appsink copies the sample that it keeps, and with it its reference to the buffer, when it
+    /// takes the next buffer while the application still holds the sample.
+    @Test func aBufferStaysWritableWhileTheAppSinkTakesTheNext() async throws {
+        let pipeline = try Pipeline(
+            parsing: "videotestsrc num-buffers=50000 ! video/x-raw,format=GRAY8,width=16,height=16 "
+                + "! appsink name=a")
+        let info = try VideoInfo(format: "GRAY8", width: 16, height: 16)
+        let sink = try #require(pipeline.appSinks["a"])
+        sink.configure(depth: 2, isPaced: false)
+        defer { sink.forgetHandlers() }
+        let (newest, pulled) = AsyncStream<OneBuffer>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
+        sink.setHandlers(
+            onSample: {
+                guard let sample = sink.tryPull(), let buffer = sample.takeBuffer() else {
+                    return .error
+                }
+                pulled.yield(OneBuffer(buffer))
+                return .ok
+            }, onEnd: { pulled.finish() })
+        try await pipeline.setState(.playing)
+        var refused = 0
+        for await one in newest {
+            guard let buffer = one.take() else { continue }
+            for _ in 0..<20 where buffer.isWritable {
+                guard let _ = MappedVideoFrame(buffer, info, .write) else {
+                    refused += 1
+                    continue
+                }
+            }
+        }
+        #expect(refused == 0)
+        try await pipeline.setState(.null)
+    }
+
     @Test func whatTheHandlerSaysGoesUpstream() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc ! appsink name=a")
         let sink = try #require(pipeline.appSinks["a"])
@@ -95,4 +130,13 @@ import Testing
         #expect(try #require(pipeline.appSinks["a"]).isFed)
         #expect(try #require(pipeline.appSinks["b"]).isFed == false)
     }
+}
+
+/// A buffer on its way to another thread.
+private final class OneBuffer: Sendable {
+    private let buffer: Mutex<Buffer?>
+
+    init(_ buffer: consuming sending Buffer) { self.buffer = Mutex(buffer) }
+
+    func take() -> Buffer? { buffer.withLock { $0.take() } }
 }
