@@ -20,7 +20,7 @@
 SHELL := /bin/bash
 RUN := .build/release/gst-bridge
 
-LIBRARIES := libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev pkg-config
+LIBRARIES := libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libyaml-dev pkg-config
 PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x gstreamer1.0-nice
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth valgrind \

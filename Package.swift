@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "MediaBridge", targets: ["MediaBridge"]),
         .library(name: "MediaBridgeWebRTC", targets: ["MediaBridgeWebRTC"]),
+        .library(name: "MediaBridgeHTTP", targets: ["MediaBridgeHTTP"]),
         .library(name: "MediaBridgeJanus", targets: ["MediaBridgeJanus"]),
         .executable(name: "gst-bridge", targets: ["gst-bridge"]),
         .executable(name: "gst-bridge-network", targets: ["gst-bridge-network"]),
@@ -27,11 +28,13 @@ let package = Package(
     // Who depends on this package for its library alone says `traits: []`, and SwiftPM then neither resolves
     // nor builds what only the command and the examples need.
     traits: [
-        .default(enabledTraits: ["Command", "Janus", "WebRTC"]),
+        .default(enabledTraits: ["Command", "HTTP", "Janus", "WebRTC"]),
         .trait(
             name: "Command",
             description: "The products gst-bridge, gst-bridge-network and bridge-examples",
-            enabledTraits: ["Janus", "WebRTC"]),
+            enabledTraits: ["HTTP", "Janus", "WebRTC"]),
+        .trait(
+            name: "HTTP", description: "The product MediaBridgeHTTP", enabledTraits: ["WebRTC"]),
         .trait(
             name: "Janus", description: "The product MediaBridgeJanus", enabledTraits: ["WebRTC"]),
         .trait(name: "WebRTC", description: "The product MediaBridgeWebRTC"),
@@ -41,7 +44,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
@@ -53,6 +55,8 @@ let package = Package(
         ),
         // The kernel's calls that take rights away, which glibc does not wrap.
         .systemLibrary(name: "CSandbox"),
+        // libyaml, which reads pipeline files.
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         // What the modules below share that is about neither media nor GStreamer.
         .target(name: "MediaBasics", swiftSettings: settings),
         // What gst-inspect-1.0 knows: pipelines, buses, caps, samples, appsink and appsrc.
@@ -73,8 +77,7 @@ let package = Package(
         .target(
             name: "MediaBridge",
             dependencies: [
-                "GStreamerKit", "MediaCore", "MediaBasics", "BridgeEngine", "Sandboxing",
-                .product(name: "Yams", package: "Yams"),
+                "CYAML", "GStreamerKit", "MediaCore", "MediaBasics", "BridgeEngine", "Sandboxing",
             ],
             swiftSettings: settings
         ),
@@ -86,6 +89,22 @@ let package = Package(
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),
+            ],
+            swiftSettings: settings
+        ),
+        // The HTTP server in front of WHIP and WHEP.
+        .target(
+            name: "MediaBridgeHTTP",
+            dependencies: [
+                "MediaBridge", "MediaBridgeWebRTC",
+                .product(
+                    name: "HTTPTypes", package: "swift-http-types",
+                    condition: .when(traits: ["HTTP"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+                .product(
+                    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+                .product(
+                    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
             ],
             swiftSettings: settings
         ),
@@ -120,17 +139,11 @@ let package = Package(
         .executableTarget(
             name: "gst-bridge-network",
             dependencies: [
-                "BridgeCommands", "MediaBridge", "MediaBridgeJanus", "MediaBridgeWebRTC",
-                argumentParser,
+                "BridgeCommands", "MediaBridge", "MediaBridgeHTTP", "MediaBridgeJanus",
+                "MediaBridgeWebRTC", argumentParser,
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["Command"])),
-                .product(
-                    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Command"])),
-                .product(
-                    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Command"])),
-                .product(
-                    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Command"])),
             ],
             swiftSettings: settings
         ),
@@ -230,10 +243,7 @@ let package = Package(
         // Cuts gst-launch lines from the wild as users cut them, and compares: `make wild`.
         .executableTarget(
             name: "Wild",
-            dependencies: [
-                "TestSupport", .product(name: "Yams", package: "Yams"),
-                argumentParser,
-            ],
+            dependencies: ["MediaBridge", "TestSupport", argumentParser],
             path: "Tests/Programs/Wild", resources: [.copy("Corpus"), .copy("Films.yaml")],
             swiftSettings: settings
         ),
@@ -275,7 +285,7 @@ let package = Package(
         .testTarget(
             name: "WebRTCUnitTests",
             dependencies: [
-                "MediaBasics", "MediaBridge", "MediaBridgeWebRTC", "TestSupport",
+                "MediaBasics", "MediaBridge", "MediaBridgeHTTP", "MediaBridgeWebRTC", "TestSupport",
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),
@@ -292,8 +302,8 @@ let package = Package(
         .testTarget(
             name: "WebRTCTests",
             dependencies: [
-                "CallProbe", "GStreamerKit", "MediaBridge", "MediaBridgeWebRTC", "PeerCycleProbe",
-                "TestSupport", "gst-bridge", "gst-bridge-network",
+                "CallProbe", "GStreamerKit", "MediaBridge", "MediaBridgeHTTP", "MediaBridgeWebRTC",
+                "PeerCycleProbe", "TestSupport", "gst-bridge", "gst-bridge-network",
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),

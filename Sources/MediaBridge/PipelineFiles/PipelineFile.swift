@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Yams
 
 /// A pipeline file: a bridge in YAML, with strings that can be copied to and from gst-launch
 /// unchanged.
@@ -85,13 +84,11 @@ public struct PipelineFile: Sendable {
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` that names file and line.
     public init(yaml: String, path: String) throws(PipelineError) {
         let reader = PipelineFileReader(path: path)
-        let root: Node?
-        do {
-            root = try Yams.compose(yaml: yaml)
-        } catch let error as YamlError {
-            throw reader.failure(of: error)
+        let root: YAMLNode?
+        do throws(YAMLNode.Failure) {
+            root = try YAMLNode.document(yaml)
         } catch {
-            throw reader.failure("not YAML: \(error)", line: nil)
+            throw reader.failure("not YAML: \(error.message)", line: error.line)
         }
         guard let root else { throw reader.failure("the file is empty", line: 1) }
         let keys = try reader.mapping(root, what: "the file")
@@ -103,8 +100,8 @@ public struct PipelineFile: Sendable {
             } ?? ""
         variables = try reader.variables(keys["variables"]?.value)
         captures = try reader.strings(
-            keys["capture"]?.value, what: "capture", single: BridgePlan.defaultCapture, yaml)
-        outputs = try reader.strings(keys["outputs"]?.value, what: "outputs", single: nil, yaml)
+            keys["capture"]?.value, what: "capture", single: BridgePlan.defaultCapture)
+        outputs = try reader.strings(keys["outputs"]?.value, what: "outputs", single: nil)
         filters = try reader.filters(keys["filters"]?.value)
         let known = Set(variables.map(\.name))
         unusedVariables = Self.unused(variables, in: captures + outputs)

@@ -225,7 +225,7 @@ struct BridgedText {
     /// Returns the error with the string as the user wrote it.
     private func quoting(_ error: PipelineError) -> PipelineError {
         var failure = error
-        if let quoted = failure.message.range(of: text.onOneLine) {
+        if let quoted = failure.message.firstRange(of: text.onOneLine) {
             failure.message.replaceSubrange(quoted, with: original.onOneLine)
         }
         return failure

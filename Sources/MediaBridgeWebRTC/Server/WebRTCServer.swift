@@ -9,7 +9,8 @@ internal import Synchronization
 /// each viewer has a ``PeerConnection``. Viewers are no users of the channel; senders are, with a main track
 /// and audio as far as they send them. Messages come from both, under their names.
 ///
-/// The server opens no port: any HTTP library calls ``respond(to:body:)``.
+/// The server opens no port itself: `listen(on:)` of `MediaBridgeHTTP`, or another HTTP library, calls
+/// ``respond(to:body:)``.
 ///
 /// ```swift
 /// var configuration = WebRTCServer.Configuration()
@@ -17,7 +18,7 @@ internal import Synchronization
 /// let server = WebRTCServer(configuration)
 /// let engine = MediaEngine(transport: server)
 /// try await engine.joinChannel("share", userID: "host")
-/// // For each request: let (response, bytes) = await server.respond(to: request, body: body)
+/// let listener = try await server.listen(on: "127.0.0.1:8080")
 /// ```
 ///
 /// Thread: any.

@@ -3,8 +3,8 @@ import BridgeCommands
 import Foundation
 import HTTPTypes
 import MediaBridge
+import MediaBridgeHTTP
 import MediaBridgeJanus
-import MediaBridgeWebRTC
 
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -119,11 +119,14 @@ struct HostCommand: AsyncParsableCommand {
         let janus = JanusProgram(settings)
         let rules = AccessRules(needsToken: secret != nil, allowedHosts: hostNames.all)
         let relay = WebSocketRelay(to: settings.socket, rules)
-        let pages = HTTPDoor(listen, relay: relay) { [channels] request, _ in
+        let pages = HTTPListener(
+            listen, advice: ServingOptions.listenAdvice, relay: relay
+        ) { [channels] request, _ in
             ChannelPages(channels: channels, rules: rules).answer(request)
         }
-        let signalling = HTTPDoor(listen.with(port: port), portOption: "--port", relay: relay) {
-            request, _ in ChannelPages(channels: [], rules: rules).answer(request)
+        let signalling = HTTPListener(
+            listen.with(port: port), advice: "--port with another port", relay: relay
+        ) { request, _ in ChannelPages(channels: [], rules: rules).answer(request)
         }
         let end = EndOfServing()
         try await Interruption.during {
@@ -133,9 +136,9 @@ struct HostCommand: AsyncParsableCommand {
                 try await janus.start {
                     Terminal.say("the Janus server ended unexpectedly; it is running again")
                 }
-                _ = try await signalling.open()
-                let pagePort = try await pages.open() ?? 0
-                try tell(secret, pagePort)
+                try await signalling.open()
+                try await pages.open()
+                try tell(secret, pages.urls)
                 _ = await end.wait(atMost: duration?.value)
             } catch {
                 await close(pages, signalling, janus)
@@ -145,14 +148,15 @@ struct HostCommand: AsyncParsableCommand {
         await close(pages, signalling, janus)
     }
 
-    private func close(_ pages: HTTPDoor, _ signalling: HTTPDoor, _ janus: JanusProgram) async {
+    private func close(_ pages: HTTPListener, _ signalling: HTTPListener, _ janus: JanusProgram)
+        async
+    {
         await pages.close()
         await signalling.close()
         await janus.end()
     }
 
-    private func tell(_ secret: String?, _ pagePort: UInt16) throws {
-        let hosts = listen.hosts
+    private func tell(_ secret: String?, _ pages: [String]) throws {
         for channel in channels {
             let token = try secret.map {
                 try JanusTokens(secret: $0).token(
@@ -161,10 +165,10 @@ struct HostCommand: AsyncParsableCommand {
             let admission = token.map { " --token '\($0)'" } ?? ""
             let fragment = token.map { "#token=\($0.escapedForFragment)" } ?? ""
             Terminal.say(
-                "gst-bridge join \(channel) --server ws://\(hosts[0]):\(port) --user NAME\(admission)"
+                "gst-bridge join \(channel) --server ws://\(listen.hosts[0]):\(port) --user NAME\(admission)"
             )
-            for host in hosts {
-                Terminal.say("browsers join at http://\(host):\(pagePort)/\(channel)\(fragment)")
+            for page in pages {
+                Terminal.say("browsers join at \(page)\(channel)\(fragment)")
             }
         }
         if secret != nil { tellMoreTokens() }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BridgeCommands
 import MediaBridge
-import MediaBridgeWebRTC
+import MediaBridgeHTTP
 
 struct ReceiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -67,7 +67,9 @@ struct ReceiveCommand: AsyncParsableCommand {
         let end = EndOfServing()
         let events = engine.events
         let watching = Task { await reception.follow(events, end) }
-        let door = HTTPDoor(options.listen) { await server.respond(to: $0, body: $1) }
+        let listener = HTTPListener(options.listen, advice: ServingOptions.listenAdvice) {
+            await server.respond(to: $0, body: $1)
+        }
         let start = ContinuousClock.now
         var failure: (any Error)?
         var reason = EndOfServing.Reason.interrupt
@@ -76,8 +78,8 @@ struct ReceiveCommand: AsyncParsableCommand {
                 end.note(.interrupt)
             } _: {
                 try await engine.joinChannel("receive", userID: "gst-bridge", role: .audience)
-                let port = try await door.open()
-                for address in options.addresses(port: port, token: token) {
+                try await listener.open()
+                for address in options.addresses(of: listener, token: token) {
                     Terminal.say("send from \(address)")
                 }
                 let rate = RateOfCount()
@@ -92,7 +94,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             failure = error
         }
         if case .failure(let error) = reason { failure = error }
-        await door.close()
+        await listener.close()
         let statistics = await engine.statistics
         // The files are completed while the senders are still there.
         await reception.endAll()

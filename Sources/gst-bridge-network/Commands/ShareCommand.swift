@@ -1,7 +1,7 @@
 import ArgumentParser
 import BridgeCommands
 import MediaBridge
-import MediaBridgeWebRTC
+import MediaBridgeHTTP
 
 struct ShareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -73,7 +73,9 @@ struct ShareCommand: AsyncParsableCommand {
         let engine = MediaEngine(transport: server)
         let end = EndOfServing()
         let watching = watch(engine, end)
-        let door = HTTPDoor(options.listen) { await server.respond(to: $0, body: $1) }
+        let listener = HTTPListener(options.listen, advice: ServingOptions.listenAdvice) {
+            await server.respond(to: $0, body: $1)
+        }
         let start = ContinuousClock.now
         var outcome: Result<EngineStatistics, any Error>
         var reason = EndOfServing.Reason.interrupt
@@ -81,9 +83,9 @@ struct ShareCommand: AsyncParsableCommand {
             reason = try await Interruption.during {
                 end.note(.interrupt)
             } _: {
-                let port = try await door.open()
+                try await listener.open()
                 try await join(engine, source)
-                for address in options.addresses(port: port, token: token) {
+                for address in options.addresses(of: listener, token: token) {
                     Terminal.say("watch at \(address)")
                 }
                 let rate = RateOfCount()
@@ -98,7 +100,7 @@ struct ShareCommand: AsyncParsableCommand {
         } catch {
             outcome = .failure(error)
         }
-        await door.close()
+        await listener.close()
         await engine.shutDown()
         await watching.value
         if case .failure(let error) = reason { outcome = .failure(error) }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import MediaBridge
-import MediaBridgeWebRTC
+import MediaBridgeHTTP
 
 /// The options of the commands that serve browsers.
 struct ServingOptions: ParsableArguments {
@@ -11,6 +11,9 @@ struct ServingOptions: ParsableArguments {
         --open disables it. The page and the token are not encrypted: on untrusted networks, put a web \
         server with HTTPS in front.
         """
+
+    /// What to do where the address cannot be had.
+    static let listenAdvice = "--listen with another address or port"
 
     @Option(
         help: ArgumentHelp(
@@ -87,11 +90,16 @@ struct ServingOptions: ParsableArguments {
     }
 
     /// The URLs at which browsers find the page.
-    func addresses(port: UInt16?, token: String?) -> [String] {
-        let fragment = token.map { "/#token=\($0)" } ?? "/"
-        guard let port else { return ["\(listen)"] }
-        return listen.hosts.map { "http://\($0):\(port)\(fragment)" }
+    func addresses(of listener: HTTPListener, token: String?) -> [String] {
+        if case .unix = listen { return ["\(listen)"] }
+        return listener.urls.map { $0 + (token.map { "#token=\($0)" } ?? "") }
     }
+}
+
+extension ListenAddress: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+
+    public var defaultValueDescription: String { "\(self)" }
 }
 
 /// Tokens that nobody can guess and that can stand in a URL.

@@ -129,7 +129,7 @@ extension CommandTests {
                 ),
                 ("capture: [", 2, ["not YAML"]),
                 ("\tcapture: videotestsrc", 1, ["not YAML"]),
-                ("capture: videotestsrc\ncapture: videotestsrc", 1, ["duplicate keys", "capture"]),
+                ("capture: videotestsrc\ncapture: videotestsrc", 2, ["duplicate key \"capture\""]),
             ])
         func aBadPipelineFileIsNamedWithItsLine(
             yaml: String, line: Int, words: [String]

@@ -84,11 +84,40 @@ import Testing
         #expect(error.message.hasPrefix("x.yaml:3: "), "\(error.message)")
     }
 
+    /// Keys, each with a list that names the one before twice.
+    private static func doubled(_ count: Int) -> String {
+        (1...count).map { "v\($0): &v\($0) [*v\($0 - 1), *v\($0 - 1)]\n" }.joined()
+    }
+
     @Test(arguments: ["capture: [", "a: b: c", "\tcapture: x", "capture: \"open"])
     func whatIsNotYAMLIsToldWithALine(text: String) throws {
         let error = try #require(failure(of: text))
         #expect(error.code == .badFile)
         #expect(error.message.contains(/^x\.yaml:[0-9]+: not YAML/), "\(error.message)")
+    }
+
+    /// Aliases of aliases, an alias of what it is in, depth, and a second document.
+    @Test(arguments: [
+        ("v: &v0 [x, x]\n" + Self.doubled(40), "too many nodes"),
+        ("capture: &a [*a]", "nested too deeply"),
+        (
+            "capture: " + String(repeating: "[", count: 400) + String(repeating: "]", count: 400),
+            "nested"
+        ),
+        ("capture: x\n---\ncapture: y\n", "x.yaml:3: not YAML: a second document"),
+        ("capture: *nothing", "undefined alias"), ("capture: \u{1}", "control characters"),
+    ])
+    func aDocumentThatIsNoFileIsToldAtOnce(text: String, words: String) throws {
+        let error = try #require(failure(of: text))
+        #expect(error.code == .badFile)
+        #expect("\(error)".contains(words), "\(error)")
+    }
+
+    @Test func anAliasStandsForItsAnchor() throws {
+        let file = try PipelineFile(
+            yaml: "capture: &film videotestsrc num-buffers=1\noutputs: {a: *film}", path: "x.yaml")
+        #expect(file.captures.map(\.text) == ["videotestsrc num-buffers=1"])
+        #expect(file.outputs.map(\.text) == ["videotestsrc num-buffers=1"])
     }
 
     @Test(arguments: ["", "\n\n", "# only a comment\n"])

@@ -1,5 +1,5 @@
 import Foundation
-import Yams
+import MediaBridge
 
 /// What keeps the corpus from being run.
 struct WildError: Error, CustomStringConvertible {
@@ -22,7 +22,7 @@ struct Corpus {
             let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
             let read: [EntryText]
             do {
-                read = try YAMLDecoder().decode([EntryText].self, from: text)
+                read = try Self.decode([EntryText].self, from: text)
             } catch {
                 throw WildError("\(name): \(error)")
             }
@@ -45,7 +45,12 @@ struct Corpus {
     /// The films that lines read, by name, and the shell's line that makes each.
     static func films() throws -> [String: String] {
         let text = try String(contentsOfFile: resource("Films.yaml"), encoding: .utf8)
-        return try YAMLDecoder().decode([String: String].self, from: text)
+        return try decode([String: String].self, from: text)
+    }
+
+    private static func decode<T: Decodable>(_ type: T.Type, from yaml: String) throws -> T {
+        let object = try YAMLNode.document(yaml).map(\.foundationObject) ?? NSNull()
+        return try JSONDecoder().decode(type, from: JSONSerialization.data(withJSONObject: object))
     }
 
     private static func resource(_ name: String) throws -> String {
@@ -75,5 +80,20 @@ struct Corpus {
         let repeatable = chosen.filter { $0.expect.windows == 0 && !$0.expect.live }
         return Dictionary(grouping: repeatable, by: \.family).sorted { $0.key < $1.key }
             .flatMap { $0.value.prefix(sample) }
+    }
+}
+
+extension YAMLNode {
+    /// What `JSONSerialization` takes: plain scalars may be numbers and truth values.
+    fileprivate var foundationObject: Any {
+        switch content {
+        case .scalar(let text, .plain): Int(text) ?? Bool(text) ?? text as Any
+        case .scalar(let text, _): text
+        case .sequence(let items): items.map(\.foundationObject)
+        case .mapping(let pairs):
+            Dictionary(
+                pairs.map { ($0.key.string ?? "", $0.value.foundationObject) },
+                uniquingKeysWith: { first, _ in first })
+        }
     }
 }

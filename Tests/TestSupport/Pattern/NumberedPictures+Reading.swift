@@ -3,10 +3,8 @@ import Foundation
 extension NumberedPictures {
     /// What the pictures of a file say, in the order in which they are shown, as ffmpeg decodes them.
     ///
-    /// - Parameters:
-    ///   - path: A file with one video of one size.
-    ///   - limit: The most pictures that are looked at.
-    public static func readings(of path: String, limit: Int = 300) async throws -> [Reading] {
+    /// - Parameter path: A file with one video of one size.
+    public static func readings(of path: String) async throws -> [Reading] {
         let size = try await Tool.check(
             "ffprobe",
             [
@@ -23,7 +21,7 @@ extension NumberedPictures {
             "ffmpeg",
             [
                 "-v", "error", "-y", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough",
-                "-frames:v", "\(limit)", "-pix_fmt", "rgb24", "-f", "rawvideo", raw,
+                "-pix_fmt", "rgb24", "-f", "rawvideo", raw,
             ])
         let (width, height) = (numbers[0], numbers[1])
         let bytes = try Data(contentsOf: URL(filePath: raw), options: .alwaysMapped)

@@ -1,21 +1,21 @@
-import Glibc
-import MediaBridgeWebRTC
-import NIOCore
-import NIOHTTP1
-import NIOPosix
+internal import Glibc
+package import MediaBridgeWebRTC
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
 
 /// Passes WebSocket connections on to a server at an abstract Unix socket, as far as the rules admit them.
 ///
 /// WebSockets have no same-origin rule, and Janus lets in all pages or, with `enforce_cors`, only clients with one
 /// fixed `Origin`.
-final class WebSocketRelay: Sendable {
+package final class WebSocketRelay: Sendable {
     struct Unreachable: Error {}
 
     private let name: String
     private let rules: AccessRules
 
     /// - Parameter name: The socket's, without the zero at its beginning.
-    init(to name: String, _ rules: AccessRules) {
+    package init(to name: String, _ rules: AccessRules) {
         self.name = name
         self.rules = rules
     }

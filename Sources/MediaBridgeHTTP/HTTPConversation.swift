@@ -1,7 +1,7 @@
-import HTTPTypes
-import MediaBridgeWebRTC
-import NIOCore
-import NIOHTTP1
+internal import HTTPTypes
+internal import MediaBridgeWebRTC
+internal import NIOCore
+internal import NIOHTTP1
 
 /// Reads the requests of one connection and writes their answers, one after the other.
 ///
@@ -41,7 +41,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     /// Completed when the latest answer is written.
     private var written: EventLoopFuture<Void>?
     private var isInputClosed = false
-    private let answer: HTTPDoor.Answer
+    private let answer: HTTPListener.Answer
     /// Called when the connection becomes idle, or busy; at its beginning it is idle.
     private let onIdle: (Bool) -> Void
     /// Takes WebSockets, and the handlers of HTTP that it removes from their connections.
@@ -61,7 +61,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
 
     init(
         relay: (relay: WebSocketRelay, http: [any RemovableChannelHandler])?,
-        _ answer: @escaping HTTPDoor.Answer, onIdle: @escaping (Bool) -> Void
+        _ answer: @escaping HTTPListener.Answer, onIdle: @escaping (Bool) -> Void
     ) {
         self.relay = relay
         self.answer = answer

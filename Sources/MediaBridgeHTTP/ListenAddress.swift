@@ -1,29 +1,27 @@
-import ArgumentParser
-import BridgeCommands
-import Glibc
+internal import Glibc
 
 /// Where a server listens: `HOST:PORT`, `[IPV6]:PORT`, `:PORT` for all addresses of the machine, `unix:PATH`.
 /// The port 0 is one that is free.
-enum ListenAddress: ExpressibleByArgument, Equatable {
+package enum ListenAddress: Equatable, Sendable {
     case ip4(String, port: UInt16)
     case ip6(String, port: UInt16)
     case all(port: UInt16)
     case unix(String)
 
-    static let standard = ListenAddress.ip4("127.0.0.1", port: 8080)
+    package static let standard = ListenAddress.ip4("127.0.0.1", port: 8080)
 
-    init?(argument: String) {
-        if argument.hasPrefix("unix:") {
-            let path = String(argument.dropFirst(5))
+    package init?(_ text: String) {
+        if text.hasPrefix("unix:") {
+            let path = String(text.dropFirst(5))
             // The kernel's limit for the name of a socket.
             guard (1..<108).contains(path.utf8.count) else { return nil }
             self = .unix(path)
             return
         }
-        guard let colon = argument.lastIndex(of: ":"),
-            let port = UInt16(argument[argument.index(after: colon)...])
+        guard let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
         else { return nil }
-        let host = argument[..<colon]
+        let host = text[..<colon]
         if host.isEmpty || host == "*" {
             self = .all(port: port)
         } else if host.hasPrefix("["), host.hasSuffix("]") {
@@ -37,10 +35,8 @@ enum ListenAddress: ExpressibleByArgument, Equatable {
         }
     }
 
-    var defaultValueDescription: String { "\(self)" }
-
     /// Whether nobody but this machine's users reaches it.
-    var isLocal: Bool {
+    package var isLocal: Bool {
         switch self {
         case .ip4(let address, _): address.hasPrefix("127.")
         case .ip6(let address, _): address == "::1"
@@ -50,7 +46,7 @@ enum ListenAddress: ExpressibleByArgument, Equatable {
     }
 
     /// The hosts by which it is reached, as in a URL; none for a socket of a path.
-    var hosts: [String] {
+    package var hosts: [String] {
         switch self {
         case .ip4("0.0.0.0", _):
             LocalAddresses.list().filter { !$0.hasPrefix("[") } + ["127.0.0.1"]
@@ -62,7 +58,7 @@ enum ListenAddress: ExpressibleByArgument, Equatable {
     }
 
     /// The same host with another port; for a socket of a path itself.
-    func with(port: UInt16) -> ListenAddress {
+    package func with(port: UInt16) -> ListenAddress {
         switch self {
         case .ip4(let host, _): .ip4(host, port: port)
         case .ip6(let host, _): .ip6(host, port: port)
@@ -84,7 +80,7 @@ enum ListenAddress: ExpressibleByArgument, Equatable {
 }
 
 extension ListenAddress: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         switch self {
         case .ip4(let address, let port): "\(address):\(port)"
         case .ip6(let address, let port): "[\(address)]:\(port)"

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import gst_bridge_network
+@testable import MediaBridgeHTTP
 
 /// Which connection of a server yields when there is no room for another.
 struct ConnectionTableTests {

@@ -1,28 +1,30 @@
-import Glibc
-import HTTPTypes
-import MediaBridge
-import NIOCore
-import NIOHTTP1
-import NIOPosix
-import Synchronization
+internal import Glibc
+package import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import Synchronization
 
-/// An HTTP server in front of a function that answers requests.
+/// An HTTP/1.1 server without TLS, which `WebRTCServer.listen(on:)` returns.
 ///
-/// What a client can hold is limited: the connections (``ConnectionTable``), the bytes of a request's head and of its
-/// body, and the time for each (``HTTPConversation``).
-final class HTTPDoor: Sendable {
-    typealias Answer = @Sendable (HTTPRequest, [UInt8]) async -> (HTTPResponse, [UInt8])
+/// At most 256 connections are open, and at most 64 of them from one network address (IPv6: one /64). A new connection
+/// then replaces the one that has been idle longest; without an idle one it is refused. The length of a request's head
+/// (64 KiB) and body and the time for each step (10 to 60 s) are limited.
+///
+/// Thread: any.
+public final class HTTPListener: Sendable {
+    package typealias Answer = @Sendable (HTTPRequest, [UInt8]) async -> (HTTPResponse, [UInt8])
 
     private struct State {
         var listener: (any Channel)?
         var isClosed = false
         var connections: [ObjectIdentifier: any Channel] = [:]
         var table = ConnectionTable<ObjectIdentifier>(
-            limit: HTTPDoor.maximumConnections, limitPerAddress: HTTPDoor.maximumPerAddress)
+            limit: HTTPListener.maximumConnections, limitPerAddress: HTTPListener.maximumPerAddress)
     }
     private let state = Mutex(State())
     private let address: ListenAddress
-    private let portOption: String
+    private let advice: String
     private let relay: WebSocketRelay?
     private let answer: Answer
 
@@ -32,36 +34,44 @@ final class HTTPDoor: Sendable {
     private static let maximumPerAddress = 64
 
     /// - Parameters:
-    ///   - portOption: The option of the command line by which the user chooses the port.
+    ///   - advice: What to do where the address cannot be had.
     ///   - relay: Takes the connections of WebSockets; `nil` where there are none.
-    init(
-        _ address: ListenAddress, portOption: String = "--listen", relay: WebSocketRelay? = nil,
-        _ answer: @escaping Answer
+    package init(
+        _ address: ListenAddress, advice: String = "use another address or port",
+        relay: WebSocketRelay? = nil, _ answer: @escaping Answer
     ) {
         self.address = address
-        self.portOption = portOption
+        self.advice = advice
         self.relay = relay
         self.answer = answer
     }
 
     /// Begins to listen.
     ///
-    /// - Returns: The port; `nil` for a socket of a path.
     /// - Throws: ``PipelineError`` if the address cannot be had.
-    func open() async throws(PipelineError) -> UInt16? {
+    package func open() async throws(PipelineError) {
         removeStaleSocket()
         do {
             let listener = try await bind()
             state.withLock { $0.listener = listener }
-            return listener.localAddress?.port.map { UInt16($0) }
         } catch {
             throw PipelineError(
-                .resourceFailed,
-                message: "cannot listen on \(address): \(reason(error))",
-                advice:
-                    "\(portOption) with another \(portOption == "--listen" ? "address or port" : "port")"
-            )
+                .resourceFailed, message: "cannot listen on \(address): \(reason(error))",
+                advice: advice)
         }
+    }
+
+    /// The port that it listens on, also where the address had port 0; `nil` for a Unix socket, and once it is
+    /// closed.
+    public var port: UInt16? {
+        state.withLock { $0.listener?.localAddress?.port.map { UInt16($0) } }
+    }
+
+    /// The URLs of the root, one for each address of this machine that it listens on (e.g. `http://127.0.0.1:8080/`).
+    /// Empty for a Unix socket, and once it is closed.
+    public var urls: [String] {
+        guard let port else { return [] }
+        return address.hosts.map { "http://\($0):\(port)/" }
     }
 
     private func bind() async throws -> any Channel {
@@ -150,8 +160,8 @@ final class HTTPDoor: Sendable {
         return String(cString: strerror(error.errnoCode))
     }
 
-    /// Stops listening and cuts the connections.
-    func close() async {
+    /// Stops listening and closes all connections. Sessions of media that they started go on.
+    public func close() async {
         let (listener, connections) = state.withLock { state in
             state.isClosed = true
             defer { state.listener = nil }

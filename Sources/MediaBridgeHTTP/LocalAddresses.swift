@@ -1,8 +1,8 @@
-import Glibc
+internal import Glibc
 
 /// The addresses of this machine's networks, without those of the loopback and of single links.
-enum LocalAddresses {
-    static func list() -> [String] {
+package enum LocalAddresses {
+    package static func list() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }
         defer { freeifaddrs(first) }
