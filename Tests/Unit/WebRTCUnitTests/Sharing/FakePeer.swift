@@ -20,7 +20,8 @@ final class FakePeer: MediaPeer {
     let role: PeerConnection.Role
     let media: PeerConnection.Media
     let configuration: PeerConnection.Configuration
-    let observer: any PeerConnectionObserver
+    /// The session, which holds its peer.
+    weak let observer: (any PeerConnectionObserver)?
     let state = Observed(State())
     private let failure: PeerError?
 
@@ -85,7 +86,7 @@ final class FakePeer: MediaPeer {
 
     func close() async { state.change { $0.isClosed = true } }
 
-    func connect() { observer.stateChanged(.connected) }
+    func connect() { observer?.stateChanged(.connected) }
 }
 
 /// The peers that a server has made, in order.
