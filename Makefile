@@ -1,5 +1,8 @@
 # make demo [INPUT=clip.mp4]    Record ten seconds through a Swift filter.
 # make network                  Build share, receive, join, host and token.
+# make install [PREFIX=/usr/local]      Install gst-bridge, its man pages and completions.
+# make install-network [PREFIX=...]     The same with the network commands.
+# make deb                      Build two Debian packages in .build/deb.
 # make test                     Run all tests: unit, media and live.
 # make test-unit, test-media, test-live   Run one layer.
 # make test-cost                Measure the CPU time of each test.
@@ -19,6 +22,9 @@
 
 SHELL := /bin/bash
 RUN := .build/release/gst-bridge
+# Programs contain Swift's libraries: they start faster, and run where no Swift is.
+RELEASE := swift build -c release --static-swift-stdlib
+PREFIX := /usr/local
 
 LIBRARIES := libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libyaml-dev pkg-config
 PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
@@ -29,15 +35,27 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-thread test-address demo network test lint bench build packages packages-test packages-bench packages-docs clean
+.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-thread test-address core demo network install install-network deb test lint bench packages packages-network packages-deb packages-test packages-bench packages-docs clean
 
-demo: packages
-	swift build -c release --product gst-bridge
+core: packages
+	$(RELEASE) --product gst-bridge
+
+demo: core
 	@.ci/demo "$(INPUT)"
 
-network: packages
-	swift build -c release --product gst-bridge
-	swift build -c release --product gst-bridge-network
+# The static FoundationNetworking names no libcurl.
+network: core packages-network
+	$(RELEASE) --product gst-bridge-network -Xlinker -lcurl
+
+install: core
+	.ci/install core $(PREFIX)
+
+install-network: network
+	.ci/install core $(PREFIX)
+	.ci/install network $(PREFIX)
+
+deb: network packages-deb
+	.ci/deb
 
 test: packages-test
 	swift build --build-tests
@@ -148,6 +166,12 @@ bench: packages-bench network
 	Benchmarks/.build/release/bench $(if $(FULL),--full) --json .build/bench.json \
 	    --markdown .build/bench.md --svg .build/bench.svg $(BENCH)
 	$(if $(FULL),Benchmarks/.build/release/sync-bench)
+
+packages-network:
+	@.ci/packages libcurl4-openssl-dev
+
+packages-deb:
+	@.ci/packages dpkg-dev
 
 packages:
 	@.ci/packages $(LIBRARIES) $(PLUGINS)
