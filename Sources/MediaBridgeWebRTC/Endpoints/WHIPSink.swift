@@ -316,6 +316,8 @@ extension WHIPSink: BridgeDestination {
         }
         await link?.end()
         settled.signal()
+        // They hold the bridge, which holds this sink.
+        state.withLock { ($0.onKeyFrameNeeded, $0.onFailure) = ({}, { _ in }) }
     }
 
     package var balance: FrameBalance {

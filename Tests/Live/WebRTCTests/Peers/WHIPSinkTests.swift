@@ -29,6 +29,24 @@ import Testing
         return configuration
     }
 
+    @Test func aSinkThatHasEndedHoldsNothingOfItsBridge() async throws {
+        final class Token: Sendable {}
+        weak var held: Token?
+        let sink = try WHIPSink("http://127.0.0.1:1/whip", configuration: Self.configuration)
+        do {
+            let token = Token()
+            held = token
+            sink.begin([.video]) { [token] in
+                _ = token
+            } onFailure: { [token] _ in
+                _ = token
+            }
+        }
+        #expect(held != nil)
+        await sink.finish()
+        #expect(held == nil)
+    }
+
     @Test(arguments: WHIPTaker.Refusal.allCases)
     func aServerThatTakesOnlyVP8GetsIt(refusal: WHIPTaker.Refusal) async throws {
         let taker = WHIPTaker([.vp8])
