@@ -99,8 +99,8 @@ final class OutputWriter: Sendable {
                 .invalidState,
                 message: "the output accepts no frames: it was not started, was finished, or ended")
         case .evicted, .queueFull, .notEnabled, .wrongBufferType, .badStride, .undecodable,
-            .needsKeyFrame, .late, .badFormat, .processor, .failed, .paused, .unwritten,
-            .lost, .muted, .frameRate:
+            .needsKeyFrame, .late, .badFormat, .processor, .failed, .paused,
+            .notConnected, .unwritten, .lost, .muted, .frameRate:
             return PipelineError(
                 .streamFailed, message: "the output dropped a frame (\(cause)): \(what)")
         }

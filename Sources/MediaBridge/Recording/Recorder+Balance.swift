@@ -29,7 +29,7 @@ extension DropCause {
         case .evicted, .unwritten: .lost
         case .queueFull, .notEnabled, .wrongBufferType, .badStride, .badSize, .undecodable,
             .needsKeyFrame, .noTime, .badTime, .backwards, .late, .badFormat, .processor, .failed,
-            .lost, .muted, .frameRate:
+            .notConnected, .lost, .muted, .frameRate:
             .refused
         }
     }

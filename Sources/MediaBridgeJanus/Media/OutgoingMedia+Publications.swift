@@ -149,7 +149,7 @@ extension OutgoingMedia {
         case .failure(.ended): return .notStarted
         case .failure(.muted): return .dropped(.muted)
         case .failure(.failed): return .dropped(.failed)
-        case .failure(.unconnected): return .dropped(.paused)
+        case .failure(.unconnected): return .dropped(.notConnected)
         }
     }
 }

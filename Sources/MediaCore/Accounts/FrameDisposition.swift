@@ -70,6 +70,8 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case failed
     /// Arrived while the recording was paused, or while nobody wanted the track.
     case paused
+    /// Live media that arrived while there was no connection to the receiver.
+    case notConnected
     /// Accepted, then lost inside an output that failed.
     case unwritten
     /// Sent, then lost on its way through a network.

@@ -1,3 +1,4 @@
+import Dispatch
 import MediaBridge
 import MediaBridgeWebRTC
 import TestSupport
@@ -63,6 +64,23 @@ import Testing
         let first = try #require(taker.came.units.first)
         #expect(first.dropFirst(3).prefix(3).elementsEqual([0x9d, 1, 0x2a]))
         await taker.close()
+    }
+
+    @Test func liveMediaBeforeTheConnectionIsCountedAsSuch() async throws {
+        let mayAnswer = DispatchSemaphore(value: 0)
+        let server = try ScriptedServer { _ in
+            mayAnswer.wait()
+            return .response("403 Forbidden")
+        }
+        let sink = try WHIPSink("\(server.url)/whip", configuration: Self.configuration)
+        try await render(to: sink) {
+            guard sink.balance.dropped[.notConnected] >= 3 else { return false }
+            mayAnswer.signal()
+            return true
+        }
+        let balance = sink.balance
+        #expect(balance.isBalanced && balance.delivered == 0)
+        #expect(balance.dropped.total == balance.dropped[.notConnected])
     }
 
     @Test func aServerThatTakesNoneIsAnError() async throws {
