@@ -45,7 +45,7 @@ struct CallFaultTests {
 
             let files = try #require(try await bob.report().files)
             _ = try await alice.report()
-            #expect(files.count == 1)
+            try #require(files.count == 1)
             for file in files { try await file.expect("alice", isWhole: false) }
         }
     }

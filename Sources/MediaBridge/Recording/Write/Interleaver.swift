@@ -24,6 +24,9 @@ struct Interleaver {
         var newest: MediaTime?
         /// The earliest possible time of the next unit: the end of the last unit taken.
         var reached: MediaTime?
+        /// How long units of other streams have arrived while none of this one did.
+        var absence = MediaTime.zero
+        var lastArrival: Duration?
     }
     private var tracks: [RecordingKind: Track]
     private var heldBytes = 0
@@ -32,12 +35,11 @@ struct Interleaver {
     var maximumWait: MediaTime?
     private static let limit = 64_000_000
     private var copiesSound = false
-    /// How long pictures have arrived while no sound did.
-    private var silence = MediaTime.zero
-    private var lastPicture: Duration?
-    /// What a longer pause between two pictures counts as in ``silence``: what kept the pictures away,
-    /// a camera that was switched off, kept the sound away too.
+    /// What a longer pause between two units counts as in the absence of other streams: what kept the units
+    /// away, a connection that was interrupted, kept the others away too.
     private static let longestStep = MediaTime(nanoseconds: 500_000_000)
+    /// The absence after which a live stream is not waited for any more, even if the muxer waits for it.
+    private static let longestAbsence = MediaTime(nanoseconds: 6_000_000_000)
     /// Upper limit for `reached` after the beginning of a unit: how long audio may continue after a
     /// picture while the next one is missing.
     private static let foresight = MediaTime(nanoseconds: 1_000_000_000)
@@ -59,22 +61,29 @@ struct Interleaver {
     }
 
     private mutating func noteArrival(_ unit: EncodedUnit) {
-        switch unit.kind {
-        case .audio:
-            copiesSound = unit.isCopy
-            silence = .zero
-        case .video:
-            let step = lastPicture.map { MediaTime(unit.arrival - $0) } ?? .zero
-            silence = silence + min(step, Self.longestStep)
-            lastPicture = unit.arrival
+        if unit.kind == .audio { copiesSound = unit.isCopy }
+        let step = tracks[unit.kind]?.lastArrival.map { MediaTime(unit.arrival - $0) } ?? .zero
+        for (kind, track) in tracks where kind != unit.kind {
+            tracks[kind]?.absence = track.absence + min(step, Self.longestStep)
         }
+        tracks[unit.kind]?.absence = .zero
+        tracks[unit.kind]?.lastArrival = unit.arrival
     }
 
     /// Whether live, copied sound has given nothing for as long as streams wait for each other, not
     /// even late sound, although pictures came.
     var isSoundSilent: Bool {
-        guard copiesSound, let maximumWait else { return false }
-        return silence > maximumWait && peek(.audio) == nil
+        guard copiesSound, let maximumWait, let audio = tracks[.audio] else { return false }
+        return audio.absence > maximumWait && peek(.audio) == nil
+    }
+
+    /// Whether a live stream without units will probably go on soon. After an interruption its first unit may
+    /// come seconds after those of another stream, which fill the whole interruption at once.
+    func isAwaiting(_ kind: RecordingKind) -> Bool {
+        guard maximumWait != nil, !isFlushing, heldBytes <= Self.limit, let track = tracks[kind] else {
+            return false
+        }
+        return !track.isOver && peek(kind) == nil && track.absence <= Self.longestAbsence
     }
 
     mutating func end(_ kind: RecordingKind, generation: Int) {
