@@ -61,7 +61,7 @@ package final class Pad: @unchecked Sendable {
     /// Which buffers ``onBuffer(of:_:)`` is told.
     package enum BufferKind: Sendable {
         case all
-        /// All but headers without a timestamp, which hold no media.
+        /// All but headers without a timestamp, and corrections of what was written: they hold no media.
         case media
         /// Media without a presentation time.
         case timelessMedia
@@ -75,17 +75,16 @@ package final class Pad: @unchecked Sendable {
         context.initialize(to: Probe(kind: kind, body: body))
         _ = mb_pad_add_probe(
             pointer, GstPadProbeType(rawValue: mask),
-            { _, info, context in
-                guard let probe = context?.assumingMemoryBound(to: Probe.self), let info else {
-                    return GST_PAD_PROBE_OK
-                }
+            { pad, info, context in
+                guard let probe = context?.assumingMemoryBound(to: Probe.self), let info, let pad
+                else { return GST_PAD_PROBE_OK }
                 if info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0 {
                     let list = gst_pad_probe_info_get_buffer_list(info)
                     for place in 0..<(list.map { gst_buffer_list_length($0) } ?? 0) {
-                        probe.pointee.met(gst_buffer_list_get(list, place))
+                        probe.pointee.met(gst_buffer_list_get(list, place), at: pad)
                     }
                 } else {
-                    probe.pointee.met(gst_pad_probe_info_get_buffer(info))
+                    probe.pointee.met(gst_pad_probe_info_get_buffer(info), at: pad)
                 }
                 return GST_PAD_PROBE_OK
             }, context,
@@ -102,12 +101,14 @@ package final class Pad: @unchecked Sendable {
         let kind: BufferKind
         let body: @Sendable () -> Void
 
-        borrowing func met(_ buffer: UnsafeMutablePointer<GstBuffer>?) {
+        borrowing func met(
+            _ buffer: UnsafeMutablePointer<GstBuffer>?, at pad: UnsafeMutablePointer<GstPad>
+        ) {
             switch kind {
             case .all: break
-            case .media: if let buffer, buffer.isTimelessHeader { return }
+            case .media: if let buffer, !buffer.isMedia(at: pad) { return }
             case .timelessMedia:
-                guard let buffer, buffer.pointee.pts == .max, !buffer.isTimelessHeader else {
+                guard let buffer, buffer.pointee.pts == .max, buffer.isMedia(at: pad) else {
                     return
                 }
             }
@@ -122,5 +123,23 @@ extension UnsafeMutablePointer<GstBuffer> {
     var isTimelessHeader: Bool {
         gst_buffer_has_flags(self, GST_BUFFER_FLAG_HEADER) != 0
             && pointee.pts == .max && pointee.dts == .max
+    }
+
+    /// Whether it holds media: it is no header, and no correction of bytes that were written, as flacenc
+    /// sends them at its end if the element downstream can seek in bytes (matroskamux from 1.24 on).
+    func isMedia(at pad: UnsafeMutablePointer<GstPad>) -> Bool {
+        guard pointee.pts == .max, pointee.dts == .max else { return true }
+        return !isTimelessHeader && pad.segmentFormat != GST_FORMAT_BYTES
+    }
+}
+
+extension UnsafeMutablePointer<GstPad> {
+    /// The format of the present segment; `nil` before the first one.
+    fileprivate var segmentFormat: GstFormat? {
+        guard let event = gst_pad_get_sticky_event(self, GST_EVENT_SEGMENT, 0) else { return nil }
+        defer { gst_event_unref(event) }
+        var segment: UnsafePointer<GstSegment>?
+        gst_event_parse_segment(event, &segment)
+        return segment?.pointee.format
     }
 }

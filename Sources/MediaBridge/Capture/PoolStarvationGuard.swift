@@ -4,7 +4,8 @@ internal import Synchronization
 ///
 /// A camera has only a few buffers. Those that the program, an encoder or a display holds are not
 /// available for the next frame, and the camera stalls. So buffers from a bounded pool are counted
-/// until their last owner releases them, and once all but one are in use, the next is copied.
+/// until their last owner releases them, and once all but two are in use, the next is copied: the
+/// source needs one, and the appsink holds the buffer that was pulled last.
 final class PoolStarvationGuard: Sendable {
     private struct Pool: Sendable {
         var identity: UInt?
@@ -27,7 +28,7 @@ final class PoolStarvationGuard: Sendable {
             pool.withLock { $0 = Pool(identity: UInt(bitPattern: identity), limit: found) }
         }
         guard let limit else { return buffer }
-        if outstanding.load(ordering: .acquiring) >= limit - 1, let copy = buffer.deepCopy() {
+        if outstanding.load(ordering: .acquiring) >= limit - 2, let copy = buffer.deepCopy() {
             return copy
         }
         outstanding.add(1, ordering: .acquiringAndReleasing)

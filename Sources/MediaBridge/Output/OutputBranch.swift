@@ -80,23 +80,25 @@ final class OutputBranch: Sendable {
         source.onDeparture { [gate] in gate.departed() }
         source.pauseWhenEmpty { [gate] in gate.enteredElements }
         farEnd?.onBuffer(of: .media) { [written] in written.tally.add() }
-        watchForTimelessMedia(at: farEnd ?? source.element.pad("src")?.peer)
+        let last = farEnd ?? source.element.pad("src")?.peer
+        if let last, let muxer = last.element,
+            ["matroskamux", "webmmux"].contains(muxer.factoryName)
+        {
+            watchForTimelessMedia(at: last, of: muxer)
+            last.leavesAtEndWithoutFormat()
+        }
     }
 
     /// Makes the output fail if its muxer gets media without a presentation time and would write it
     /// with any time, without an error: a parser of an elementary stream knows decoding times alone.
-    private func watchForTimelessMedia(at pad: Pad?) {
-        guard let muxer = pad?.element, ["matroskamux", "webmmux"].contains(muxer.factoryName)
-        else {
-            return
-        }
+    private func watchForTimelessMedia(at pad: Pad, of muxer: Element) {
         let error = PipelineError(
             .noTime, element: muxer.path,
             message:
                 "\"\(muxer.factoryName)\" received media without timestamps, and cannot place it "
                 + "in time",
             advice: "put the parser into the capture, where the decoding times become timestamps")
-        pad?.onBuffer(of: .timelessMedia) { [refusedFormats] in refusedFormats.note(error) }
+        pad.onBuffer(of: .timelessMedia) { [refusedFormats] in refusedFormats.note(error) }
     }
 
     /// The object that the probe on the far end retains.
