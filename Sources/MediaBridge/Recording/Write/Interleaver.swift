@@ -80,7 +80,8 @@ struct Interleaver {
     /// Whether a live stream without units will probably go on soon. After an interruption its first unit may
     /// come seconds after those of another stream, which fill the whole interruption at once.
     func isAwaiting(_ kind: RecordingKind) -> Bool {
-        guard maximumWait != nil, !isFlushing, heldBytes <= Self.limit, let track = tracks[kind] else {
+        guard maximumWait != nil, !isFlushing, heldBytes <= Self.limit, let track = tracks[kind]
+        else {
             return false
         }
         return !track.isOver && peek(kind) == nil && track.absence <= Self.longestAbsence

@@ -131,7 +131,9 @@ import Testing
                 limits: WritingLimits(reserve: 0, stallTimeout: .seconds(60), whenExists: .fail),
                 queue: queue, clock: time, progress: progress,
                 tell: { event in
-                    if case .fileStarted(let path, _) = event { started.withLock { $0.append(path) } }
+                    if case .fileStarted(let path, _) = event {
+                        started.withLock { $0.append(path) }
+                    }
                 }, onEnding: {})
             func add(_ kind: RecordingKind, _ places: Range<Int>) throws {
                 let caps = try Caps(
@@ -140,7 +142,10 @@ import Testing
                         : "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=1")
                 let (rate, generation) = kind == .video ? (10.0, 1) : (50.0, 2)
                 for place in places {
-                    guard var buffer = Buffer.copying([UInt8](repeating: 0, count: kind == .video ? 960 : 1920)) else {
+                    guard
+                        var buffer = Buffer.copying(
+                            [UInt8](repeating: 0, count: kind == .video ? 960 : 1920))
+                    else {
                         throw FrameError(.outOfMemory, "no memory")
                     }
                     buffer.duration = ClockTime(nanoseconds: UInt64(1e9 / rate))
@@ -152,7 +157,8 @@ import Testing
             }
             queue.sync {
                 writer.handle([
-                    .live, .began(.video, generation: 1), .began(.audio, generation: 2), .start(at: nil),
+                    .live, .began(.video, generation: 1), .began(.audio, generation: 2),
+                    .start(at: nil),
                 ])
             }
             for tenth in 0..<10 {
