@@ -16,12 +16,12 @@ extension RecordingWriter {
 
     /// Gives the muxer the units that it waits for while those of `kind` fill its queue; otherwise
     /// it would wait for ever, and nothing would be written. A stream that has no unit, or none for
-    /// this file, is ended in this file.
+    /// this file, is ended in this file, but one that is expected not before the queue is full.
     private func feed(_ file: RecordingFile, beside kind: RecordingKind) {
         for lacking in file.starving(beside: kind) {
             if let unit = takeEarly(lacking, for: file) {
                 push(unit, to: file)
-            } else {
+            } else if !interleaver.isAwaiting(lacking) || file.isFull(kind) {
                 file.end(lacking)
             }
         }

@@ -1,8 +1,5 @@
-import Foundation
 import GStreamerKit
-import MediaBasics
 import MediaCore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -115,78 +112,6 @@ import Testing
         // What is away together with the pictures is not silent.
         try addPictures(90...91)
         #expect(!interleaver.isSoundSilent)
-    }
-
-    /// After an interruption the sound is back first, and fills the interruption at once: more units than a
-    /// muxer takes without a picture.
-    @Test(arguments: [(late: 3.0, files: 1), (late: 8, files: 2)])
-    func picturesThatComeBackAfterTheSoundGoOnInTheirFile(late: Double, files: Int) async throws {
-        try GStreamer.initialize()
-        try await withTemporaryDirectory { directory in
-            let (time, queue) = (VirtualTimeline(), SerialQueue(label: "test"))
-            let progress = RecordingProgress()
-            let started = Mutex<[String]>([])
-            let writer = RecordingWriter(
-                path: directory.file("film.mkv"), container: .mkv, kinds: [.video, .audio],
-                limits: WritingLimits(reserve: 0, stallTimeout: .seconds(60), whenExists: .fail),
-                queue: queue, clock: time, progress: progress,
-                tell: { event in
-                    if case .fileStarted(let path, _) = event {
-                        started.withLock { $0.append(path) }
-                    }
-                }, onEnding: {})
-            func add(_ kind: RecordingKind, _ places: Range<Int>) throws {
-                let caps = try Caps(
-                    kind == .video
-                        ? "video/x-raw,format=YUY2,width=16,height=30,framerate=10/1"
-                        : "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=1")
-                let (rate, generation) = kind == .video ? (10.0, 1) : (50.0, 2)
-                for place in places {
-                    guard
-                        var buffer = Buffer.copying(
-                            [UInt8](repeating: 0, count: kind == .video ? 960 : 1920))
-                    else {
-                        throw FrameError(.outOfMemory, "no memory")
-                    }
-                    buffer.duration = ClockTime(nanoseconds: UInt64(1e9 / rate))
-                    let unit = EncodedUnit(
-                        kind, buffer, caps: caps, time: MediaTime(seconds: Double(place) / rate),
-                        isFirst: place == 0, isKey: true, isCopy: true, arrival: time.now)
-                    queue.sync { writer.handle([.unit(unit, generation: generation)]) }
-                }
-            }
-            queue.sync {
-                writer.handle([
-                    .live, .began(.video, generation: 1), .began(.audio, generation: 2),
-                    .start(at: nil),
-                ])
-            }
-            for tenth in 0..<10 {
-                try add(.audio, tenth * 5..<tenth * 5 + 5)
-                try add(.video, tenth..<tenth + 1)
-                time.advance(by: .milliseconds(100))
-            }
-            // Ten seconds without anything.
-            time.advance(by: .seconds(10))
-            try add(.audio, 50..<550)
-            for tenth in 110..<110 + Int(late * 10) {
-                try add(.audio, tenth * 5..<tenth * 5 + 5)
-                time.advance(by: .milliseconds(100))
-            }
-            let back = 110 + Int(late * 10)
-            for tenth in back..<back + 10 {
-                try add(.video, tenth..<tenth + 1)
-                try add(.audio, tenth * 5..<tenth * 5 + 5)
-                time.advance(by: .milliseconds(100))
-            }
-            queue.sync { writer.handle([.trackEnded(.video), .trackEnded(.audio), .flush]) }
-            #expect(await writer.done.wait())
-            let paths = started.withLock { $0 }
-            #expect(paths.count == files)
-            var pictures = 0
-            for path in paths { pictures += try await MediaProbe(of: path).video?.frames ?? 0 }
-            #expect(pictures == 20)
-        }
     }
 
     @Test func aPreRollKeepsItsLengthFromAKeyFrameOn() throws {
