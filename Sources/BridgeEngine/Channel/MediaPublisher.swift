@@ -97,6 +97,6 @@ package final class MediaPublisher: PublicationFeedback {
 
     package func stateChanged(_ state: PublicationState) {
         let isPaused = if case .paused = state { true } else { false }
-        publisher.withLock { $0 }?.setPaused(isPaused)
+        publisher.withLock { $0 }?.pause(for: isPaused ? .notConnected : nil)
     }
 }

@@ -10,8 +10,8 @@ final class PublicationEncoder: Sendable {
     struct Wish {
         var configuration: VideoEncoderConfiguration
         var limit = VideoLimit()
-        /// Whether nobody gets the track.
-        var isPaused = false
+        /// Why frames are dropped before they are encoded; `nil`: they are not.
+        var pause: DropCause?
     }
     private struct State {
         var wish: Wish
@@ -109,11 +109,11 @@ final class PublicationEncoder: Sendable {
 
     func limit(_ limit: VideoLimit) { state.withLock { $0.wish.limit = limit } }
 
-    /// Stops to encode while nobody gets the track; then begins with a key frame.
-    func setPaused(_ isPaused: Bool) {
+    /// Drops frames for this cause instead of encoding them; `nil` encodes again, from a key frame on.
+    func pause(for cause: DropCause?) {
         state.withLock { state in
-            if state.wish.isPaused, !isPaused { state.needsKeyFrame = true }
-            state.wish.isPaused = isPaused
+            if state.wish.pause != nil, cause == nil { state.needsKeyFrame = true }
+            state.wish.pause = cause
         }
     }
 
@@ -126,7 +126,7 @@ final class PublicationEncoder: Sendable {
     /// - Returns: Whether the encoder has accepted it.
     func encode(_ frame: VideoFrame) -> FrameDisposition {
         let wish = state.withLock { $0.wish }
-        guard !wish.isPaused else { return .dropped(.paused) }
+        if let cause = wish.pause { return .dropped(cause) }
         guard let time = frame.runningTime else { return .dropped(.noTime) }
         let plan = SendPlan(
             for: frame.size, frame.format.frameRate.map(\.value),

@@ -125,7 +125,7 @@ final class Publisher: Sendable {
     func limit(_ limit: VideoLimit) { encoder.limit(limit) }
 
     /// Encodes nothing while nobody gets the track.
-    func setPaused(_ isPaused: Bool) { encoder.setPaused(isPaused) }
+    func pause(for cause: DropCause?) { encoder.pause(for: cause) }
 
     /// Makes the next encoded frame a key frame.
     ///

@@ -150,7 +150,7 @@ private final class PublisherFeedback: PublicationFeedback {
             return (state.limit, state.isPaused)
         }
         if let limit { publisher.limit(limit) }
-        if isPaused { publisher.setPaused(true) }
+        if isPaused { publisher.pause(for: .paused) }
     }
 
     func keyFrameNeeded() {
@@ -182,7 +182,7 @@ private final class PublisherFeedback: PublicationFeedback {
         state.withLock { state in
             state.isPaused = isPaused
             return state.publisher
-        }?.setPaused(isPaused)
+        }?.pause(for: isPaused ? .paused : nil)
         events.post(.publicationChanged(track, publication))
     }
 }

@@ -323,9 +323,6 @@ extension WHIPSink: BridgeDestination {
     package var balance: FrameBalance {
         let (publisher, refused) = state.withLock { ($0.publisher, $0.refused) }
         var balance = publisher?.balance ?? FrameBalance()
-        // Nothing else pauses the publisher.
-        balance.dropped[.notConnected] += balance.dropped[.paused]
-        balance.dropped[.paused] = 0
         balance.offered += refused.total
         balance.dropped = balance.dropped + refused
         return balance
