@@ -1,4 +1,4 @@
-/// The time that a command takes for one frame: mostly its start.
+/// What a command takes before and after its work.
 enum StartUp: Workload {
     static let name = "start"
 
@@ -7,10 +7,23 @@ enum StartUp: Workload {
             Comparison("start", "Start to end of one frame", pieces: 1, piece: "start") { _ in
                 let capture = "videotestsrc num-buffers=1"
                 return [
-                    .bridge(capture, "fakesink", limits: [Limit(.wall, .more(40e-3))]),
+                    .bridge(
+                        capture, "fakesink",
+                        limits: [
+                            Limit(.cpu, .more(15e-3)), Limit(.wall, .more(40e-3)),
+                            Limit(.peak, .more(14e6)),
+                        ]),
                     .launch("gst-launch-1.0", "\(capture) ! fakesink"),
                 ]
-            }
+            },
+            Comparison("version", "`--version`", pieces: 1, piece: "start") { _ in
+                [
+                    .command(
+                        "gst-bridge --version", ["--version"],
+                        limits: [Limit(.cpu, .value(8e-3)), Limit(.peak, .value(14e6))]),
+                    .launch("gst-launch-1.0 --version", "--version"),
+                ]
+            },
         ]
     }
 }
