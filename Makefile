@@ -22,7 +22,7 @@
 
 SHELL := /bin/bash
 RUN := .build/release/gst-bridge
-# Programs contain Swift's libraries: they start faster, and run where no Swift is.
+# Programs link Swift's libraries statically: they start faster, and run without an installed Swift.
 RELEASE := swift build -c release --static-swift-stdlib
 PREFIX := /usr/local
 
@@ -31,7 +31,7 @@ PLUGINS := gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plug
            gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x gstreamer1.0-nice
 TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps x11-utils xauth valgrind \
          python3-gi gir1.2-gst-rtsp-server-1.0
-# Peers of others, and the network between them and ours. Debian 13 has no janus.
+# Third-party peers, and the test network that connects them. Debian 13 has no janus.
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
@@ -43,7 +43,7 @@ core: packages
 demo: core
 	@.ci/demo "$(INPUT)"
 
-# The static FoundationNetworking names no libcurl.
+# The static FoundationNetworking does not name libcurl as a dependency.
 network: core packages-network
 	$(RELEASE) --product gst-bridge-network -Xlinker -lcurl
 
@@ -66,27 +66,27 @@ test-unit test-media test-live: packages-test
 	swift build --build-tests
 	.ci/test $(@:test-%=%)
 
-# The processor time of each test.
+# The CPU time of each test.
 test-cost: packages-test
 	swift build --build-tests
 	.ci/test-cost
 
-# Each run beside two busy processes, and one run on a single core.
+# Each run competes with two busy processes; one more run uses a single core.
 TIMES := 10
 stress: packages-test
 	swift build --build-tests
 	.ci/stress $(TIMES) "$(FILTER)"
 
-# The suite under a sanitizer, each in its own build. Every default deadline of the library is multiplied by
-# what the sanitizer costs.
+# The suite under a sanitizer, each in a separate build. All default deadlines of the library are multiplied to
+# allow for the sanitizer's slowdown.
 test-thread: packages-test
 	swift build --build-tests --sanitize=thread --scratch-path .build/thread
 	MEDIABRIDGE_DEADLINE_FACTOR=8 \
 	TSAN_OPTIONS="ignore_noninstrumented_modules=1 detect_deadlocks=0 suppressions=$(CURDIR)/.ci/tsan.supp" \
 	.ci/test -- --sanitize=thread --scratch-path .build/thread
 
-# The sanitizer's slow unwinder, which suppressions by library need, waits for itself in code that Mesa's
-# llvmpipe made while it ran: softpipe makes none.
+# Suppressions by library need the sanitizer's slow unwinder, which deadlocks in code that Mesa's llvmpipe
+# generates at run time. softpipe generates none.
 test-address: packages-test
 	swift build --build-tests --sanitize=address --scratch-path .build/address
 	MEDIABRIDGE_DEADLINE_FACTOR=8 GALLIUM_DRIVER=softpipe \
@@ -94,8 +94,8 @@ test-address: packages-test
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp:print_suppressions=0 \
 	.ci/test -- --sanitize=address --scratch-path .build/address
 
-# What allocators keep for later would count as in use, and come and go with the load of the machine. Freed
-# memory is overwritten, so that whoever reads it fails.
+# Memory that allocators cache would count as in use, and would vary with the load of the machine: caching is
+# off. Freed memory is overwritten, so that code that reads it fails.
 MINUTES := 2
 soak: packages-test
 	swift build -c release --product Soak
@@ -105,7 +105,7 @@ soak: packages-test
 	swift build -c release --product PeerCycleProbe
 	.ci/soak-calls .build/release
 
-# SECONDS for all together: six fuzzers, and captures that change. SEED says which captures.
+# SECONDS is the total for the six fuzzers and the properties. SEED selects the captures.
 SECONDS := 30
 SHARE = $$(( ($(SECONDS) + 6) / 7 ))
 fuzz: packages-test
@@ -113,7 +113,7 @@ fuzz: packages-test
 	@$(MAKE) properties CASES=1000000 PROPERTIES="--seconds $(SHARE)"
 	@$(MAKE) copied
 
-# FROM=7 CASES=1 does number 7 again. PROPERTIES="--seconds 600", "--only rate@,size@", "--keep DIR"
+# FROM=7 CASES=1 repeats case 7. PROPERTIES="--seconds 600", "--only rate@,size@", "--keep DIR"
 CASES := 2000
 SEED := 1
 FROM := 0
@@ -123,13 +123,13 @@ properties: packages-test
 	.build/debug/Properties $(if $(CASE),--case "$(CASE)",--cases $(CASES) --seed $(SEED) --from $(FROM)) \
 	    $(PROPERTIES)
 
-# Encoded media of COPIES kinds, recorded as it comes.
+# Encoded media of COPIES kinds, recorded without re-encoding.
 COPIES := 300
 copied: packages-test
 	swift build --build-tests
 	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- --filter everyKindOfMediaIsWhole
 
-# The style, and the order of the folders.
+# The style, and the folder structure.
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
 	swift test --filter HouseTests
@@ -147,7 +147,7 @@ faults: packages-test
 	swift build --product FaultSuite
 	@.build/debug/FaultSuite $(FAULTS)
 
-# SECONDS for each of the two recordings.
+# SECONDS is the length of each of the two recordings.
 rtsp-cost: SECONDS := 60
 rtsp-cost: packages-test
 	swift build -c release --product gst-bridge
@@ -159,8 +159,8 @@ wild: packages-test
 	swift build --product Wild
 	@.build/debug/Wild $(WILD)
 
-# BENCH="--only bridge --rounds 9", "--list". FULL=1 takes half an hour, counts instructions and allocations, and
-# has OpenCV beside it.
+# BENCH="--only bridge --rounds 9", "--list". FULL=1 takes half an hour: it also counts instructions and
+# allocations, and includes OpenCV.
 bench: packages-bench network
 	swift build -c release --package-path Benchmarks
 	Benchmarks/.build/release/bench $(if $(FULL),--full) --json .build/bench.json \

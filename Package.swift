@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every Swift target: language mode 6 (from the tools version), and the lifetime annotations that
-/// let a plane of pixels be a span that cannot leave its mapping.
+/// Settings of every Swift target: language mode 6 (from the tools version), and lifetime annotations, which
+/// let a plane of pixels be a span that cannot outlive its mapping.
 let settings: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
     .enableUpcomingFeature("ExistentialAny"),
@@ -25,8 +25,8 @@ let package = Package(
         .executable(name: "gst-bridge-network", targets: ["gst-bridge-network"]),
         .executable(name: "bridge-examples", targets: ["bridge-examples"]),
     ],
-    // Who depends on this package for its library alone says `traits: []`, and SwiftPM then neither resolves
-    // nor builds what only the command and the examples need.
+    // A package that needs only the library sets `traits: []`; SwiftPM then does not resolve or build the
+    // dependencies of the command and the examples.
     traits: [
         .default(enabledTraits: ["Command", "HTTP", "Janus", "WebRTC"]),
         .trait(
@@ -47,33 +47,33 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
-        // What Swift cannot import from GStreamer's headers, and nothing else.
+        // Only the parts of GStreamer's headers that Swift cannot import.
         .systemLibrary(
             name: "CMediaBridge",
             pkgConfig: "gstreamer-app-1.0",
             providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]
         ),
-        // The kernel's calls that take rights away, which glibc does not wrap.
+        // Linux system calls that drop privileges, which glibc does not wrap.
         .systemLibrary(name: "CSandbox"),
-        // libyaml, which reads pipeline files.
+        // libyaml, for reading pipeline files.
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        // What the modules below share that is about neither media nor GStreamer.
+        // Code that the modules below share and that is independent of media and GStreamer.
         .target(name: "MediaBasics", swiftSettings: settings),
-        // What gst-inspect-1.0 knows: pipelines, buses, caps, samples, appsink and appsrc.
+        // GStreamer concepts: pipelines, buses, caps, samples, appsink and appsrc.
         .target(
             name: "GStreamerKit", dependencies: ["CMediaBridge", "MediaBasics"],
             swiftSettings: settings),
-        // A process that can do less from now on: Landlock, seccomp and capabilities.
+        // Restrictions on the current process: Landlock, seccomp and capabilities.
         .target(
             name: "Sandboxing", dependencies: ["CSandbox", "GStreamerKit"],
             swiftSettings: settings),
-        // What an RTC user knows: frames, times, sources, sinks, consumers. No C.
+        // RTC concepts: frames, times, sources, sinks, consumers. No C.
         .target(name: "MediaCore", swiftSettings: settings),
-        // What decides what happens when: gates and fan-out. No C.
+        // Scheduling and routing of frames: gates and fan-out. No C.
         .target(
             name: "BridgeEngine", dependencies: ["MediaCore", "MediaBasics"],
             swiftSettings: settings),
-        // The translation between the two vocabularies, and the product.
+        // The product: maps the RTC concepts to GStreamer.
         .target(
             name: "MediaBridge",
             dependencies: [
@@ -81,7 +81,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Peer connections in encoded units, WHIP and WHEP.
+        // Peer connections that carry encoded frames, WHIP and WHEP.
         .target(
             name: "MediaBridgeWebRTC",
             dependencies: [
@@ -92,7 +92,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // The HTTP server in front of WHIP and WHEP.
+        // The HTTP server for WHIP and WHEP.
         .target(
             name: "MediaBridgeHTTP",
             dependencies: [
@@ -108,7 +108,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Channels over a Janus server's VideoRoom.
+        // Channels over the VideoRoom plugin of a Janus server.
         .target(
             name: "MediaBridgeJanus",
             dependencies: [
@@ -126,7 +126,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // The commands without network code, in both programs.
+        // The commands without network code, shared by both programs.
         .target(
             name: "BridgeCommands",
             dependencies: ["MediaBasics", "MediaBridge", argumentParser, unixSignals],
@@ -135,7 +135,7 @@ let package = Package(
         .executableTarget(
             name: "gst-bridge", dependencies: ["BridgeCommands", "MediaBridge", argumentParser],
             swiftSettings: settings),
-        // The same with the commands of the network, which the command starts.
+        // The same with the network commands; gst-bridge starts it for them.
         .executableTarget(
             name: "gst-bridge-network",
             dependencies: [
@@ -157,7 +157,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // What tests share: directories, programs with deadlines, films, displays, and ffprobe as judge.
+        // Shared test code: directories, programs with deadlines, films, displays, and checks with ffprobe.
         .target(
             name: "TestSupport", dependencies: ["BridgeEngine", "MediaBasics", "MediaBridge"],
             path: "Tests/TestSupport",
@@ -174,7 +174,7 @@ let package = Package(
             ],
             path: "Tests/Media/MediaBridgeTests", swiftSettings: settings
         ),
-        // Starts and stops for the tests of what a process holds afterwards.
+        // Repeated starts and stops, for tests of the resources that a process holds afterwards.
         .executableTarget(
             name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/Programs/CycleProbe",
             swiftSettings: settings
@@ -184,7 +184,7 @@ let package = Package(
             name: "PeerCycleProbe", dependencies: ["CLiveObjects", "MediaBridgeWebRTC"],
             path: "Tests/Programs/PeerCycleProbe", swiftSettings: settings
         ),
-        // Channels of Janus and sessions of viewers, for the tests that need a process of its own for them.
+        // Janus channels and viewer sessions, for tests that need them in a separate process.
         .executableTarget(
             name: "CallProbe",
             dependencies: [
@@ -196,12 +196,12 @@ let package = Package(
             ],
             path: "Tests/Programs/CallProbe", swiftSettings: settings
         ),
-        // A user's first script, with loops and an end by Ctrl-C at the top level.
+        // A typical first script, with loops at the top level, ended by Ctrl-C.
         .executableTarget(
             name: "ScriptProbe", dependencies: ["MediaBridge"], path: "Tests/Programs/ScriptProbe",
             swiftSettings: settings
         ),
-        // Runs for minutes or hours, and tells what grows.
+        // Runs for minutes or hours, and reports resource growth.
         .target(
             name: "CLiveObjects", dependencies: ["CMediaBridge"],
             path: "Tests/Programs/Soak/CLiveObjects"),
@@ -213,13 +213,13 @@ let package = Package(
             ],
             path: "Tests/Programs/Soak", exclude: ["CLiveObjects"], swiftSettings: settings
         ),
-        // What the tests of the sandbox run inside of one.
+        // Attacks that the sandbox tests run inside a sandbox.
         .target(name: "CAttacks", path: "Tests/Programs/SandboxProbe/CAttacks"),
         .executableTarget(
             name: "SandboxProbe", dependencies: ["CAttacks", "CSandbox", "MediaBridge"],
             path: "Tests/Programs/SandboxProbe", exclude: ["CAttacks"], swiftSettings: settings
         ),
-        // Breaks recordings, and holds what is left against what was promised: `make faults`.
+        // Breaks recordings, and compares the resulting files with the promises: `make faults`.
         .executableTarget(
             name: "FaultSuite", dependencies: ["MediaBridge", "CMediaBridge", "TestSupport"],
             path: "Tests/Programs/FaultSuite", swiftSettings: settings
@@ -229,8 +229,7 @@ let package = Package(
             dependencies: ["TestSupport", "FaultSuite", "gst-bridge", "gst-bridge-network"],
             path: "Tests/Media/FaultTests", swiftSettings: settings
         ),
-        // Changes captures in mid-stream, and holds the files against what was offered:
-        // `make properties`.
+        // Changes captures in mid-stream, and compares the files with the offered frames: `make properties`.
         .executableTarget(
             name: "Properties", dependencies: ["MediaBridge", "TestSupport"],
             path: "Tests/Programs/Properties", swiftSettings: settings
@@ -240,7 +239,7 @@ let package = Package(
             dependencies: ["TestSupport", "Properties", "gst-bridge", "gst-bridge-network"],
             path: "Tests/Media/PropertyTests", swiftSettings: settings
         ),
-        // Cuts gst-launch lines from the wild as users cut them, and compares: `make wild`.
+        // Splits published gst-launch lines as users would, and compares both results: `make wild`.
         .executableTarget(
             name: "Wild",
             dependencies: ["MediaBridge", "TestSupport", argumentParser],
@@ -252,11 +251,11 @@ let package = Package(
             dependencies: ["TestSupport", "Wild", "gst-bridge", "gst-bridge-network"],
             path: "Tests/Media/WildTests", swiftSettings: settings
         ),
-        // The order of the folders, and the pages that name places in them.
+        // The folder structure, and the pages that refer to places in it.
         .testTarget(
             name: "HouseTests", dependencies: ["TestSupport"], path: "Tests/Unit/HouseTests",
             swiftSettings: settings),
-        // The README's examples, as they stand there.
+        // The README's examples, verbatim.
         .testTarget(
             name: "ReadmeTests",
             dependencies: [
@@ -274,7 +273,7 @@ let package = Package(
         .testTarget(
             name: "GStreamerKitTests", dependencies: ["GStreamerKit", "TestSupport"],
             path: "Tests/Media/GStreamerKitTests", swiftSettings: settings),
-        // The command, run as its users run it: exit status, output and files.
+        // The command, run as users run it: exit status, output and files.
         .testTarget(
             name: "CommandTests",
             dependencies: [
@@ -292,13 +291,13 @@ let package = Package(
             ],
             path: "Tests/Unit/WebRTCUnitTests", swiftSettings: settings
         ),
-        // RTP through GStreamer's elements, and the pictures and sound that the peers of tests show.
+        // RTP through GStreamer elements, and the test pictures and sound of the peers.
         .testTarget(
             name: "WebRTCMediaTests",
             dependencies: ["GStreamerKit", "MediaBridgeWebRTC", "TestSupport"],
             path: "Tests/Media/WebRTCMediaTests", swiftSettings: settings
         ),
-        // Peer connections, WHIP and WHEP, against peers of others.
+        // Peer connections, WHIP and WHEP, against third-party peers.
         .testTarget(
             name: "WebRTCTests",
             dependencies: [
@@ -315,19 +314,19 @@ let package = Package(
             name: "LivePipelineTests",
             dependencies: ["MediaBridge", "TestSupport", "gst-bridge", "gst-bridge-network"],
             path: "Tests/Live/LivePipelineTests", swiftSettings: settings),
-        // The texts, tokens and back-off of channels over Janus, without a server.
+        // Messages, tokens and back-off of channels over Janus, without a server.
         .testTarget(
             name: "JanusUnitTests",
             dependencies: ["BridgeEngine", "MediaBasics", "MediaBridgeJanus"],
             path: "Tests/Unit/JanusUnitTests", swiftSettings: settings
         ),
-        // Channels over a real Janus.
+        // Channels over a real Janus server.
         .testTarget(
             name: "JanusTests",
             dependencies: [
                 "CallProbe", "MediaBasics", "MediaBridgeJanus", "TestSupport", "gst-bridge",
                 "gst-bridge-network",
-                // The servers that are no Janus.
+                // For the fake servers that are not Janus.
                 .product(
                     name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Janus"])),
                 .product(
@@ -339,7 +338,7 @@ let package = Package(
             ],
             path: "Tests/Live/JanusTests", swiftSettings: settings
         ),
-        // The examples, run as commands, and their files judged from outside.
+        // The examples, run as commands; external tools check their files.
         .testTarget(
             name: "ExampleTests", dependencies: ["TestSupport", "bridge-examples"],
             path: "Tests/Media/ExampleTests", swiftSettings: settings

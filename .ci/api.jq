@@ -1,11 +1,11 @@
 # From symbol graphs, as jq -s: a line for each public name, and one for each protocol or class that a type
 # conforms to or inherits from.
-# What the compiler adds (an enumeration's init(rawValue:)) lies in no file, but its mangled name begins with
-# the module's: s:9MediaCore…
+# Names that the compiler synthesizes (an enumeration's init(rawValue:)) have no source file, but their
+# mangled names begin with the module's: s:9MediaCore…
 def home: if .location then .location.uri | capture("/Sources/(?<name>[^/]+)/").name
     else .identifier.precise | capture("^s:(?<length>[0-9]+)(?<rest>.*)") | .rest[:.length | tonumber] end;
 def path: .pathComponents | join(".");
-# What every type has unless it gives it up.
+# Conformances that every type has unless it opts out.
 def implied: ["Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"];
 
 (map(.symbols[]) | INDEX(.identifier.precise)) as $symbols

@@ -1,4 +1,5 @@
-# From symbol graphs: where each public name without a comment stands. A method that a protocol asks for
-# has the protocol's comment; what the compiler adds lies in no file.
+# From symbol graphs: the location of each public name without a comment. A protocol requirement's
+# implementation inherits the protocol's comment; names that the compiler synthesizes have no source
+# file.
 .symbols[] | select(.docComment == null and .location)
 | "\(.location.uri | ltrimstr("file://")):\(.location.position.line + 1): no comment: \(.pathComponents | join("."))"

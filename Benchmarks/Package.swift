@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What MediaBridge costs beside C, gst-launch-1.0 and Python. A package of its own, so that nobody who
-/// uses MediaBridge builds it. `make bench` builds and runs it.
+/// Measures the cost of MediaBridge against C, gst-launch-1.0 and Python. A separate package, so that
+/// users of MediaBridge do not build it. `make bench` builds and runs it.
 let package = Package(
     name: "Benchmarks",
     products: [
-        // Preloaded into a process whose allocations are counted.
+        // Preloaded into a process to count its allocations.
         .library(name: "AllocationCounter", type: .dynamic, targets: ["AllocationCounter"]),
-        // Preloaded into a process whose instructions callgrind counts.
+        // Preloaded into a process to let callgrind count its instructions.
         .library(name: "CallgrindSupport", type: .dynamic, targets: ["CallgrindSupport"]),
     ],
     dependencies: [
@@ -32,14 +32,14 @@ let package = Package(
         .target(name: "AllocationCounter"),
         .target(name: "CallgrindSupport"),
         .executableTarget(name: "measure"),
-        // Runs them all in turn and compares.
+        // Runs all of the above in turn and compares them.
         .executableTarget(
             name: "bench",
             dependencies: [
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 "c-workloads", "measure", "swift-workloads", "webrtc-bench",
             ]),
-        // Latency and cost between processes, through peers of others.
+        // Latency and cost between processes, through third-party peers.
         .executableTarget(
             name: "webrtc-bench",
             dependencies: [
@@ -51,7 +51,7 @@ let package = Package(
                 "Rig/browser-janus.js", "Rig/browser-rig.js", "Rig/browser.py",
                 "Rig/test-network.py",
             ]),
-        // How far an output is out of step with a live capture.
+        // The sync error between an output and its live capture.
         .executableTarget(
             name: "sync-bench",
             dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),

@@ -1,5 +1,5 @@
-// What Swift's importer cannot take from GStreamer's headers, each with its reason. Everything else
-// is called straight from Swift.
+// Wrappers for the parts of GStreamer's headers that Swift's importer cannot import, each with its reason.
+// Everything else is called directly from Swift.
 //
 // Two reasons recur:
 //   macro     the importer sees functions and simple constants, not function-like macros;
@@ -77,7 +77,8 @@ static inline gulong mb_pad_add_probe(GstPad *pad, GstPadProbeType mask, MBProbe
     return gst_pad_add_probe(pad, mask, handler, context, destroy);
 }
 
-// Reason: macro (GST_PAD_PROBE_INFO_DATA), and one step: the probe's buffer, made the probe's own.
+// Reason: macro (GST_PAD_PROBE_INFO_DATA), and one step. Makes the probe's buffer writable, stores it in the
+// probe info and returns it.
 static inline GstBuffer *mb_pad_probe_own_buffer(GstPadProbeInfo *info) {
     info->data = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
     return GST_PAD_PROBE_INFO_BUFFER(info);
@@ -123,7 +124,7 @@ static inline void mb_buffer_attach(GstBuffer *buffer, GQuark name, gpointer con
     gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(buffer), name, context, destroy);
 }
 
-// Reason: @Sendable, and a callback whose real type g_signal_connect_data does not say.
+// Reason: @Sendable, and a callback whose real type g_signal_connect_data does not declare.
 static inline void mb_on_pad_added(GstElement *element, MBPadHandler handler MB_SENDABLE, gpointer context,
                                    MBClosureDestroy destroy MB_SENDABLE) {
     g_signal_connect_data(element, "pad-added", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
@@ -135,13 +136,14 @@ static inline void mb_on_no_more_pads(GstElement *element, MBNoMorePadsHandler h
     g_signal_connect_data(element, "no-more-pads", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
-// Reason: as above. Told of every element that any bin inside of `bin` gets.
+// Reason: as above. The handler is called for every element that is added to `bin` or to a bin inside it.
 static inline void mb_on_deep_element_added(GstBin *bin, MBElementHandler handler MB_SENDABLE, gpointer context,
                                             MBClosureDestroy destroy MB_SENDABLE) {
     g_signal_connect_data(bin, "deep-element-added", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
-// Reason: as above, and macro (G_OBJECT_TYPE). Nothing happens where an element chooses no others.
+// Reason: as above, and macro (G_OBJECT_TYPE). Returns FALSE, and connects nothing, if the element chooses no
+// other elements.
 static inline gboolean mb_on_autoplug_select(GstElement *element, MBAutoplugHandler handler MB_SENDABLE,
                                              gpointer context, MBClosureDestroy destroy MB_SENDABLE) {
     if (!g_signal_lookup("autoplug-select", G_OBJECT_TYPE(element))) return FALSE;
@@ -156,8 +158,8 @@ static inline GLogFunc mb_log_set_default_handler(MBLogHandler handler MB_SENDAB
 
 // MARK: Mini objects
 
-// Reason: macros (gst_buffer_is_writable, GST_MEMORY_IS_READONLY). Memory counts as writable in GStreamer
-// as long as it has one owner, read-only or not.
+// Reason: macros (gst_buffer_is_writable, GST_MEMORY_IS_READONLY). GStreamer considers memory with one owner
+// writable, even if it is read-only.
 static inline gboolean mb_buffer_is_writable(GstBuffer *buffer) {
     if (!gst_buffer_is_writable(buffer) || !gst_buffer_is_all_memory_writable(buffer)) return FALSE;
     for (guint i = 0; i < gst_buffer_n_memory(buffer); i++) {
@@ -166,9 +168,9 @@ static inline gboolean mb_buffer_is_writable(GstBuffer *buffer) {
     return TRUE;
 }
 
-// Whether nobody but the caller and the appsink that gave the sample, which keeps its last one, can reach
-// the buffer. GStreamer counts it as shared then; but the appsink only lets go of it, and never reads.
-// Reason: macros (the reference counts).
+// Whether only the caller and the appsink that returned the sample can reach the buffer. The appsink keeps its
+// last sample, so GStreamer considers the buffer shared; but the appsink only releases the sample and never
+// reads it. Reason: macros (the reference counts).
 static inline gboolean mb_buffer_is_sole(GstBuffer *buffer, GstSample *sample) {
     return GST_MINI_OBJECT_REFCOUNT_VALUE(buffer) == 1 && GST_MINI_OBJECT_REFCOUNT_VALUE(sample) <= 2 &&
            gst_buffer_n_memory(buffer) == 1 &&
@@ -176,7 +178,7 @@ static inline gboolean mb_buffer_is_sole(GstBuffer *buffer, GstSample *sample) {
            !GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, 0));
 }
 
-// Reason: macro (gst_buffer_make_writable). Takes the reference it is given.
+// Reason: macro (gst_buffer_make_writable). Consumes the caller's reference.
 static inline GstBuffer *mb_buffer_make_writable(GstBuffer *buffer) { return gst_buffer_make_writable(buffer); }
 
 // Reason: macro (gst_buffer_copy is an inline over one, gst_buffer_ref a cast over another).
@@ -191,7 +193,8 @@ static inline void mb_tag_list_unref(GstTagList *list) { gst_tag_list_unref(list
 
 // MARK: Objects
 
-// Reason: macro (GST_OBJECT_NAME), and a name that changes under its lock: the caller frees the copy.
+// Reason: macro (GST_OBJECT_NAME), and a name that may change under the object's lock. The caller frees the
+// copy.
 static inline gchar *mb_object_path(gpointer object) { return gst_object_get_path_string(GST_OBJECT(object)); }
 
 // Reason: macro (GST_IS_BIN and its kin).
@@ -204,7 +207,7 @@ static inline gboolean mb_has_property(gpointer object, const gchar *name) {
     return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL;
 }
 
-// Reason: macros (G_OBJECT_GET_CLASS, G_TYPE_STRING). The caller frees the list, not what is in it.
+// Reason: macros (G_OBJECT_GET_CLASS, G_TYPE_STRING). The caller frees the list but not its elements.
 static inline GParamSpec **mb_properties(gpointer object, guint *count) {
     return g_object_class_list_properties(G_OBJECT_GET_CLASS(object), count);
 }
@@ -217,8 +220,8 @@ static inline const gchar *mb_spec_default_string(GParamSpec *spec) {
     return spec->value_type == G_TYPE_STRING ? g_value_get_string(g_param_spec_get_default_value(spec)) : NULL;
 }
 
-// Reason: macros (G_IS_PARAM_SPEC_…, G_PARAM_SPEC_…). The values' nicks, to be freed with g_strfreev;
-// NULL for what is neither an enumeration nor flags.
+// Reason: macros (G_IS_PARAM_SPEC_…, G_PARAM_SPEC_…). Returns the nicks of the values, to be freed with
+// g_strfreev; NULL if the property is not an enumeration or flags.
 static inline gchar **mb_spec_nicks(GParamSpec *spec) {
     GStrvBuilder *nicks;
     gchar **list;
@@ -237,7 +240,7 @@ static inline gchar **mb_spec_nicks(GParamSpec *spec) {
     return list;
 }
 
-// Reason: as above. What a number or a boolean may be, to be freed; NULL for any other type.
+// Reason: as above. Returns the valid range of a number or boolean, to be freed; NULL for any other type.
 static inline gchar *mb_spec_range(GParamSpec *spec) {
     if (G_IS_PARAM_SPEC_BOOLEAN(spec)) return g_strdup("true or false");
     if (G_IS_PARAM_SPEC_INT(spec))
@@ -252,7 +255,8 @@ static inline gchar *mb_spec_range(GParamSpec *spec) {
     return NULL;
 }
 
-// Reason: variadic (g_object_get). The value of an int property; `otherwise` where there is none.
+// Reason: variadic (g_object_get). Returns the value of an int property; `otherwise` if there is no such
+// property.
 static inline gint mb_get_int_or(gpointer object, const gchar *name, gint otherwise) {
     GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
     gint value = otherwise;
@@ -260,7 +264,7 @@ static inline gint mb_get_int_or(gpointer object, const gchar *name, gint otherw
     return value;
 }
 
-// Reason: variadic (g_object_get). The caller lets go of it.
+// Reason: variadic (g_object_get). The caller releases the element.
 static inline GstElement *mb_get_element(gpointer object, const gchar *name) { GstElement *v = NULL; g_object_get(object, name, &v, NULL); return v; }
 
 // Reason: macro (G_PARAM_SPEC_VALUE_TYPE). A property read as another type overwrites the stack.
@@ -272,7 +276,8 @@ static inline gboolean mb_property_is_string(gpointer object, const gchar *name)
 static inline gboolean mb_property_is_bool(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_BOOLEAN); }
 static inline gboolean mb_property_is_uint(gpointer object, const gchar *name) { return mb_property_is(object, name, G_TYPE_UINT); }
 
-// Reason: macro (G_IS_PARAM_SPEC_ENUM), and variadic (g_object_get). All ones for what is no enum.
+// Reason: macro (G_IS_PARAM_SPEC_ENUM), and variadic (g_object_get). Returns -1 (all ones) if the property is
+// not an enum.
 static inline gint mb_get_enum(gpointer object, const gchar *name) {
     GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
     gint value = -1;
@@ -291,7 +296,8 @@ static inline gboolean mb_get_bool(gpointer object, const gchar *name) { gboolea
 static inline gchar *mb_get_string(gpointer object, const gchar *name) { gchar *v = NULL; g_object_get(object, name, &v, NULL); return v; }
 static inline GstStructure *mb_get_structure(gpointer object, const gchar *name) { GstStructure *v = NULL; g_object_get(object, name, &v, NULL); return v; }
 
-// Reason: macros (G_VALUE_HOLDS and its kin). A value as gst-launch-1.0 prints it with -v, to be freed.
+// Reason: macros (G_VALUE_HOLDS and its kin). Returns the text that gst-launch-1.0 -v prints for a value, to be
+// freed.
 static inline gchar *mb_value_text(const GValue *value) {
     gchar *text = NULL;
     if (!value) return g_strdup("(no value)");
@@ -309,7 +315,8 @@ static inline gchar *mb_value_text(const GValue *value) {
     return text ? text : g_strdup("(NULL)");
 }
 
-// Reason: as above. A value of a tag as gst-launch-1.0 prints it with -t, to be freed: of a picture what it is.
+// Reason: as above. Returns the text that gst-launch-1.0 -t prints for a tag's value, to be freed; for a
+// picture, its size and type.
 static inline gchar *mb_tag_text(const GstTagList *list, const gchar *tag, guint index) {
     const GValue *value = gst_tag_list_get_value_index(list, tag, index);
     if (!value) return NULL;
@@ -361,7 +368,7 @@ static inline const gchar *mb_factory_long_name(GstElementFactory *factory) {
 
 // MARK: Video frames
 
-// One plane of a mapped frame, as bytes that are really there.
+// One plane of a mapped frame, bounded by the mapped memory.
 typedef struct {
     guint8 *bytes;       // the first byte of the first row
     gsize available;     // bytes from there to the end of the mapping
@@ -372,7 +379,7 @@ typedef struct {
     gint depth;          // significant bits of the plane's first component
 } MBPlane;
 
-// Reason: macros (GST_VIDEO_FRAME_COMP_*, GST_VIDEO_FORMAT_INFO_*) hide all of it.
+// Reason: macros (GST_VIDEO_FRAME_COMP_*, GST_VIDEO_FORMAT_INFO_*) for all of these fields.
 static inline MBPlane mb_video_frame_plane(const GstVideoFrame *frame, guint plane) {
     MBPlane out = {0};
     const GstVideoFormatInfo *format = frame->info.finfo;
@@ -385,14 +392,15 @@ static inline MBPlane mb_video_frame_plane(const GstVideoFrame *frame, guint pla
     out.rows = GST_VIDEO_FRAME_COMP_HEIGHT(frame, component);
     out.pixel_stride = GST_VIDEO_FORMAT_INFO_PSTRIDE(format, component);
     out.depth = GST_VIDEO_FORMAT_INFO_DEPTH(format, component);
-    // The palette of RGB8P is a plane by name alone: 256 colours, one to a row.
+    // The palette of RGB8P is a plane in name only: 256 rows of one colour each.
     if (GST_VIDEO_FORMAT_INFO_HAS_PALETTE(format) && plane == GST_VIDEO_COMP_PALETTE) {
         out.width = 1;
         out.rows = 256;
         out.pixel_stride = 4;
         out.depth = 8;
     }
-    // With a GstVideoMeta each plane is a mapping of its own; without, all planes lie in the first.
+    // With a GstVideoMeta each plane has a separate mapping; without one, the first mapping contains all
+    // planes.
     for (guint i = 0; i < GST_VIDEO_MAX_PLANES; i++) {
         const GstMapInfo *map = &frame->map[i];
         if (map->data && out.bytes >= map->data && out.bytes < map->data + map->size) {
@@ -403,8 +411,9 @@ static inline MBPlane mb_video_frame_plane(const GstVideoFrame *frame, guint pla
     return out;
 }
 
-// Whether all rows of a plane lie in the mapping. Where samples are not whole bytes apart a row is as long as
-// in the default layout; of tiles a row says nothing, so the whole plane must be there.
+// Whether all rows of a plane are within the mapping. If samples are not a whole number of bytes apart, a row
+// is as long as in the default layout. For tiled formats the row length is meaningless, so the whole plane must
+// be within the mapping.
 static inline gboolean mb_video_plane_fits(const MBPlane *plane, const GstVideoInfo *info, guint index) {
     guint64 row, end;
     if (!plane->bytes || plane->stride <= 0 || plane->rows <= 0 || plane->width <= 0) return FALSE;
@@ -417,8 +426,8 @@ static inline gboolean mb_video_plane_fits(const MBPlane *plane, const GstVideoI
     return row <= (guint64)plane->stride && end <= plane->available;
 }
 
-// Whether what a buffer says of its planes is about pictures of this format, and at least of this size: where
-// caps were changed on the way it may not be. Reason: macro (gst_buffer_get_video_meta).
+// Whether the buffer's GstVideoMeta describes pictures of this format and of at least this size. It may not if
+// caps were changed on the way. Reason: macro (gst_buffer_get_video_meta).
 static inline gboolean mb_video_meta_fits(GstBuffer *buffer, const GstVideoInfo *info) {
     const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
     if (!meta) return TRUE;
@@ -426,9 +435,9 @@ static inline gboolean mb_video_meta_fits(GstBuffer *buffer, const GstVideoInfo 
            meta->width >= (guint)info->width && meta->height >= (guint)info->height;
 }
 
-// Whether pictures of this format lie in the buffer's memory, without a mapping. Elements believe caps and
-// meta: some read on behind the memory, others pass on what was never written. Memory of devices is asked
-// about by its own allocator. Reason: macros (GST_VIDEO_INFO_*, GST_ALLOCATOR_SYSMEM).
+// Whether pictures of this format fit into the buffer's memory, without mapping it. Elements trust caps and
+// meta: some read past the end of the memory, others pass on uninitialised bytes. Device memory is accepted:
+// its own allocator checks it. Reason: macros (GST_VIDEO_INFO_*, GST_ALLOCATOR_SYSMEM).
 static inline gboolean mb_video_fits(GstBuffer *buffer, const GstVideoInfo *info) {
     const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
     const gsize size = gst_buffer_get_size(buffer);
@@ -444,7 +453,7 @@ static inline gboolean mb_video_fits(GstBuffer *buffer, const GstVideoInfo *info
     frame.info = *info;
     for (guint i = 0; i < GST_VIDEO_INFO_N_PLANES(info); i++) {
         MBPlane plane = mb_video_frame_plane(&frame, i);
-        plane.bytes = (guint8 *)buffer;  // any but none: it is not mapped
+        plane.bytes = (guint8 *)buffer;  // any non-NULL pointer: the buffer is not mapped
         plane.stride = meta->stride[i];
         plane.available = meta->offset[i] < size ? size - meta->offset[i] : 0;
         if (!mb_video_plane_fits(&plane, info, i)) return FALSE;
@@ -452,8 +461,8 @@ static inline gboolean mb_video_fits(GstBuffer *buffer, const GstVideoInfo *info
     return TRUE;
 }
 
-// Whether it has a meta that says more than where its planes lie, or than what keeps its memory.
-// Reason: macros (GST_*_META_API_TYPE).
+// Whether the buffer has a meta other than the layout of its planes and the parent buffer that keeps its
+// memory. Reason: macros (GST_*_META_API_TYPE).
 static inline gboolean mb_buffer_has_attachments(GstBuffer *buffer) {
     gpointer state = NULL;
     for (GstMeta *meta; (meta = gst_buffer_iterate_meta(buffer, &state));)
@@ -462,9 +471,9 @@ static inline gboolean mb_buffer_has_attachments(GstBuffer *buffer) {
     return FALSE;
 }
 
-// Maps for writing a buffer that mb_buffer_is_sole, and whose meta fits. Its one memory is mapped itself,
-// because gst_video_frame_map refuses what it counts as shared. Ends with mb_video_frame_unmap_sole.
-// Reason: macros (GST_VIDEO_INFO_*), and pointer arithmetic on the map.
+// Maps a buffer for writing. Requires mb_buffer_is_sole and mb_video_meta_fits. Maps the buffer's only memory
+// directly, because gst_video_frame_map refuses a buffer that it considers shared. Unmap it with
+// mb_video_frame_unmap_sole. Reason: macros (GST_VIDEO_INFO_*), and pointer arithmetic on the map.
 static inline gboolean mb_video_frame_map_sole(GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer) {
     memset(frame, 0, sizeof *frame);
     frame->info = *info;
@@ -503,9 +512,9 @@ static inline gint mb_video_format_component_pixel_stride(const GstVideoFormatIn
 static inline gint mb_video_format_component_shift(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_SHIFT(format, c); }
 static inline gint mb_video_format_component_depth(const GstVideoFormatInfo *format, guint c) { return GST_VIDEO_FORMAT_INFO_DEPTH(format, c); }
 
-// The headers say of these two that their result depends on the pointer alone (G_GNUC_CONST), not on the text
-// that it points to. Optimising, Swift frees a string that it made for the call before the call then. What
-// is called by way of a variable has no such attribute. Reason: the attribute.
+// The headers declare these two functions G_GNUC_CONST: the result depends only on the pointer, not on the text
+// that it points to. Optimised Swift code therefore frees a temporary string before the call. A call through a
+// volatile function pointer does not have this attribute. Reason: the attribute.
 static inline GstVideoFormat mb_video_format_from_string(const gchar *name) {
     GstVideoFormat (*volatile parse)(const gchar *) = gst_video_format_from_string;
     return parse(name);
@@ -520,8 +529,8 @@ static inline GstAudioFormat mb_audio_format_from_string(const gchar *name) {
 // Reason: macro (gst_buffer_get_audio_meta).
 static inline const GstAudioMeta *mb_buffer_audio_meta(GstBuffer *buffer) { return gst_buffer_get_audio_meta(buffer); }
 
-// Where the channels are heard, as a bit mask: zero for mono, and where they have no place.
-// Reason: an array of 64 imported as a tuple, handed to a function that takes a pointer.
+// The channel positions as a bit mask; zero for mono and for channels without positions.
+// Reason: an array of 64 is imported as a tuple, but the function takes a pointer.
 static inline guint64 mb_audio_info_mask(const GstAudioInfo *info) {
     guint64 mask = 0;
     if (GST_AUDIO_INFO_IS_UNPOSITIONED(info) ||
@@ -529,7 +538,7 @@ static inline guint64 mb_audio_info_mask(const GstAudioInfo *info) {
     return mask;
 }
 
-// A mask of zero says mono of one channel, and of more that they have no place.
+// A mask of zero means mono for one channel, and channels without positions for more.
 // Reason: as above.
 static inline gboolean mb_audio_info_set(GstAudioInfo *info, GstAudioFormat format, gint rate, gint channels,
                                          guint64 mask, gboolean planar) {
@@ -544,8 +553,8 @@ static inline gboolean mb_audio_info_set(GstAudioInfo *info, GstAudioFormat form
     return TRUE;
 }
 
-// Whether a buffer can be mapped as sound of a format at all: gst_audio_buffer_map ends the process with a
-// CRITICAL (and fatal warnings) where not, and looks for samples only where planes begin. Reason: macros.
+// Whether a buffer can be mapped as audio of a format. If not, gst_audio_buffer_map logs a CRITICAL, which ends
+// the process if warnings are fatal. It also checks only the start of each plane. Reason: macros.
 static inline gboolean mb_audio_fits(GstBuffer *buffer, const GstAudioInfo *info) {
     const GstAudioMeta *meta = gst_buffer_get_audio_meta(buffer);
     if (!meta) return info->layout == GST_AUDIO_LAYOUT_INTERLEAVED;
@@ -560,15 +569,15 @@ static inline gboolean mb_audio_fits(GstBuffer *buffer, const GstAudioInfo *info
     return TRUE;
 }
 
-// Samples of each channel, as far as the memory reaches. Reason: as above.
+// The number of samples per channel that the memory contains. Reason: as above.
 static inline gsize mb_audio_samples(GstBuffer *buffer, const GstAudioInfo *info) {
     const GstAudioMeta *meta = gst_buffer_get_audio_meta(buffer);
     const gsize most = gst_buffer_get_size(buffer) / info->bpf;
     return meta ? MIN(meta->samples, most) : most;
 }
 
-// Whether a plane of mapped sound has so many bytes. Interleaved sound is one mapping; of planes each has
-// its own. Reason: an array imported as a tuple, and pointer arithmetic.
+// Whether a plane of mapped audio has at least `bytes` bytes. Interleaved audio has one mapping; planar audio
+// has one mapping per plane. Reason: an array imported as a tuple, and pointer arithmetic.
 static inline gboolean mb_audio_plane_fits(const GstAudioBuffer *buffer, gint plane, gsize bytes) {
     if (bytes == 0) return TRUE;
     for (gint i = 0; i < buffer->n_planes; i++) {

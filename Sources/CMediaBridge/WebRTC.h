@@ -1,5 +1,6 @@
 // Calls of webrtcbin, by the names of its signals and properties. The headers of its types are in
-// libgstreamer-plugins-bad1.0-dev, which needs some 150 other packages; this repeats the one structure that is needed.
+// libgstreamer-plugins-bad1.0-dev, which needs some 150 other packages; this header repeats the one structure
+// that is needed.
 #ifndef CMEDIABRIDGE_WEBRTC_H
 #define CMEDIABRIDGE_WEBRTC_H
 
@@ -60,8 +61,8 @@ static inline void mb_webrtc_create(GstElement *bin, const gchar *action, GstPro
     g_signal_emit_by_name(bin, action, NULL, promise);
 }
 
-// Reason: as above. Emits `set-local-description` or `set-remote-description`, which copy the description; returns
-// false for text that is no SDP.
+// Reason: as above. Emits `set-local-description` or `set-remote-description`, which copy the description;
+// returns false if the text is not SDP.
 static inline gboolean mb_webrtc_set(GstElement *bin, const gchar *action, gint type, const gchar *text, GstPromise *promise) {
     MBSessionDescription description = {type, NULL};
     if (gst_sdp_message_new_from_text(text, &description.sdp) != GST_SDP_OK) return FALSE;
@@ -98,8 +99,8 @@ static inline GObject *mb_webrtc_add_transceiver(GstElement *bin, gint direction
     return transceiver;
 }
 
-// Reason: variadic, and macro (g_array_index). Sets direction and retransmission of the transceiver at a place;
-// false if there is none.
+// Reason: variadic, and macro (g_array_index). Sets direction and retransmission of the transceiver at an
+// index; returns false if there is none.
 static inline gboolean mb_webrtc_set_transceiver(GstElement *bin, guint place, gint direction, gboolean retransmits) {
     GArray *list = NULL;
     gboolean isThere;
@@ -126,8 +127,8 @@ static inline GObject *mb_webrtc_transport(GstElement *bin) {
     return transport;
 }
 
-// Reason: macro (GST_PAD_SINK among the arguments of the request), and one step. Sends the peer DTLS's notice that the
-// connection is closed, which webrtcbin does not do when it stops.
+// Reason: macro (GST_PAD_SINK among the arguments of the request), and one step. Sends the DTLS notification
+// that the connection is closed to the peer. webrtcbin does not send it when it stops.
 static inline void mb_dtls_say_goodbye(GstElement *encoder) {
     GstPad *pad = gst_element_get_static_pad(encoder, "sink");
     if (!pad) pad = gst_element_request_pad_simple(encoder, "sink");
@@ -147,20 +148,20 @@ static inline GObject *mb_webrtc_session(GstElement *bin) {
     return session;
 }
 
-// Reason: variadic. `bandwidth` in bits a second, of which RTCP may take a twentieth; in nanoseconds the intervals of
-// reports on each packet's time, and of reports on streams.
+// Reason: variadic. `bandwidth` is in bits per second, of which RTCP may use a twentieth. The intervals are in
+// nanoseconds: of reports on the arrival time of each packet, and of reports on streams.
 static inline void mb_session_set_feedback(GObject *session, gdouble bandwidth, guint64 packets, guint64 streams) {
     g_object_set(session, "bandwidth", bandwidth, "twcc-feedback-interval", packets, "rtcp-min-interval", streams, NULL);
 }
 
-// Reason: @Sendable, and a callback whose real type g_signal_connect_data does not say. The handler gets each RTCP packet
-// that comes from the peer, on the thread that receives it.
+// Reason: @Sendable, and a callback whose real type g_signal_connect_data does not declare. The handler gets
+// each RTCP packet from the peer, on the thread that receives it.
 static inline void mb_on_rtcp(GObject *session, MBPacketHandler handler MB_SENDABLE,
                               gpointer context, MBClosureDestroy destroy MB_SENDABLE) {
     g_signal_connect_data(session, "on-receiving-rtcp", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
-// Reason: as above. The handler gets each RTCP packet before it is sent, which it may change.
+// Reason: as above. The handler gets each RTCP packet before it is sent, and may change it.
 static inline void mb_on_own_rtcp(GObject *session, MBOwnPacketHandler handler MB_SENDABLE,
                                   gpointer context, MBClosureDestroy destroy MB_SENDABLE) {
     g_signal_connect_data(session, "on-sending-rtcp", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
@@ -173,7 +174,7 @@ static inline GObject *mb_webrtc_create_channel(GstElement *bin, const gchar *la
     return channel;
 }
 
-// Reason: @Sendable, and callbacks whose real types g_signal_connect_data does not say.
+// Reason: @Sendable, and callbacks whose real types g_signal_connect_data does not declare.
 static inline void mb_webrtc_on_channel(GstElement *bin, MBChannelHandler handler MB_SENDABLE,
                                         gpointer context,
                                         MBClosureDestroy destroy MB_SENDABLE) {
@@ -201,8 +202,8 @@ static inline void mb_channel_send_bytes(GObject *channel, GBytes *bytes) {
     g_signal_emit_by_name(channel, "send-data", bytes);
 }
 
-// Reason: variadic. Turns UPnP off, which costs 200 ms and asks the local network to open ports; false if there is no
-// agent to ask.
+// Reason: variadic. Disables UPnP, which costs 200 ms and asks the local network to open ports; returns false
+// if there is no ICE agent.
 static inline gboolean mb_webrtc_disable_upnp(GstElement *bin) {
     GObject *ice = NULL, *agent = NULL;
     g_object_get(bin, "ice-agent", &ice, NULL);
@@ -213,7 +214,7 @@ static inline gboolean mb_webrtc_disable_upnp(GstElement *bin) {
     return agent != NULL;
 }
 
-// Reason: variadic. Gathers candidates at this address only, and at others that are added.
+// Reason: variadic. Gathers candidates only at this address, and at other addresses that are added.
 static inline gboolean mb_webrtc_add_local_address(GstElement *bin, const gchar *address) {
     GObject *ice = NULL;
     gboolean isAdded = FALSE;
@@ -224,7 +225,7 @@ static inline gboolean mb_webrtc_add_local_address(GstElement *bin, const gchar 
     return isAdded;
 }
 
-// Reason: @Sendable, and a callback whose real type g_signal_connect_data does not say.
+// Reason: @Sendable, and a callback whose real type g_signal_connect_data does not declare.
 static inline void mb_webrtc_on_candidate(GstElement *bin, MBCandidateHandler handler MB_SENDABLE,
                                           gpointer context,
                                           MBClosureDestroy destroy MB_SENDABLE) {

@@ -1,6 +1,5 @@
-// What a process asks of the kernel so that it can do less from then on. glibc wraps none of these calls,
-// and syscall() and prctl() are variadic, which Swift does not import. Each returns a negative errno
-// where it fails.
+// System calls by which a process gives up rights. glibc wraps none of them, and syscall() and prctl() are
+// variadic, which Swift does not import. Each function returns a negative errno on failure.
 #ifndef CMEDIABRIDGE_SANDBOX_H
 #define CMEDIABRIDGE_SANDBOX_H
 
@@ -15,8 +14,8 @@
 
 // MARK: Landlock
 
-// Debian 12's header ends before the network and the scopes; the kernel takes a shorter structure from
-// those who know less.
+// Debian 12's header lacks the network and scope fields. The kernel accepts the shorter structure of older
+// callers.
 typedef struct {
     uint64_t file_system;
     uint64_t network;
@@ -30,13 +29,13 @@ struct __attribute__((packed)) mb_landlock_path {
 
 enum { MB_LANDLOCK_CREATE = 444, MB_LANDLOCK_ADD = 445, MB_LANDLOCK_RESTRICT = 446 };
 
-// The version of the kernel's Landlock; negative where there is none, or it is off.
+// The version of the kernel's Landlock; negative if the kernel has none, or if it is disabled.
 static inline int mb_landlock_version(void) {
     long version = syscall(MB_LANDLOCK_CREATE, NULL, 0, 1);
     return version < 0 ? -errno : (int)version;
 }
 
-// A descriptor of an empty set of rules: all that `rules` names is denied.
+// Returns a descriptor of an empty rule set: every right named in `rules` is denied.
 static inline int mb_landlock_create(const MBLandlockRules *rules, int version) {
     size_t size = version >= 6 ? sizeof *rules : version >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
     long set = syscall(MB_LANDLOCK_CREATE, rules, size, 0);
@@ -48,7 +47,7 @@ static inline int mb_landlock_allow(int set, int descriptor, uint64_t allowed) {
     return syscall(MB_LANDLOCK_ADD, set, 1, &path, 0) < 0 ? -errno : 0;
 }
 
-// For the calling thread, those that it starts, and the program that it becomes.
+// Applies to the calling thread, to the threads that it starts later, and to the programs that it executes.
 static inline int mb_landlock_restrict(int set) {
     return syscall(MB_LANDLOCK_RESTRICT, set, 0) < 0 ? -errno : 0;
 }
@@ -60,12 +59,13 @@ static inline int mb_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PR
 
 // MARK: Capabilities
 
-// Gives up every capability of the calling thread, so that user 0 has no more rights than the files'
-// modes give it, and starting a program brings none back.
+// Drops all capabilities of the calling thread. User 0 then has only the rights that file modes grant, and
+// executing a program restores no capability.
 static inline int mb_drop_capabilities(void) {
     for (int capability = 0; capability < 64; capability++) {
         if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 1) continue;
-        // Refused to threads that cannot gain any either, because of PR_SET_NO_NEW_PRIVS.
+        // The kernel refuses this to some threads. They cannot gain capabilities either, because of
+        // PR_SET_NO_NEW_PRIVS.
         if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 && errno != EPERM) return -errno;
     }
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -75,7 +75,7 @@ static inline int mb_drop_capabilities(void) {
     return syscall(__NR_capset, &header, none) < 0 ? -errno : 0;
 }
 
-// Whether the calling thread has any.
+// Whether the calling thread has any capabilities.
 static inline int mb_has_capabilities(void) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};

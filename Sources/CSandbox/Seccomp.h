@@ -1,8 +1,8 @@
-// The filter of system calls that a sandbox sets, as a program for the kernel. Each call returns a
-// negative errno where it fails.
+// The system call filter of a sandbox, as a program for the kernel. Each call returns a negative errno on
+// failure.
 //
-// Arguments are compared by their low 32 bits, because the kernel takes these arguments as 32-bit numbers
-// and drops the rest.
+// The filter compares the low 32 bits of arguments, because the kernel takes these arguments as 32-bit numbers
+// and ignores the rest.
 #ifndef CMEDIABRIDGE_SECCOMP_H
 #define CMEDIABRIDGE_SECCOMP_H
 
@@ -26,18 +26,17 @@
 #define MB_ARCHITECTURE 0
 #endif
 
-// Calls that are newer than Debian 12's headers; one number for every architecture.
+// Calls that are newer than Debian 12's headers; the numbers are the same on every architecture.
 enum {
     MB_FCHMODAT2 = 452, MB_SETXATTRAT = 463, MB_REMOVEXATTRAT = 466, MB_OPEN_TREE_ATTR = 467,
     MB_FILE_SETATTR = 469,
 };
 
-// Refused with EACCES whatever their arguments are.
+// Denied with EACCES, regardless of their arguments.
 static const uint32_t mb_denied_calls[] = {
-    // Sockets of any family, and a second way to them.
+    // Sockets of any family, and io_uring, which can also open them.
     __NR_socket, __NR_io_uring_setup,
-    // Changes to a file that Landlock does not ask about: by its path, or by a descriptor that may only
-    // read.
+    // Changes to a file that Landlock does not check: by path, or through a read-only descriptor.
     __NR_truncate, __NR_fchmod, __NR_fchmodat, MB_FCHMODAT2, __NR_fchown, __NR_fchownat, __NR_utimensat,
     __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, MB_SETXATTRAT,
     __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr, MB_REMOVEXATTRAT, MB_FILE_SETATTR,
@@ -60,35 +59,35 @@ static const uint32_t mb_denied_calls[] = {
 #endif
 };
 
-// Answered with ENOSYS: what they ask for lies in memory, where a filter cannot look. Those who call them
-// know older kernels, and then use the calls below.
+// Denied with ENOSYS: their arguments are in memory, which a filter cannot read. Callers support older kernels,
+// and fall back to the calls that are filtered below.
 static const uint32_t mb_missing_calls[] = {__NR_openat2, __NR_clone3};
 
-// Calls that may concern the process itself alone: argument `who` is its number, or zero.
+// Calls that may affect only the process itself: argument `who` is the process number, or zero.
 typedef struct {
     uint32_t call;
     uint32_t who;
-    uint32_t zero;     // whether zero stands for the caller; of kill() it is the whole group
-    uint32_t ignored;  // whether others are left as they are without a word, in place of EACCES
+    uint32_t zero;     // whether zero means the caller; for kill() it means the whole process group
+    uint32_t ignored;  // whether calls for others return 0 without an effect, in place of EACCES
 } MBOwnCall;
 static const MBOwnCall mb_own_calls[] = {
     {__NR_kill, 0, 0, 0}, {__NR_tgkill, 0, 0, 0}, {__NR_rt_sigqueueinfo, 0, 0, 0},
     {__NR_rt_tgsigqueueinfo, 0, 0, 0}, {__NR_prlimit64, 0, 1, 0},
-    // Of a thread these take its number, which no filter knows from another process's; libdispatch ends the
-    // process where they fail.
+    // These also take a thread number, which a filter cannot distinguish from the number of another process;
+    // libdispatch ends the process if they fail.
     {__NR_sched_setaffinity, 0, 1, 1}, {__NR_sched_setscheduler, 0, 1, 1}, {__NR_sched_setparam, 0, 1, 1},
     {__NR_sched_setattr, 0, 1, 1}, {__NR_setpriority, 1, 1, 1}, {__NR_ioprio_set, 1, 1, 1},
 };
 
-// The requests of ioctl() that are left: what is asked of a terminal's size and of how much waits. Others
-// type into terminals (TIOCSTI), redefine their keys (KDSKBSENT) and change the flags of files that may
-// only be read (FS_IOC_SETFLAGS).
+// The allowed ioctl() requests, for example a terminal's size and the number of waiting bytes. Other requests
+// type into terminals (TIOCSTI), redefine their keys (KDSKBSENT) and change the flags of read-only files
+// (FS_IOC_SETFLAGS).
 static const uint32_t mb_allowed_requests[] = {
     0x5401 /* TCGETS */, 0x802c542a /* TCGETS2 */, 0x5413 /* TIOCGWINSZ */, 0x540f /* TIOCGPGRP */,
     0x541b /* FIONREAD */, 0x5421 /* FIONBIO */, 0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */,
 };
 
-// Commands of fcntl() by which the kernel sends signals to others, or holds up their opens.
+// fcntl() commands that make the kernel send signals to other processes, or delay their opens.
 static const uint32_t mb_denied_commands[] = {
     8 /* F_SETOWN */, 10 /* F_SETSIG */, 15 /* F_SETOWN_EX */, 1024 /* F_SETLEASE */, 1026 /* F_NOTIFY */,
 };
@@ -107,7 +106,7 @@ static inline void mb_load(MBFilter *filter, uint32_t offset) {
 static inline uint32_t mb_argument(uint32_t index) {
     return (uint32_t)(offsetof(struct seccomp_data, args) + index * sizeof(uint64_t));  // little endian
 }
-// Skips `skipped` instructions unless what is loaded is `value`.
+// Skips `skipped` instructions unless the loaded value is `value`.
 static inline void mb_unless(MBFilter *filter, uint32_t value, uint8_t skipped) {
     mb_put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skipped));
 }
@@ -117,7 +116,7 @@ static inline void mb_deny(MBFilter *filter) {
 static inline void mb_miss(MBFilter *filter) {
     mb_put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
 }
-// As if it had been done.
+// Returns 0, as if the call had succeeded.
 static inline void mb_ignore(MBFilter *filter) {
     mb_put(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 0));
 }
@@ -137,8 +136,9 @@ static inline void mb_own_call(MBFilter *filter, const MBOwnCall *own, uint32_t 
     if (own->ignored) mb_ignore(filter); else mb_deny(filter);
 }
 
-// No file is emptied that may not be written (Linux empties one that is opened to be read, or for neither,
-// and Landlock asks for a right of its own from its version 3 on), and none is made that runs as its owner.
+// Denies truncating a file that may not be written, and creating a file that runs as its owner or group. Linux
+// also truncates a file that is opened for reading only, or with access mode 3 (no access). Landlock has a
+// separate truncate right only from version 3 on.
 static inline void mb_open_call(MBFilter *filter, uint32_t call, uint32_t flags, uint32_t mode) {
     enum { made = O_CREAT | 020000000 /* __O_TMPFILE */ };
     mb_unless(filter, call, 12);
@@ -167,7 +167,7 @@ static inline int mb_seccomp_enter(void) {
     mb_deny(&filter);
     mb_load(&filter, offsetof(struct seccomp_data, nr));
 #if defined(__x86_64__)
-    // The x32 calls have numbers of their own.
+    // x32 calls have separate numbers.
     mb_put(&filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));
     mb_deny(&filter);
 #endif
@@ -189,7 +189,7 @@ static inline int mb_seccomp_enter(void) {
     mb_deny(&filter);
     mb_permit(&filter);
 #endif
-    // New threads and processes, but not in a world of their own, where they would be root.
+    // Allows new threads and processes, but not in new namespaces, where they would be root.
     mb_unless(&filter, __NR_clone, 4);
     mb_load(&filter, mb_argument(0));
     mb_put(&filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x7e020080 /* CLONE_NEW… */, 0, 1));
@@ -216,7 +216,8 @@ static inline int mb_seccomp_enter(void) {
     return result < 0 ? -errno : result > 0 ? -EBUSY : 0;
 }
 
-// Whether a request that types into a terminal is refused before anybody asks whether it is one.
+// Whether a request that types into a terminal is denied before the kernel checks that the descriptor is a
+// terminal.
 static inline int mb_seccomp_refuses_typing(void) { return ioctl(-1, TIOCSTI, "") < 0 && errno == EACCES; }
 
 #endif

@@ -11,8 +11,8 @@ internal import Synchronization
 /// zero.
 package func currentThread() -> UInt { UInt(pthread_self()) }
 
-/// A pool thread of this process that serves one ``SerialQueue`` after another, and ends when none
-/// has needed it for a while.
+/// A pool thread of this process that serves one ``SerialQueue`` after another, and ends after it
+/// has been idle for a while.
 final class WorkerThread: Sendable {
     private let wake = MonotonicSignal()
     private let task: Mutex<SerialQueue?>
@@ -58,8 +58,8 @@ final class WorkerThread: Sendable {
     }
 }
 
-/// Starts a detached thread. It blocks all signals, except those that report a fault of its own
-/// code.
+/// Starts a detached thread. It blocks all signals except fault signals of its code, such as
+/// `SIGSEGV`.
 ///
 /// - Returns: False if the system cannot create a thread.
 package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {

@@ -3,10 +3,10 @@ internal import MediaBridgeWebRTC
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Reads the requests of one connection and writes their answers, one after the other.
+/// Reads the requests of one connection and writes the responses, one at a time.
 ///
-/// The time for each step is limited: idle, partial and unread connections time out. A body that is too long is
-/// answered before its end, and its rest is dropped.
+/// Each step has a timeout: idle, partial and unread connections time out. A body that is too long
+/// is answered before its end, and the rest is discarded.
 final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -14,14 +14,14 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     private enum Phase {
         case waiting
         case reading(HTTPRequestHead)
-        /// The request is read, and earlier answers are still on their way.
+        /// The request has been read, and earlier responses are still being written.
         case read(HTTPRequestHead, isComplete: Bool)
-        /// The answer is awaited.
+        /// Waiting for the response to be computed.
         case answering
-        /// The last answer is on its way, or written; what comes is thrown away.
+        /// The last response is being written, or has been written. Further input is discarded.
         case ending
 
-        /// Whether nothing is owed to the client.
+        /// Whether no response to the client is pending.
         var isIdle: Bool {
             switch self {
             case .waiting, .ending: true
@@ -35,27 +35,29 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
             if was != isNow { onIdle(isNow) }
         }
     }
-    /// The body of the present request, as far as it has come.
+    /// The body of the current request, as far as received.
     private var body: [UInt8] = []
     private var deadline: Scheduled<Void>?
-    /// Completed when the latest answer is written.
+    /// Completed when the latest response has been written.
     private var written: EventLoopFuture<Void>?
     private var isInputClosed = false
     private let answer: HTTPListener.Answer
-    /// Called when the connection becomes idle, or busy; at its beginning it is idle.
+    /// Called when the connection becomes idle or busy. A new connection is idle.
     private let onIdle: (Bool) -> Void
-    /// Takes WebSockets, and the handlers of HTTP that it removes from their connections.
+    /// Accepts WebSocket requests. The HTTP handlers are removed from a connection that it takes
+    /// over.
     private let relay: (relay: WebSocketRelay, http: [any RemovableChannelHandler])?
 
-    /// How long the head of the first request may take.
+    /// The timeout for the head of the first request.
     private static let firstHead = TimeAmount.seconds(10)
-    /// How long the head of a further request may take.
+    /// The timeout for the head of each further request.
     private static let nextHead = TimeAmount.seconds(60)
-    /// How long a body, an answer, and its way to the client may take, each. An answer to an offer takes less
-    /// than a second, and five at most while the first picture is awaited.
+    /// The timeout for each of these steps: reading a body, computing a response, sending it to the
+    /// client. The answer to an offer takes less than a second, and up to five while it waits for
+    /// the first frame.
     private static let step = TimeAmount.seconds(15)
-    /// How long the rest of a body is read, so that the client reads the answer before it meets a closed
-    /// connection.
+    /// How long the rest of a body is read, so that the client can read the response before the
+    /// connection closes.
     private static let lingering = TimeAmount.seconds(2)
     private static let maximumBody = WebRTCServer.maximumBodyLength
 
@@ -87,7 +89,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         switch (unwrapInboundIn(data), phase) {
         case (.head(let head), .waiting): begin(head, context)
         case (.body(let bytes), .reading):
-            // One byte more than is allowed tells that it is too long.
+            // One byte over the limit is enough to detect a body that is too long.
             body.append(
                 contentsOf: bytes.readableBytesView.prefix(Self.maximumBody + 1 - body.count))
             if body.count > Self.maximumBody { finish(context, isComplete: false) }
@@ -96,7 +98,8 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Answers one at a time, so that a client that reads none makes none wait here.
+    /// Responses are computed one at a time, so that a client that does not read them cannot queue
+    /// any here.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if context.channel.isWritable, case .read(let head, let isComplete) = phase {
             ask(head, isComplete: isComplete, context)
@@ -140,7 +143,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Passes the connection on.
+    /// Hands the connection over to the relay.
     private func pass(
         _ head: HTTPRequestHead, to relay: WebSocketRelay, _ http: [any RemovableChannelHandler],
         _ context: ChannelHandlerContext
@@ -155,14 +158,14 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Handles a request that has been read.
     ///
-    /// - Parameter isComplete: Whether its body has been read to its end.
+    /// - Parameter isComplete: Whether the whole body has been read.
     private func finish(_ context: ChannelHandlerContext, isComplete: Bool) {
         guard case .reading(let head) = phase else { return }
         phase = .read(head, isComplete: isComplete)
         if context.channel.isWritable { ask(head, isComplete: isComplete, context) }
     }
 
-    /// Asks for the answer.
+    /// Requests the response.
     private func ask(
         _ head: HTTPRequestHead, isComplete: Bool, _ context: ChannelHandlerContext
     ) {
@@ -175,7 +178,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         let promise = context.eventLoop.makePromise(of: (HTTPResponse, [UInt8]).self)
         promise.completeWithTask { [answer] in await answer(request, body) }
         promise.futureResult.assumeIsolated().whenSuccess { [self] response, bytes in
-            // It may come too late.
+            // The response may arrive too late.
             guard case .answering = phase else { return }
             write(response, bytes, to: head, isKept: isKept, context)
         }
@@ -196,7 +199,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
             head.headers.add(name: field.name.rawName, value: field.value)
         }
         let isKept = isKept && !isInputClosed
-        // An answer to HEAD has the length that GET would have.
+        // The response to HEAD has the length that the response to GET would have.
         if request.method != .HEAD || !head.headers.contains(name: "Content-Length") {
             head.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.count)")
         }
@@ -208,14 +211,14 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         }
         let promise = context.eventLoop.makePromise(of: Void.self)
         written = promise.futureResult
-        // Set before, because the next request is read as soon as the end is written.
+        // Set first, because the next request is read as soon as the end is written.
         phase = isKept ? .waiting : .ending
         close(context, after: isKept ? Self.nextHead : Self.step)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
         if !isKept { end(context) }
     }
 
-    /// Closes the connection behind the latest answer.
+    /// Closes the connection after the latest response.
     private func end(_ context: ChannelHandlerContext) {
         phase = .ending
         let written = written ?? context.eventLoop.makeSucceededVoidFuture()
@@ -233,7 +236,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         schedule(context, after: limit) { context.close(promise: nil) }
     }
 
-    /// Sets what happens at the end of the time for the present step.
+    /// Sets the action for the timeout of the current step.
     private func schedule(
         _ context: ChannelHandlerContext, after limit: TimeAmount, _ body: @escaping () -> Void
     ) {
@@ -253,8 +256,8 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
             method: method, scheme: "http", authority: authority, path: path, headerFields: fields)
     }
 
-    /// The authority and the path of a request. A target in absolute form has its own authority, which replaces the
-    /// field `Host` (RFC 9112, section 3.2.2).
+    /// Returns the authority and the path of a request. A target in absolute form has its own
+    /// authority, which replaces the `Host` field (RFC 9112, section 3.2.2).
     private static func target(_ head: HTTPRequestHead) -> (authority: String?, path: String) {
         let schemes = ["http://", "https://"]
         guard let scheme = schemes.first(where: { head.uri.lowercased().hasPrefix($0) }) else {

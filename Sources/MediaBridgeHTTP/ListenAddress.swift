@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Where a server listens: `HOST:PORT`, `[IPV6]:PORT`, `:PORT` for all addresses of the machine, `unix:PATH`.
-/// The port 0 is one that is free.
+/// The address that a server listens on: `HOST:PORT`, `[IPV6]:PORT`, `:PORT` for all addresses of
+/// the machine, `unix:PATH`. Port 0 selects a free port.
 package enum ListenAddress: Equatable, Sendable {
     case ip4(String, port: UInt16)
     case ip6(String, port: UInt16)
@@ -13,7 +13,7 @@ package enum ListenAddress: Equatable, Sendable {
     package init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
-            // The kernel's limit for the name of a socket.
+            // The kernel's limit for the path of a socket.
             guard (1..<108).contains(path.utf8.count) else { return nil }
             self = .unix(path)
             return
@@ -35,7 +35,7 @@ package enum ListenAddress: Equatable, Sendable {
         }
     }
 
-    /// Whether nobody but this machine's users reaches it.
+    /// Whether only users of this machine can reach the address.
     package var isLocal: Bool {
         switch self {
         case .ip4(let address, _): address.hasPrefix("127.")
@@ -45,7 +45,7 @@ package enum ListenAddress: Equatable, Sendable {
         }
     }
 
-    /// The hosts by which it is reached, as in a URL; none for a socket of a path.
+    /// The hosts under which the address is reached, as in a URL; none for a Unix socket.
     package var hosts: [String] {
         switch self {
         case .ip4("0.0.0.0", _):
@@ -57,7 +57,7 @@ package enum ListenAddress: Equatable, Sendable {
         }
     }
 
-    /// The same host with another port; for a socket of a path itself.
+    /// Returns the same host with another port. A Unix socket address is returned unchanged.
     package func with(port: UInt16) -> ListenAddress {
         switch self {
         case .ip4(let host, _): .ip4(host, port: port)

@@ -4,23 +4,23 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// Passes WebSocket connections on to a server at an abstract Unix socket, as far as the rules admit them.
+/// Relays WebSocket connections to a server on an abstract Unix socket, if the rules admit them.
 ///
-/// WebSockets have no same-origin rule, and Janus lets in all pages or, with `enforce_cors`, only clients with one
-/// fixed `Origin`.
+/// WebSockets have no same-origin rule, and Janus accepts all pages or, with `enforce_cors`, only
+/// clients with one fixed `Origin`.
 package final class WebSocketRelay: Sendable {
     struct Unreachable: Error {}
 
     private let name: String
     private let rules: AccessRules
 
-    /// - Parameter name: The socket's, without the zero at its beginning.
+    /// - Parameter name: The name of the socket, without its leading zero byte.
     package init(to name: String, _ rules: AccessRules) {
         self.name = name
         self.rules = rules
     }
 
-    /// Whether a request begins a WebSocket that the rules admit.
+    /// Whether a request opens a WebSocket that the rules admit.
     func takes(_ head: HTTPRequestHead) -> Bool {
         guard head.method == .GET,
             head.headers[canonicalForm: "Upgrade"].contains(where: {
@@ -34,10 +34,12 @@ package final class WebSocketRelay: Sendable {
         } catch { return false }
     }
 
-    /// Hands a request and all that follows on its connection to the server.
+    /// Hands a request, and all that follows on its connection, to the server.
     ///
-    /// - Parameter http: The connection's handlers, which are removed once the server is connected.
-    /// - Returns: A future on the connection's event loop. It fails if the server is away; then the handlers stay.
+    /// - Parameter http: The HTTP handlers of the connection. They are removed once the server is
+    ///   connected.
+    /// - Returns: A future on the connection's event loop. It fails if the server is unreachable;
+    ///   the handlers then stay.
     func pass(
         _ head: HTTPRequestHead, of client: any Channel, _ http: [any RemovableChannelHandler]
     ) -> EventLoopFuture<Void> {
@@ -57,7 +59,7 @@ package final class WebSocketRelay: Sendable {
                         try server.pipeline.syncOperations.addHandler(RelayEnd(to: client))
                         server.writeAndFlush(ByteBuffer(string: Self.text(of: head)), promise: nil)
                         _ = server.setOption(.autoRead, value: true)
-                        // The handlers of HTTP may have held one back.
+                        // The HTTP handlers may have held back a read.
                         client.read()
                     }
                     .flatMapErrorThrowing { _ in
@@ -67,13 +69,13 @@ package final class WebSocketRelay: Sendable {
             }
     }
 
-    /// A request as it came.
+    /// The text of a request as received.
     private static func text(of head: HTTPRequestHead) -> String {
         let fields = head.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
         return "GET \(head.uri) HTTP/1.1\r\n\(fields)\r\n"
     }
 
-    /// A socket that is connected to the server. SwiftNIO cannot name abstract sockets.
+    /// Returns a socket that is connected to the server. SwiftNIO cannot address abstract sockets.
     private func connected() -> CInt? {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
@@ -95,7 +97,8 @@ package final class WebSocketRelay: Sendable {
     }
 }
 
-/// One end of a connection that is passed on: writes to the other end what comes in, as fast as that takes it.
+/// One end of a relayed connection. It writes its input to the other end, at the speed at which
+/// that end accepts it.
 ///
 /// Thread: the event loop of both channels.
 private final class RelayEnd: ChannelInboundHandler {

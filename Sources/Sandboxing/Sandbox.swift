@@ -2,8 +2,8 @@ internal import CSandbox
 public import GStreamerKit
 internal import Glibc
 
-/// Confines a process permanently, whatever a pipeline string, a plugin or a damaged file makes it
-/// do: files are written in one directory only, and no socket is opened.
+/// Confines a process permanently, even against a malicious pipeline string, plugin or damaged
+/// file: files are written in one directory only, and no socket is opened.
 ///
 /// Landlock restricts files. A seccomp filter denies sockets of every family (TCP, UDP, the X
 /// server, audio servers), changes to a file that Landlock does not check, shared memory and other
@@ -108,7 +108,7 @@ public struct Sandbox: Sendable {
     }
 
     /// Libraries, plugins and their data; `/proc` for what libraries read about their own threads.
-    /// `/proc/self` alone is not enough: the kernel replaces that directory if a thread other than
+    /// `/proc/self` is not sufficient: the kernel replaces that directory if a thread other than
     /// the first re-executes the program, which voids a rule for it, and libdispatch terminates a
     /// process that cannot read there.
     private static let systemPaths = [

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import MediaBridge
 
-/// A call between two users: each has a token for the channel, shows a film, and records what the
+/// A call between two users. Each has a token for the channel, shows a film, and records what the
 /// other one shows.
 ///
 /// Both engines are in this process, so the channel is the loopback, and no pixels are copied
@@ -26,7 +26,7 @@ struct Call: AsyncParsableCommand {
     var outputB: String
 
     func run() async throws {
-        // Each user has a token of its own.
+        // Each user has a separate token.
         let tokens: [UserID: String] = ["anna": UUID().uuidString, "otto": UUID().uuidString]
         LoopbackNetwork.shared.demand(
             { request throws(EngineError) in
@@ -44,7 +44,7 @@ struct Call: AsyncParsableCommand {
         for caller in [anna, otto] {
             try await caller.join("call", token: tokens[caller.user], showing: input)
         }
-        // Both have joined, so neither misses the start of the other's film.
+        // Both have joined, so each sees the start of the other's film.
         for caller in [anna, otto] { try await caller.engine.setClientRole(.broadcaster) }
         async let isShown: Void = anna.showToTheEnd()
         try await otto.showToTheEnd()
@@ -84,7 +84,7 @@ private struct Caller: Sendable {
 
     func showToTheEnd() async throws {
         await watch.untilTheEnd()
-        // The other user is notified of this after the last picture.
+        // The other user is notified of this after the last frame.
         try await engine.setClientRole(.audience)
     }
 

@@ -3,8 +3,8 @@ import MediaBridge
 
 /// A file, the screen and a camera as sources of one engine, one after the other.
 ///
-/// The recording keeps the size of its first picture, whatever the sizes of the others. If a source
-/// cannot start, the previous one continues, and the reason is thrown.
+/// The recording keeps the size of its first frame, regardless of the sizes of later frames. If a
+/// source cannot start, the previous one continues, and the reason is thrown.
 struct FileScreenCamera: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Record a file, the screen and a camera in turn.",

@@ -55,7 +55,7 @@ struct Push: AsyncParsableCommand {
             ?? drawing(width: stride - cropRight)
         let recording = try Recording.sink(output)
 
-        // A file has no pace of its own: the engine runs as fast as it can and waits for its
+        // A file has no natural pace: the engine runs as fast as it can and waits for its
         // receivers, and the same input gives the same output. A camera would keep `.realTime`.
         var configuration = MediaEngine.Configuration()
         configuration.pace = .asFastAsPossible

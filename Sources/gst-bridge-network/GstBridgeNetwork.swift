@@ -2,7 +2,7 @@ import ArgumentParser
 import BridgeCommands
 import MediaBridgeWebRTC
 
-/// `gst-bridge-network`: the commands of `gst-bridge`, and those that use the network.
+/// `gst-bridge-network`: the commands of `gst-bridge` plus the network commands.
 @main
 struct GstBridgeNetwork: AsyncParsableCommand {
     static let configuration = CommandConfiguration.gstBridge(network: [

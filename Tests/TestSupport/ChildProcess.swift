@@ -2,13 +2,14 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program that runs beside the test: its output is collected, and every wait has a deadline.
+/// A child process: its output is collected, and every wait has a deadline.
 ///
-/// It is not ended by being forgotten: call ``end(within:)``, or ``stop()``.
+/// Releasing the object does not end the process: call ``end(within:)`` or ``stop()``.
 public final class ChildProcess: Sendable {
-    /// What a program left behind.
+    /// The result of a process.
     public struct Result: Sendable {
-        /// The exit status, or 128 plus the signal that ended it, as in a shell.
+        /// The exit status, or 128 plus the number of the signal that ended the process, as in a
+        /// shell.
         public var status: Int32
         public var output: String
         public var errors: String
@@ -47,10 +48,11 @@ public final class ChildProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - tool: A path, or a name to be looked for in `PATH`.
-    ///   - environment: Added to the test's own.
-    ///   - input: A descriptor that becomes its standard input; `nil` is /dev/null. The caller closes it.
-    /// - Throws: ``Failure`` that names the Debian package, where there is no such program.
+    ///   - tool: A path, or a name that is looked up in `PATH`.
+    ///   - environment: Added to the environment of the test.
+    ///   - input: A descriptor that becomes the standard input; `nil` is /dev/null. The caller
+    ///     closes it.
+    /// - Throws: ``Failure`` if the program is not installed; it names the Debian package.
     public init(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
         input: Int32? = nil
@@ -79,11 +81,11 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Held while a program starts: one that is started in the midst would inherit the pipes of this one,
-    /// and the end of a program's output is told only when the last that holds its pipe is over.
+    /// Serializes starts. A program that starts at the same time would inherit these pipes, and a
+    /// pipe reports its end only when its last holder exits.
     private static let starting = Mutex(())
 
-    /// A pipe that no other program inherits, as Foundation's are.
+    /// A pipe that child processes do not inherit. They inherit Foundation's pipes.
     private static func pipe() -> Pipe {
         let pipe = Pipe()
         for end in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
@@ -92,8 +94,8 @@ public final class ChildProcess: Sendable {
         return pipe
     }
 
-    /// Not Foundation's Process: what that starts inherits the caller's signal mask, and a program
-    /// started from a task would be deaf to SIGTERM.
+    /// Not Foundation's Process: its children inherit the caller's signal mask, and a program
+    /// started from a task would not react to SIGTERM.
     private static func spawn(
         _ path: String, _ arguments: [String], _ environment: [String],
         input: Int32?, output: Int32, errors: Int32
@@ -129,17 +131,17 @@ public final class ChildProcess: Sendable {
         return pid
     }
 
-    /// What it has written to standard output so far.
+    /// The standard output so far.
     public var output: String { state.withLock { $0.result.output } }
 
-    /// Sends a signal. Nothing happens where the program is over.
+    /// Sends a signal. Does nothing if the process has ended.
     public func send(signal number: Int32) {
         state.withLock { if $0.status == nil { kill(pid, number) } }
     }
 
     /// Waits until the program has written `text` to standard output.
     ///
-    /// - Throws: ``Failure`` where it ends, or the deadline comes, before that.
+    /// - Throws: ``Failure`` if the process ends, or the deadline expires, before that.
     public func waitForOutput(_ text: String, within deadline: Duration = .hangLimit) async throws {
         try await wait("write \"\(text)\"", within: deadline) {
             $0.isOver || $0.result.output.contains(text)
@@ -147,10 +149,10 @@ public final class ChildProcess: Sendable {
         guard output.contains(text) else { throw failure("ended without writing \"\(text)\"") }
     }
 
-    /// Waits until the standard output of the program is what `isEnough` waits for.
+    /// Waits until `isEnough` accepts the standard output.
     ///
-    /// - Parameter what: The goal, for the failure's text: `write two lines`.
-    /// - Throws: ``Failure`` if the program ends, or the deadline comes, before that.
+    /// - Parameter what: The goal, for the text of the failure: `write two lines`.
+    /// - Throws: ``Failure`` if the process ends, or the deadline expires, before that.
     public func waitForOutput(
         to what: String, until isEnough: @escaping @Sendable (String) -> Bool
     ) async throws {
@@ -158,13 +160,13 @@ public final class ChildProcess: Sendable {
         guard isEnough(output) else { throw failure("ended and did not \(what)") }
     }
 
-    /// What it has written to standard error so far.
+    /// The standard error so far.
     public var errors: String { state.withLock { $0.result.errors } }
 
-    /// Waits until what the program has written to standard error is what `isEnough` waits for.
+    /// Waits until `isEnough` accepts the standard error.
     ///
-    /// - Parameter what: What that is, for the failure's text: `write two lines`.
-    /// - Throws: ``Failure`` where it ends, or the deadline comes, before that.
+    /// - Parameter what: The goal, for the text of the failure: `write two lines`.
+    /// - Throws: ``Failure`` if the process ends, or the deadline expires, before that.
     public func waitForErrors(
         to what: String, within deadline: Duration = .hangLimit,
         until isEnough: @escaping @Sendable (String) -> Bool
@@ -173,11 +175,11 @@ public final class ChildProcess: Sendable {
         guard isEnough(errors) else { throw failure("ended and did not \(what)") }
     }
 
-    /// The most memory that was resident at once since the program began, in bytes, while it runs.
+    /// The peak resident memory of the program in bytes. Readable while the process runs.
     ///
-    /// Not what `wait4` tells: that counts from before the program took the place of the test.
+    /// The value of `wait4` is not usable: it includes the memory of the test before `exec`.
     ///
-    /// - Throws: ``Failure`` where it is over.
+    /// - Throws: ``Failure`` if the process has ended.
     public var peakMemory: Int {
         get throws {
             let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
@@ -190,9 +192,9 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits until the program is over; kills it at the deadline.
+    /// Waits until the process ends; kills it at the deadline.
     ///
-    /// - Throws: ``Failure`` at the deadline, with what the program had said.
+    /// - Throws: ``Failure`` at the deadline, with the output so far.
     public func end(within deadline: Duration = .hangLimit) async throws -> Result {
         do {
             try await wait("end", within: deadline) { $0.isOver }
@@ -203,7 +205,7 @@ public final class ChildProcess: Sendable {
         return state.withLock { $0.result }
     }
 
-    /// Asks the program to end (SIGTERM), and waits until it is over.
+    /// Asks the process to end (SIGTERM), and waits until it has ended.
     @discardableResult
     public func stop(within deadline: Duration = .hangLimit) async throws -> Result {
         send(signal: SIGTERM)
@@ -264,7 +266,7 @@ public final class ChildProcess: Sendable {
     }
 }
 
-/// Runs `body` beside a program, and kills the program if it still runs afterwards.
+/// Runs `body` while a program runs, and kills the program afterwards if it still runs.
 public func withChildProcess<R>(
     _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
     _ body: (ChildProcess) async throws -> R

@@ -1,18 +1,18 @@
-/// A film that gst-launch-1.0 makes: small, exact to the frame, the same every time.
+/// A video file made by gst-launch-1.0: small, frame-exact and reproducible.
 public struct Clip: Sendable {
     public var frames = 60
     public var framesPerSecond = 30
     public var width = 320
     public var height = 240
-    /// Whether there is sound (48 kHz, stereo) for as long as there are pictures.
+    /// Whether there is audio (48 kHz, stereo) of the same duration as the video.
     public var hasAudio = true
 
     public init() {}
 
-    /// Samples of sound, by channel.
+    /// Audio samples per channel.
     public var samples: Int { hasAudio ? frames * 48000 / framesPerSecond : 0 }
 
-    /// Makes the film, in H.264 with Opus (`.mkv`) or AAC (`.mp4`).
+    /// Encodes the file, in H.264 with Opus (`.mkv`) or AAC (`.mp4`).
     ///
     /// - Returns: `path`.
     @discardableResult
@@ -24,7 +24,7 @@ public struct Clip: Sendable {
             "x264enc", "speed-preset=ultrafast", "!", "h264parse", "!", "queue", "!", "mux.",
         ]
         if hasAudio {
-            // One buffer for each frame, so that both end together.
+            // One buffer per video frame, so that audio and video end together.
             arguments += [
                 "audiotestsrc", "num-buffers=\(frames)",
                 "samplesperbuffer=\(48000 / framesPerSecond)", "!",

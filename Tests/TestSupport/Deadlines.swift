@@ -2,12 +2,12 @@ internal import MediaBasics
 public import Testing
 
 extension Duration {
-    /// The time after which a test gives up waiting for a program. It only ends a hang: a machine ten
-    /// times slower than usual stays far below it.
+    /// The time after which a test stops waiting for a program. It only ends hangs: even a machine
+    /// ten times slower than usual stays far below it.
     public static let hangLimit = Duration.seconds(300)
 
-    /// A limit of a check that is not part of `make test`, multiplied by `MEDIABRIDGE_DEADLINE_FACTOR`
-    /// under a sanitizer.
+    /// A limit for a check outside `make test`, multiplied by `MEDIABRIDGE_DEADLINE_FACTOR` under a
+    /// sanitizer.
     public var onThisMachine: Duration { asDefaultDeadline }
 }
 
@@ -17,7 +17,7 @@ extension Trait where Self == TimeLimitTrait {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips tests that need a Janus server where the distribution has none, as Debian 13.
+    /// Skips tests that need a Janus server if the distribution has none, such as Debian 13.
     public static var needsJanus: Self {
         .enabled(if: JanusServer.isInstalled, "janus is not installed")
     }

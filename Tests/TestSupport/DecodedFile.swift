@@ -1,23 +1,23 @@
 import Foundation
 
-/// Every picture and every block of sound of a file, as ffprobe decodes them.
+/// All video frames and audio blocks of a file, as ffprobe decodes them.
 public struct DecodedFile: Sendable {
     public struct Picture: Sendable {
-        /// Seconds; `nil` where the decoder was told none.
+        /// Seconds; `nil` if the decoder got no timestamp.
         public var time: Double?
         public var width: Int
         public var height: Int
     }
     public struct Block: Sendable {
-        /// Seconds; `nil` where the decoder was told none.
+        /// Seconds; `nil` if the decoder got no timestamp.
         public var time: Double?
-        /// Of each channel.
+        /// Samples per channel.
         public var samples: Int
     }
     public struct Stream: Sendable {
         public var kind: String
         public var codec: String
-        /// Samples a second; `nil` for pictures.
+        /// Samples per second; `nil` for video.
         public var sampleRate: Int?
         public var channels: Int?
     }
@@ -26,16 +26,16 @@ public struct DecodedFile: Sendable {
     public var streams: [Stream] = []
     public var pictures: [Picture] = []
     public var sound: [Block] = []
-    /// What ffprobe complained of, line by line; and that it could not read the file, where it could not.
+    /// The lines of ffprobe's error output, and an entry if ffprobe failed.
     public var complaints: [String] = []
 
     public var hasPictures: Bool { streams.contains { $0.kind == "video" } }
     public var soundStream: Stream? { streams.first { $0.kind == "audio" } }
 
-    /// Decodes the whole file. A file that cannot be read has complaints, and nothing else.
+    /// Decodes the whole file. An unreadable file has complaints and nothing else.
     public init(of path: String) async throws {
         self.path = path
-        // Of ten packets nobody can tell that they are a transport stream.
+        // Ten packets are too few for ffprobe to recognise a transport stream.
         let form = path.hasSuffix(".ts") ? ["-f", "mpegts"] : []
         let frame = "frame=media_type,pts_time,nb_samples,width,height"
         let stream = "stream=codec_type,codec_name,sample_rate,channels"
@@ -75,18 +75,18 @@ public struct DecodedFile: Sendable {
         }
     }
 
-    /// How bright the middle of every picture is, in the luma's own numbers (16 is black, as a rule).
+    /// The luma in the middle of every frame, in the luma's own range (16 is usually black).
     ///
-    /// One ffmpeg reads all files.
+    /// A single ffmpeg reads all files.
     ///
-    /// - Returns: For each file, in its order of showing.
+    /// - Returns: The luma values of each file, in display order.
     public static func lumaInTheMiddle(of paths: [String]) async throws -> [[UInt8]] {
         guard !paths.isEmpty else { return [] }
         let inputs = paths.flatMap { path in
             ["-threads", "1"] + (path.hasSuffix(".ts") ? ["-f", "mpegts"] : []) + ["-i", path]
         }
         let maps = paths.indices.flatMap { ["-map", "\($0):v:0"] }
-        // One byte a picture, and the checksum of one byte is the byte.
+        // Each frame is one byte, and the checksum of one byte is the byte.
         let text = try await Tool.check(
             "ffmpeg",
             ["-v", "error", "-nostdin"] + inputs + maps + [

@@ -1,10 +1,11 @@
 import Foundation
 
-/// What is in a directory, at any depth: names, kinds, sizes, times of change and contents.
+/// The contents of a directory, at any depth: names, kinds, sizes, modification times and file
+/// contents.
 public struct DirectoryTree: Equatable, Sendable {
     private let entries: [String: String]
 
-    /// - Parameter leavingOut: Names in the directory itself that are not looked at.
+    /// - Parameter leavingOut: Top-level names to skip.
     public init(of path: String, leavingOut: Set<String> = []) throws {
         let files = FileManager.default
         var entries: [String: String] = [:]
@@ -26,7 +27,7 @@ public struct DirectoryTree: Equatable, Sendable {
         self.entries = entries
     }
 
-    /// What is there, or is different, in one of the two alone.
+    /// The paths that are missing from one tree or differ between the two.
     public func differences(from other: DirectoryTree) -> [String] {
         Set(entries.keys).union(other.entries.keys).filter { entries[$0] != other.entries[$0] }
             .sorted()

@@ -1,13 +1,13 @@
 public import BridgeEngine
 
 extension EngineEvents {
-    /// The next event that `pick` takes.
+    /// The first event that `pick` accepts, converted by it.
     public func first<T>(_ pick: (EngineEvent) -> T?) async -> T? {
         for await event in self { if let picked = pick(event) { return picked } }
         return nil
     }
 
-    /// All events to the end, which shutting down brings.
+    /// All events until the engine has shut down.
     public func rest() async -> [EngineEvent] {
         var all: [EngineEvent] = []
         for await event in self { all.append(event) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Ports that nobody uses.
+/// Unused ports.
 public enum FreePort {
     /// A UDP port of 127.0.0.1 that was free a moment ago.
     public static func udp() throws -> Int { try port(SOCK_DGRAM) }
@@ -8,7 +8,8 @@ public enum FreePort {
     /// A TCP port of 127.0.0.1 that was free a moment ago.
     public static func tcp() throws -> Int { try port(SOCK_STREAM) }
 
-    /// Not those that the kernel gives to whoever names none: others would get the same in the meantime.
+    /// Outside the ephemeral range: the kernel could give such a port to another program in the
+    /// meantime.
     private static let range = 20_000..<32_000
 
     private static func port(_ type: __socket_type) throws -> Int {
@@ -19,14 +20,14 @@ public enum FreePort {
         throw ChildProcess.Failure(description: "no free port")
     }
 
-    /// Keeps other tests, of any process, from getting the port before it is used.
+    /// Keeps other tests, in any process, from getting the port before it is used.
     ///
-    /// - Returns: False if another has it.
+    /// - Returns: False if another test has claimed it.
     private static func claim(_ port: Int) -> Bool {
         let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
         let claim = socket(AF_UNIX, kind, 0)
         guard claim >= 0 else { return false }
-        // An abstract socket, which is gone with the process.
+        // An abstract socket: it disappears with the process.
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let name = "mediabridge-port-\(port)"

@@ -1,4 +1,4 @@
-/// Something that happens once, and that tests wait for.
+/// A one-time event that tests can wait for.
 public final class Happening: Sendable {
     private let state = Observed(false)
 

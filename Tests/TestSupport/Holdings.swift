@@ -1,18 +1,18 @@
 public import Testing
 
-/// What a probe that ran under GStreamer's `leaks` tracer has left, and what it said of its process.
+/// The leaks of a probe that ran under GStreamer's `leaks` tracer, and the resources it reported.
 public enum Holdings {
-    /// The environment that makes GStreamer tell what is left.
+    /// The environment that makes GStreamer report leaked objects.
     public static let tracing = [
         "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
     ]
 
-    /// Expects that nothing critical was logged, and that no object is left.
+    /// Expects no critical warning in the log, and no leaked object.
     public static func checkObjects(
         _ result: ChildProcess.Result, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        // GStreamer 1.22's thread for RTCP is overtaken by a new source in one of a thousand sessions, and goes on
-        // with the next report.
+        // In one of 1000 sessions, a new source changes a hash table while GStreamer 1.22's RTCP
+        // thread iterates over it. The thread continues with the next report.
         let critical = result.errors.split(separator: "\n").filter {
             $0.contains("-CRITICAL **") && !$0.contains("'version == hash_table->version' failed")
         }
@@ -27,10 +27,12 @@ public enum Holdings {
             sourceLocation: sourceLocation)
     }
 
-    /// Expects that nothing critical was told, that no object is left, and that the lines `early` and `late`, each of
-    /// names and numbers, tell of as many descriptors and threads, and of about as much memory.
+    /// Expects no critical warning and no leaked object. The lines `early` and `late` each consist
+    /// of names and numbers: they must report as many descriptors and threads, and about as much
+    /// memory.
     ///
-    /// - Parameter heap: The kilobytes that the heap may grow until it levels off. Default 5 MB.
+    /// - Parameter heap: How much the heap may grow until it levels off, in kilobytes. Default 5
+    ///   MB.
     public static func check(
         _ result: ChildProcess.Result, heap: Int = 5000,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -40,8 +42,8 @@ public enum Holdings {
         let early = try #require(
             lines.first { $0.first == "early" }, sourceLocation: sourceLocation)
         let late = try #require(lines.first { $0.first == "late" }, sourceLocation: sourceLocation)
-        // Of a thread pool some come and go, on a busy machine more of them; twenty-five that each left one would be
-        // beyond.
+        // The threads of a thread pool come and go, more of them on a busy machine. Twenty-five
+        // leaks would exceed these limits.
         let most: [Substring: Int] = ["descriptors": 8, "threads": 16, "heap": heap]
         for place in stride(from: 2, to: min(early.count, late.count), by: 2) {
             guard let more = most[late[place - 1]] else { continue }

@@ -1,12 +1,13 @@
 public import BridgeEngine
 public import MediaCore
 
-/// What is wrong with counts: frames that were counted twice, or are nowhere although everything has stopped.
+/// Describes an error in frame counts: frames that were counted twice, or frames that are
+/// unaccounted for after everything has stopped.
 ///
 /// - Parameters:
-///   - what: Whose counts they are.
-///   - isOver: Whether nothing may wait any more.
-/// - Returns: `nil` where they add up.
+///   - what: The owner of the counts.
+///   - isOver: Whether no frame may still be waiting.
+/// - Returns: `nil` if the counts add up.
 public func imbalance(
     of what: String, _ balance: FrameBalance, isOver: Bool = false
 ) -> String? {
@@ -15,7 +16,7 @@ public func imbalance(
 }
 
 extension EngineStatistics {
-    /// Everything of an engine that does not add up.
+    /// All counts of an engine that do not add up.
     public func imbalances(isOver: Bool = false) -> [String] {
         var balances: [(String, FrameBalance)] = [
             ("to the channel", outgoing), ("sound to the channel", outgoingAudio),

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A TCP port and a UDP port of 127.0.0.1 that hear whoever comes.
+/// A TCP port and a UDP port on 127.0.0.1 that accept any client.
 public final class LocalListener: Sendable {
-    /// The same number for both.
+    /// The same number for TCP and UDP.
     public let port: Int
     private let stream: Int32
     private let datagrams: Int32
@@ -32,7 +32,7 @@ public final class LocalListener: Sendable {
         close(datagrams)
     }
 
-    /// Whether anybody has connected or sent anything so far.
+    /// Whether a client has connected or sent anything so far.
     public var wasReached: Bool {
         let connection = accept(stream, nil, nil)
         if connection >= 0 { close(connection) }

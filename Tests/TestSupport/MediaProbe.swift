@@ -1,6 +1,6 @@
 import Foundation
 
-/// What ffprobe finds in a file: a judge that shares no code with GStreamer.
+/// What ffprobe finds in a file. ffprobe shares no code with GStreamer.
 public struct MediaProbe: Sendable {
     public struct Stream: Sendable {
         /// `video` or `audio`.
@@ -9,25 +9,25 @@ public struct MediaProbe: Sendable {
         public var codec: String
         public var width: Int?
         public var height: Int?
-        /// Samples of sound a second.
+        /// Audio samples per second.
         public var sampleRate: Int?
         public var channels: Int?
-        /// Frames that were decoded, one by one. Of sound these are blocks, not samples.
+        /// The number of decoded frames. For audio these are blocks, not samples.
         public var frames: Int
     }
 
     /// `matroska,webm`, `mov,mp4,m4a,3gp,3g2,mj2` ….
     public var container: String
-    /// Seconds; `nil` where the file does not say.
+    /// Seconds; `nil` if the file has no duration.
     public var duration: Double?
     public var streams: [Stream]
 
     public var video: Stream? { streams.first { $0.kind == "video" } }
     public var audio: Stream? { streams.first { $0.kind == "audio" } }
 
-    /// Decodes the whole file and counts.
+    /// Decodes the whole file and counts its frames.
     ///
-    /// - Throws: Where ffprobe cannot read it, or complains of any of it.
+    /// - Throws: An error if ffprobe cannot read the file or reports any problem.
     public init(of path: String) async throws {
         let result = try await Tool.run(
             "ffprobe",
@@ -46,12 +46,12 @@ public struct MediaProbe: Sendable {
         }
     }
 
-    /// The times of all frames of video, in seconds, in the order of showing.
+    /// The timestamps of all video frames, in seconds, in display order.
     public static func videoTimes(of path: String) async throws -> [Double] {
         try await times(of: "v:0", in: path)
     }
 
-    /// The times of all frames of audio, in seconds.
+    /// The timestamps of all audio frames, in seconds.
     public static func audioTimes(of path: String) async throws -> [Double] {
         try await times(of: "a:0", in: path)
     }
@@ -66,7 +66,7 @@ public struct MediaProbe: Sendable {
         ).split(separator: "\n").compactMap { Double($0.trimmingCharacters(in: [","])) }
     }
 
-    /// Which packets of video are key frames, in the order in which they are stored.
+    /// Whether each video packet is a keyframe, in storage order.
     public static func keyPackets(of path: String) async throws -> [Bool] {
         try await Tool.check(
             "ffprobe",
@@ -77,23 +77,23 @@ public struct MediaProbe: Sendable {
         ).split(separator: "\n").map { $0.contains("K") }
     }
 
-    /// A hash of the bytes of each packet, in ffmpeg's order, without what a container adds.
+    /// A hash of the bytes of each packet, in ffmpeg's order, without container data.
     public static func packets(of path: String) async throws -> [String] {
         try await hashes(of: path, ["-map", "0", "-c", "copy"])
     }
 
-    /// A hash of each picture as ffmpeg decodes it, before it is turned.
+    /// A hash of each video frame as ffmpeg decodes it, before rotation.
     public static func pictures(of path: String) async throws -> [String] {
-        // By default ffmpeg leaves out pictures that lie closer together than the rate says.
+        // By default ffmpeg drops frames that are closer together than the frame rate.
         try await hashes(
             of: path, ["-map", "0:v", "-vsync", "passthrough"], input: ["-noautorotate"])
     }
 
-    /// The hash of each picture of a file of nothing but pixels.
+    /// A hash of each frame of a raw video file.
     ///
     /// - Parameters:
-    ///   - format: The name that ffmpeg has for it.
-    ///   - size: Such as `160x120`.
+    ///   - format: ffmpeg's name of the pixel format.
+    ///   - size: For example `160x120`.
     public static func rawPictures(
         of path: String, format: String, size: String
     ) async throws -> [String] {
@@ -111,7 +111,7 @@ public struct MediaProbe: Sendable {
             .compactMap { $0.split(separator: ",").last.map { String($0) } }
     }
 
-    /// How many samples of sound there are, by channel, once decoded.
+    /// The number of decoded audio samples per channel.
     public static func audioSamples(of path: String) async throws -> Int {
         let raw = path + ".samples.raw"
         defer { try? FileManager.default.removeItem(atPath: raw) }
@@ -122,8 +122,8 @@ public struct MediaProbe: Sendable {
         return (size ?? 0) / 2
     }
 
-    /// The luma of each frame of video, averaged over `columns` × `rows` fields: enough to tell pictures
-    /// apart.
+    /// The luma of each video frame, averaged over `columns` × `rows` fields: enough to distinguish
+    /// frames.
     public static func luma(of path: String, columns: Int = 1, rows: Int = 1) async throws
         -> [[UInt8]]
     {
@@ -142,7 +142,7 @@ public struct MediaProbe: Sendable {
         }
     }
 
-    /// The colour of the first frame of video, averaged, each part from 0 to 255.
+    /// The average colour of the first video frame; each component is from 0 to 255.
     public static func colour(
         of path: String
     ) async throws -> (red: Int, green: Int, blue: Int) {
@@ -183,7 +183,7 @@ public struct MediaProbe: Sendable {
 }
 
 extension MediaProbe {
-    /// How bright each frame of video is, from 0 to 255, once decoded.
+    /// The mean luma of each decoded video frame, from 0 to 255.
     public static func meanLuma(of path: String) async throws -> [Double] {
         try await Tool.check(
             "ffprobe",

@@ -17,7 +17,7 @@ public final class Observed<Value: Sendable>: Sendable {
 
     public var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and resumes those whose condition it fulfils.
+    /// Changes the value, and resumes the waiters whose condition it fulfils.
     public func change<R: Sendable>(_ body: @Sendable (inout Value) -> R) -> R {
         let (result, met) = state.withLock { state in
             let result = body(&state.value)
@@ -33,12 +33,12 @@ public final class Observed<Value: Sendable>: Sendable {
         await wait(now: isMet, later: isMet)
     }
 
-    /// Suspends until a condition holds, or until the task is cancelled, as a test is at its deadline: a
-    /// test that nothing released would hold up all others for ever.
+    /// Suspends until a condition holds or the task is cancelled. A test's deadline cancels its
+    /// task: a test that never resumed would block all others forever.
     ///
     /// - Parameters:
-    ///   - now: Asked at once.
-    ///   - later: Asked after every change.
+    ///   - now: Checked immediately.
+    ///   - later: Checked after every change.
     public func wait(
         now: @Sendable (Value) -> Bool, later: @escaping @Sendable (Value) -> Bool
     ) async {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files of this package, as they were when the tests were built.
+/// The files of this package, from which the tests were built.
 public enum Repository {
     public static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path

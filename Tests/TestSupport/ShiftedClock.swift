@@ -1,13 +1,13 @@
-/// The time of day as somebody sets it, for programs that are started in ``environment``. Their monotonic clock
-/// is the system's; a limit of a system call by the time of day is wrong by the shift, as if the clock were set
-/// back while it waits.
+/// A time of day that a test can shift, for programs started with ``environment``. Their monotonic
+/// clock is the system's. A system call with a wall-clock timeout is off by the shift, as if the
+/// clock were set back while it waits.
 public struct ShiftedClock: Sendable {
-    /// Added to a program's.
+    /// Added to the environment of a program.
     public let environment: [String: String]
     private let directory: TemporaryDirectory
     private static let file = "clock-shift"
 
-    /// Makes it, with cc; it shows the right time at first.
+    /// Builds the clock with cc; it initially shows the right time.
     public init(in directory: TemporaryDirectory) async throws {
         self.directory = directory
         let source = try directory.write(
@@ -52,7 +52,7 @@ public struct ShiftedClock: Sendable {
         environment = ["LD_PRELOAD": library]
     }
 
-    /// Sets the clock so many hours ahead of the right time; negative is behind it.
+    /// Sets the clock `hours` ahead of the right time; negative values set it behind.
     public func set(hours: Int) throws {
         _ = try directory.write("\(hours * 3600)\n", to: Self.file)
     }

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A directory of a test's own, which is gone when the test is.
+/// A private directory of a test; it is removed after the test.
 public struct TemporaryDirectory: Sendable {
     public let path: String
 
-    /// A directory that is there, and stays.
+    /// An existing directory, which is not removed.
     public init(existing path: String) { self.path = path }
 
     /// The path of a file in it.
@@ -23,13 +23,14 @@ public struct TemporaryDirectory: Sendable {
         return file(name)
     }
 
-    /// The names of what is in it, sorted.
+    /// The sorted names of its entries.
     public var contents: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 }
 
-/// Runs `body` with a new, empty directory, and removes it afterwards, whatever happened.
+/// Runs `body` with a new, empty directory, and removes the directory afterwards, even if `body`
+/// throws.
 public func withTemporaryDirectory<R>(
     _ body: (TemporaryDirectory) async throws -> R
 ) async throws -> R {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Programs that tests hold this library's work against.
+/// External programs that tests use to check this library.
 public enum Tool {
-    /// The Debian packages of those that are not everywhere.
+    /// The Debian packages of programs that may be missing.
     private static let packages = [
         "ffprobe": "ffmpeg", "ffmpeg": "ffmpeg", "Xvfb": "xvfb", "xclock": "x11-apps",
         "xeyes": "x11-apps", "xev": "x11-utils", "xwininfo": "x11-utils",
@@ -15,9 +15,9 @@ public enum Tool {
 
     /// Runs a program to its end.
     ///
-    /// - Parameter deadline: After it the program is killed, and the call throws.
-    /// - Throws: ``ChildProcess/Failure`` where it is not there, or takes too long. A status that is
-    ///   not 0 is for the caller to judge.
+    /// - Parameter deadline: When it expires, the program is killed and the call throws.
+    /// - Throws: ``ChildProcess/Failure`` if the program is not installed or takes too long. The
+    ///   caller must check the exit status.
     public static func run(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
         within deadline: Duration = .hangLimit
@@ -25,9 +25,9 @@ public enum Tool {
         try await ChildProcess(tool, arguments, environment: environment).end(within: deadline)
     }
 
-    /// The same, where anything but success is an error.
+    /// The same, but throws if the exit status is not 0.
     ///
-    /// - Returns: What it wrote to standard output.
+    /// - Returns: The standard output.
     @discardableResult
     public static func check(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],

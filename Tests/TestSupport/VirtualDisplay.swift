@@ -1,16 +1,16 @@
 import Foundation
 
-/// An X server without a screen, on a display number that was free.
+/// An X server without a screen, on a free display number.
 public struct VirtualDisplay: Sendable {
     /// `:99`
     public let name: String
     private let server: ChildProcess
 
-    /// For programs that are to show themselves there.
+    /// The environment for programs that open windows on this display.
     public var environment: [String: String] { ["DISPLAY": name] }
 
     fileprivate init(width: Int, height: Int) async throws {
-        // The server says its number when it takes clients.
+        // The server prints its number when it accepts clients.
         server = try ChildProcess(
             "Xvfb",
             [
@@ -25,7 +25,8 @@ public struct VirtualDisplay: Sendable {
         try await server.stop()
     }
 
-    /// Starts an X client and returns when a window is on the screen. The client ends with the display.
+    /// Starts an X client and returns when a window is on the screen. The client ends with the
+    /// display.
     @discardableResult
     public func show(_ client: String, _ arguments: [String] = []) async throws -> ChildProcess {
         let child = try ChildProcess(client, arguments, environment: environment)
@@ -35,13 +36,13 @@ public struct VirtualDisplay: Sendable {
 
     /// Waits until a window is on the screen.
     ///
-    /// - Returns: What xwininfo says of it.
+    /// - Returns: The output of xwininfo for the window.
     @discardableResult
     public func waitForWindow(within deadline: Duration = .hangLimit) async throws -> String {
         let clock = ContinuousClock()
         let end = clock.now + deadline
         while clock.now < end {
-            // Nobody tells of a window that came up before the question: so ask until there is one.
+            // No event reports a window that is already on the screen, so poll.
             for window in try await topWindows() {
                 let about = try await Tool.run(
                     "xwininfo", ["-id", window], environment: environment)
@@ -54,7 +55,7 @@ public struct VirtualDisplay: Sendable {
     private func topWindows() async throws -> [String] {
         let tree = try await Tool.check(
             "xwininfo", ["-root", "-children"], environment: environment)
-        // The root's own id comes first, on a line of another kind.
+        // The root window's ID comes first, on a line with a different format.
         return tree.split(separator: "\n").compactMap { line in
             line.split(separator: " ").first.map(String.init).flatMap {
                 $0.hasPrefix("0x") ? $0 : nil
@@ -63,7 +64,7 @@ public struct VirtualDisplay: Sendable {
     }
 }
 
-/// Runs `body` with an X server of its own.
+/// Runs `body` with a new X server.
 public func withVirtualDisplay<R>(
     width: Int = 640, height: Int = 480, _ body: (VirtualDisplay) async throws -> R
 ) async throws -> R {

@@ -1,11 +1,11 @@
 package import MediaBasics
 package import MediaCore
 
-/// Time that passes only when a test lets it pass. Thread: any.
+/// Time that advances only when a test advances it. Thread: any.
 package final class VirtualTimeline: Timeline {
     private struct Alarm {
         let due: Duration
-        /// How long after its setting it is due.
+        /// The delay that was requested when the alarm was set.
         let delay: Duration
         let queue: SerialQueue
         let body: @Sendable () -> Void
@@ -49,12 +49,12 @@ package final class VirtualTimeline: Timeline {
     }
 
     package func cancel(_ number: UInt64) {
-        // What the closure holds is released outside the lock.
+        // The captures of the closure are released outside the lock.
         _ = state.change { $0.alarms.removeValue(forKey: number) }
     }
 
-    /// Lets time pass: alarms ring at their time, one after the other, and each one's work is done
-    /// before the next rings. Not for queues that wait for this timeline.
+    /// Advances the time: alarms fire at their time, one after the other, and the work of each is
+    /// done before the next fires. Not for queues that wait for this timeline.
     package func advance(by duration: Duration) {
         let end = now + duration
         while let alarm = state.change({ $0.ring(by: end) }) { alarm.queue.sync(alarm.body) }
@@ -64,14 +64,14 @@ package final class VirtualTimeline: Timeline {
 
     package func advance(to time: MediaTime) { advance(by: time.duration - now) }
 
-    /// Suspends until exactly `count` alarms are set that ring after `duration`.
+    /// Suspends until exactly `count` alarms are set that fire after `duration`.
     package func alarms(_ count: Int = 1, in duration: Duration) async {
         await state.wait { state in
             state.alarms.values.count { $0.due == state.now + duration } == count
         }
     }
 
-    /// Lets time pass up to the next alarm, as soon as there is one that rings within `duration`.
+    /// Advances the time to the next alarm, once there is one that fires within `duration`.
     package func follow(within duration: Duration) async {
         await state.wait { state in
             state.alarms.values.contains { $0.due <= state.now + duration }
@@ -81,8 +81,8 @@ package final class VirtualTimeline: Timeline {
         advance(by: next - now)
     }
 
-    /// Lets time pass up to the next alarm that was set for `delay`, as soon as there is one, also if it was set
-    /// while somebody else let time pass.
+    /// Advances the time to the next alarm that was set for `delay`, once there is one. The alarm
+    /// may also be set while another caller advances the time.
     package func ringNext(after delay: Duration) async {
         await state.wait { state in state.alarms.values.contains { $0.delay == delay } }
         let (now, alarms) = (state.value.now, state.value.alarms.values)
@@ -91,7 +91,7 @@ package final class VirtualTimeline: Timeline {
         advance(by: max(.zero, due - now))
     }
 
-    /// Lets `duration` pass as soon as exactly `count` alarms are set for its end.
+    /// Advances the time by `duration` once exactly `count` alarms are set for its end.
     package func expire(_ duration: Duration, alarms count: Int = 1) async {
         await alarms(count, in: duration)
         if !Task.isCancelled { advance(by: duration) }

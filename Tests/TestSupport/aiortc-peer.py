@@ -41,8 +41,8 @@ from aiortc.codecs import HEADER_EXTENSIONS
 from aiortc.contrib.media import MediaRelay
 from aiortc.mediastreams import AudioStreamTrack
 
-# Version 1.4 offers number 2 for one extension of pictures and another of sound, although both share a
-# transport, and gives up when a packet comes with it.
+# Version 1.4 offers ID 2 for one video and one audio header extension, although both share a
+# transport, and fails when a packet has that ID.
 for extension in HEADER_EXTENSIONS["audio"]:
     if extension.uri.endswith("ssrc-audio-level"):
         extension.id = 3
@@ -97,7 +97,7 @@ class Tone(AudioStreamTrack):
     """440 Hz, 48 kHz, mono."""
 
     async def recv(self):
-        frame = await super().recv()  # Silence at 8 kHz, which says when.
+        frame = await super().recv()  # Silence at 8 kHz, with the timestamps.
         count, first = 960, frame.pts * 6
         samples = 8000 * numpy.sin(2 * numpy.pi * 440 * (first + numpy.arange(count)) / 48000)
         tone = av.AudioFrame.from_ndarray(samples.astype(numpy.int16).reshape(1, -1), layout="mono")
@@ -138,7 +138,7 @@ class Report:
                 self.numbers = (self.numbers + [number])[-300:]
                 self.worst, self.mean = max(self.worst, worst), max(self.mean, mean)
                 self.look()
-        except Exception as error:  # MediaStreamError is the end.
+        except Exception as error:  # MediaStreamError marks the end.
             if type(error).__name__ != "MediaStreamError":
                 self.error = repr(error)
 
@@ -152,7 +152,7 @@ def connection(options, report=None):
     if options.turn:
         url, user, credential = options.turn
         servers.append(RTCIceServer(urls=url, username=user, credential=credential))
-    # An empty list: the default is a STUN server that nobody here reaches.
+    # An empty list: the default is a STUN server that is unreachable here.
     peer = RTCPeerConnection(RTCConfiguration(iceServers=servers))
     if report:
         @peer.on("connectionstatechange")
@@ -316,7 +316,7 @@ async def serve(options):
 
 async def run(options):
     await (serve(options) if options.role == "serve" else client(options))
-    # Without waiting for the threads of decoders, which do not always end.
+    # Does not wait for decoder threads, which do not always end.
     os._exit(0)
 
 

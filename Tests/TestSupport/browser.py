@@ -31,7 +31,7 @@ SWITCHES = [
     "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
     "--disable-backgrounding-occluded-windows", "--log-level=3", "--window-size=1280,800",
 ]
-# The small one starts in a third of the time.
+# The smaller program starts in a third of the time.
 PROGRAMS = ["chromium-headless-shell", "chromium"]
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -48,7 +48,7 @@ class DevTools:
         self.events, theirs_out = os.pipe()
 
         def hand_over():
-            # Not to numbers that are still in use.
+            # Duplicates to high numbers first: 3 and 4 may still be in use.
             held = [os.dup2(fd, 100 + i) for i, fd in enumerate([theirs_in, theirs_out])]
             for fd, number in zip(held, [3, 4]):
                 os.dup2(fd, number)
@@ -184,7 +184,7 @@ def answer(browser, speaking, command):
     try:
         result = getattr(browser, command.pop("do"))(**command)
         reply = {"id": number, "result": result}
-    except Exception as error:  # Each is the caller's.
+    except Exception as error:  # The caller gets every error.
         reply = {"id": number, "error": str(error)}
     with speaking:
         print(json.dumps(reply, separators=(",", ":")), f'{{"done":{number}}}', sep="\n", flush=True)
@@ -192,7 +192,8 @@ def answer(browser, speaking, command):
 
 def main():
     directory, *switches = sys.argv[1:]
-    # The browser's own children become ours when it is killed, so that none is left as a zombie.
+    # Adopts the browser's child processes when the browser is killed, so that none remains a
+    # zombie.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     browser = Browser(directory, switches)
     try:
@@ -203,7 +204,7 @@ def main():
             threading.Thread(
                 target=answer, args=(browser, speaking, json.loads(line)), daemon=True).start()
     finally:
-        signal.alarm(5)  # Ends this process, whatever happens.
+        signal.alarm(5)  # Ends this process in any case.
         while children := ours():
             for child in children:
                 os.kill(child, signal.SIGKILL)

@@ -37,7 +37,7 @@ def second_namespace():
 
 def set_up(address, other, process):
     """Gives one machine its address. Without IPv6 no address has to be checked for duplicates first."""
-    # The kernel shows the settings of the namespace of whoever opens the file.
+    # /proc/sys/net shows the namespace of the process that opens the file.
     script = f"""
     ip link set lo up
     echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6 || true
@@ -95,7 +95,8 @@ def main():
     namespaces = {os.stat(f"/proc/{pid}/ns/net").st_ino for pid in (os.getpid(), child)}
     try:
         subprocess.run(
-            # A number that the other end does not have: only then the kernel tells at once that it carries.
+            # An index that the other end does not use: only then does the kernel report the carrier
+            # at once.
             ["ip", "link", "add", "v0", "index", "7", "type", "veth", "peer", "name", "v0", "netns", str(child)],
             check=True)
         set_up(first, second, None)

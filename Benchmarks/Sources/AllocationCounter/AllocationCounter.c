@@ -1,5 +1,5 @@
-// Counts what a process allocates. Preloaded with LD_PRELOAD; at the end it writes the number of calls into
-// the file that ALLOCATION_COUNT_FILE names. GLib's slices are counted only with G_SLICE=always-malloc.
+// Counts the allocations of a process; preloaded with LD_PRELOAD. At exit it writes the number of calls
+// into the file named by ALLOCATION_COUNT_FILE. GLib's slices are counted only with G_SLICE=always-malloc.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// What glibc calls its own allocator by.
+// The names under which glibc exports its own allocator.
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);

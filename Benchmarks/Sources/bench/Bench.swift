@@ -1,9 +1,9 @@
-// What MediaBridge costs, beside C, gst-launch-1.0, Python and OpenCV.
+// Measures the cost of MediaBridge against C, gst-launch-1.0, Python and OpenCV.
 //
-// Each contestant is a process of its own and does the same work. What counts is what the kernel tells of the
-// whole process: start-up, GStreamer's own work and wake-ups of threads are in it, on all sides. Ratios are
-// taken within a round, and their median over the rounds is the result: the absolute figures depend on the
-// machine, and more than on anything else on what it costs there to wake a thread.
+// Each contestant runs the same work in a separate process. The kernel's figures for the whole process count:
+// they include start-up, GStreamer's own work and thread wake-ups, for every contestant. A ratio is taken
+// within one round; the result is the median of the ratios over all rounds. Absolute figures depend on the
+// machine, most of all on its cost of waking a thread.
 import ArgumentParser
 import Foundation
 

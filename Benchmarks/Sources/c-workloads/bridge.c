@@ -1,4 +1,4 @@
-// A bridge, a bridge that looks at each picture, and a loop that pulls.
+// A bridge, a bridge that reads each frame, and a loop that pulls samples.
 #include "workloads.h"
 #include <gst/app/gstappsink.h>
 
@@ -18,7 +18,7 @@ static GstBuffer *look_at(GstBuffer *buffer, const GstVideoInfo *info, void *con
 
 int look(char **words) {
     int result = run_bridge(words[0], words[1], look_at, NULL);
-    // Keeps the compiler from dropping what was read.
+    // Keeps the compiler from removing the read.
     if (seen == G_MAXUINT64) g_print("%" G_GUINT64_FORMAT "\n", seen);
     return result;
 }

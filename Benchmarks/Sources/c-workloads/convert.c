@@ -1,4 +1,4 @@
-// What a renderer that asks for a format costs: GStreamer's converter on one thread, into a pool.
+// The cost of a renderer that requests a format: GStreamer's converter on one thread, into a pool.
 #include "workloads.h"
 
 typedef struct {

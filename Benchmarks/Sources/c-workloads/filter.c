@@ -1,4 +1,4 @@
-// Filters that read a picture and write another one, of a pool: each byte is read once and written once.
+// Filters that read one frame and write another from a pool: each byte is read once and written once.
 #include "workloads.h"
 #include <string.h>
 
@@ -49,7 +49,7 @@ static guint8 *row(const GstVideoFrame *frame, int plane, int y) {
            + (gsize)y * GST_VIDEO_FRAME_PLANE_STRIDE(frame, plane);
 }
 
-// Rows and pixels of a plane: the component that is first in it says so.
+// Rows and pixels of a plane, from the first component in it.
 static void measure(const GstVideoFrame *frame, int plane, int *width, int *height, int *bytes) {
     int component = plane == 0 ? 0 : GST_VIDEO_INFO_N_PLANES(&frame->info) == 1 ? 0 : plane;
     *width = GST_VIDEO_FRAME_COMP_WIDTH(frame, component);
@@ -107,7 +107,7 @@ static void mirror(const GstVideoFrame *in, GstVideoFrame *out) {
     }
 }
 
-// A row of the result after the other. In squares, which keep what is read in the cache, it takes longer here.
+// The result row by row. Square tiles, which keep the input in the cache, take longer here.
 #define ROTATE(TYPE)                                                                          \
     for (int x = 0; x < width; x++) {                                                         \
         const guint8 *restrict from = row(in, plane, height - 1) + x * sizeof(TYPE);          \

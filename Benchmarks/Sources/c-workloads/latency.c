@@ -1,4 +1,4 @@
-// How long a picture takes from the push to each sink's callback.
+// The latency of a frame from the push to each sink's callback.
 #include "workloads.h"
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
@@ -9,7 +9,7 @@ typedef struct {
     int count;
 } Times;
 
-// The picture's moment of push, on the monotonic clock, is its time.
+// The frame's timestamp is the time of its push, on the monotonic clock.
 static GstFlowReturn on_sample(GstAppSink *sink, gpointer context) {
     Times *times = context;
     GstSample *sample = gst_app_sink_pull_sample(sink);

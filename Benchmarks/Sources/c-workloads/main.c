@@ -1,4 +1,4 @@
-// The floor that MediaBridge is measured against: the same work in C, as short a way as GStreamer has.
+// The floor for MediaBridge: the same work in C, in the shortest way that GStreamer offers.
 #include "workloads.h"
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const struct {
 
 int main(int argc, char **argv) {
     gst_init(&argc, &argv);
-    // There is no figure for work that was not done.
+    // Failed work yields no figure.
     g_log_set_always_fatal(G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL);
     for (gsize i = 0; i < G_N_ELEMENTS(workloads); i++)
         if (argc == workloads[i].words + 2 && !strcmp(argv[1], workloads[i].name))

@@ -1,4 +1,4 @@
-// What the machine's memory does at best: no work that writes as many bytes can be faster.
+// The memory bandwidth of the machine: no work that writes as many bytes can be faster.
 #include "workloads.h"
 #include <string.h>
 
@@ -15,7 +15,7 @@ int memory(char **words) {
             memcpy(to, from, bytes);
         else
             memset(to, (int)i, bytes);
-        // Keeps the compiler from leaving a round out.
+        // Keeps the compiler from removing a round.
         sum += ((volatile guint8 *)to)[i % bytes];
     }
     g_free(from);

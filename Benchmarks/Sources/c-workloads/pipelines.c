@@ -65,8 +65,8 @@ static void on_end(GstAppSink *sink, gpointer context) {
     if (bridge->source) gst_app_src_end_of_stream(bridge->source);
 }
 
-// The same depths as MediaBridge has by default: four buffers in a capture, sixteen in front of an output.
-// Nothing is lost. No thread polls: the main thread sleeps on the bus.
+// The same queue depths as MediaBridge's defaults: four buffers in a capture, sixteen before an output.
+// Nothing is dropped. No thread polls: the main thread sleeps on the bus.
 int run_bridge(const char *from, const char *to, Step step, void *context) {
     GstElement *capture = parse(
         "%s ! appsink name=sink max-buffers=4 sync=false async=false enable-last-sample=false", from);

@@ -1,4 +1,4 @@
-// Pictures that a program makes itself, pushed as fast as they are taken.
+// Frames that the program creates, pushed as fast as possible.
 #include "workloads.h"
 #include <gst/app/gstappsrc.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-// measure FILE PROGRAM ARGUMENT…: runs a program to its end, and writes what it took into FILE: seconds of user,
-// system and wall-clock time, the peak of resident memory in kilobytes, context switches. Exit status: that of the
+// measure FILE PROGRAM ARGUMENT…: runs a program until it exits, and writes its cost into FILE: user, system and
+// wall-clock time in seconds, peak resident memory in kilobytes, and context switches. Exit status: that of the
 // program.
 //
-// A process of its own, because a program inherits the peak of memory of whoever starts it.
+// A separate process, because a program inherits the peak memory of its parent.
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/time.h>

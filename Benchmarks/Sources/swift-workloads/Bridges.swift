@@ -1,7 +1,7 @@
 import MediaBridge
 import Synchronization
 
-/// Keeps the compiler from dropping what a closure reads.
+/// Keeps the compiler from removing a closure's read.
 private let seen = Atomic<Int>(0)
 
 @Sendable func see(_ frame: VideoFrame) {

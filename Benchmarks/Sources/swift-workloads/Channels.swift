@@ -1,7 +1,7 @@
 import MediaBridge
 import Synchronization
 
-/// One user pushes pictures at 30 a second; each of the others renders them.
+/// One user pushes frames at 30 fps; each of the others renders them.
 func runChannel(users: Int, frames: Int) async throws {
     let network = LoopbackNetwork()
     let sender = MediaEngine(transport: network)
@@ -24,8 +24,7 @@ func runChannel(users: Int, frames: Int) async throws {
         frame.textureBuf = picture
         sender.pushExternalVideoFrame(frame)
     }
-    // What is on its way when somebody leaves is discarded, and a busy machine loses the oldest frames of
-    // a receiver.
+    // A leave discards the frames in transit, and a receiver on a busy machine drops its oldest frames.
     let enough = frames * 9 / 10
     let deadline = ContinuousClock.now + .seconds(5)
     for receiver in receivers {
@@ -41,8 +40,7 @@ func runChannel(users: Int, frames: Int) async throws {
     guard count >= (users - 1) * enough else { fatalError("\(count) frames were rendered") }
 }
 
-/// A transport that hands over what it is given, on the caller's thread, so that nothing but the mix is
-/// measured.
+/// A transport that forwards frames on the caller's thread, so that only the mix is measured.
 private final class Room: ChannelTransport {
     private final class Membership: ChannelMembership {
         var statistics: ChannelStatistics { ChannelStatistics() }
@@ -70,7 +68,7 @@ private final class Room: ChannelTransport {
     }
 }
 
-/// Notes whether anything was heard.
+/// Records whether any audio was rendered.
 private final class Listener: AudioSink {
     private var samples = 0
     func render(_ frame: AudioFrame) { samples += frame.sampleCount }
@@ -79,7 +77,7 @@ private final class Listener: AudioSink {
 
 private let heard = Atomic<Int>(0)
 
-/// All users but one send tones of 48 kHz in steps of 10 ms; the last one hears their mix.
+/// All users but one send 48 kHz tones in steps of 10 ms; the last one renders their mix.
 func runMix(users: Int, seconds: Int) async throws {
     let room = Room()
     var configuration = MediaEngine.Configuration()

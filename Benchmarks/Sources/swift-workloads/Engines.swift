@@ -1,10 +1,10 @@
 import MediaBridge
 import Synchronization
 
-/// What all renderers of a run saw.
+/// The total of all renderers of a run.
 let rendered = Atomic<Int>(0)
 
-/// Counts frames, in the format that it asks for.
+/// Counts frames in the format that it requests.
 final class Counting: VideoSink {
     private let format: VideoPixelFormat
     private var count = 0
@@ -44,7 +44,7 @@ private func expect(_ count: Int) {
     precondition(rendered == count, "\(rendered) of \(count) were rendered")
 }
 
-/// Runs a capture to its end, as fast as its renderers take the frames.
+/// Runs a capture to its end, as fast as its renderers accept frames.
 private func runEngine(
     _ capture: String, renderers: Int = 1, format: VideoPixelFormat = .any
 ) async throws {

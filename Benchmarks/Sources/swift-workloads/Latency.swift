@@ -1,14 +1,14 @@
 import MediaBridge
 import Synchronization
 
-/// When each picture was pushed, by its place, on the shared clock in nanoseconds.
+/// The push time of each frame by index, in nanoseconds on the shared clock.
 private struct PushTimes: @unchecked Sendable {
-    // Each place is written before its picture is pushed, and read after.
+    // Each entry is written before its frame is pushed, and read afterwards.
     let times: UnsafeMutableBufferPointer<Int64>
     init(count: Int) { times = .allocate(capacity: count) }
 }
 
-/// Notes how old each frame is when it is rendered.
+/// Records the age of each frame when it is rendered.
 private final class Stopwatch: VideoSink {
     private let pushed: PushTimes
     private var ages: [Int64] = []
@@ -33,7 +33,7 @@ func measureLatency(renderers: Int, frames: Int, rate: Int) async throws {
     for _ in 0..<renderers { try await engine.addVideoRenderer(Stopwatch(pushed), to: .local()) }
     try await engine.startPreview()
     let picture = try PixelBuffer(.i420, size: VideoSize(width: 1920, height: 1080))
-    // Made before, so that it costs the pushes nothing.
+    // Created beforehand, so that it does not slow the pushes.
     let places = (0..<frames).map { ["place": "\($0)"] }
     var next = ContinuousClock.now
     for index in 0..<frames {
@@ -48,7 +48,7 @@ func measureLatency(renderers: Int, frames: Int, rate: Int) async throws {
     }
     await engine.shutDown()
     let ages = allAges.withLock { $0 }
-    // A live engine on a machine that stands still drops frames.
+    // A live engine drops frames when the machine stalls.
     precondition(
         ages.count >= renderers * frames * 9 / 10,
         "\(ages.count) of \(renderers * frames) were rendered")

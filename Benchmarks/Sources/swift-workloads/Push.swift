@@ -3,7 +3,7 @@ import MediaBridge
 
 let picture = VideoFormat(.i420, width: 1920, height: 1080, frameRate: .init(30, 1))
 
-/// Pushes pictures whose memory the program keeps, or that it fills each time.
+/// Pushes frames whose memory the program keeps, or that it fills each time.
 func push(copies: Bool, count: Int) async throws {
     let sink = try PipelineVideoSink("fakesink sync=false async=false")
     let bytes = UnsafeMutableRawBufferPointer.allocate(

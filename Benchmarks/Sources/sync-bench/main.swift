@@ -1,14 +1,14 @@
-// How far an output is out of step with its live capture, when it was started early or late.
+// The sync error between an output and its live capture, when the output starts early or late.
 //
 //   sync-bench
 //
-// A live test picture is captured at 30 frames a second. The output paces itself (its sink waits for
-// each frame's time), and each frame's moment there is held against the moment on the clock at which it
-// was captured, plus the latency that the capture declares. Printed: the median and the largest distance
-// in milliseconds, and the frames that were lost after the first second.
+// A live test picture is captured at 30 fps. The output paces itself (its sink waits for each frame's
+// time). Each frame's output time is compared with its capture time on the clock plus the latency that
+// the capture declares. Printed: the median and the largest difference in milliseconds, and the number
+// of frames dropped after the first second.
 //
 // Then the source is replaced by another live one, eight times, and the longest time between two frames
-// is printed. Exit status: 1 if it is more than the interval of the sources and 2.1 ms, else 0.
+// is printed. Exit status: 1 if it exceeds the interval of the sources by more than 2.1 ms, else 0.
 import Foundation
 import MediaBridge
 import Synchronization
@@ -75,7 +75,7 @@ try await measure("together", captureDelay: .zero, skipped: 0)
 try await measure("output 1.5 s early", captureDelay: .milliseconds(1500), skipped: 0)
 try await measure("output 1.5 s late", captureDelay: .zero, skipped: 45)
 
-/// Notes when frames are due.
+/// Records when frames are due.
 final class Dues: VideoSink {
     static let all = Mutex<[MediaTime]>([])
     func render(_ frame: VideoFrame) {

@@ -1,23 +1,23 @@
-// Latency and cost of WebRTC, between processes, on a network of the tests' kind. What `Rig` has is the
-// tests' own, by links into Tests/TestSupport.
+// Latency and cost of WebRTC between processes, on a test network. The files in `Rig` are links into
+// Tests/TestSupport.
 //
-//   webrtc-bench check [janus|chromium]     fails, with the reason, where a row cannot be measured
+//   webrtc-bench check [janus|chromium]     fails, with the reason, if a row cannot be measured
 //   webrtc-bench direct SECONDS             gst-bridge share to WHEPSource
 //   webrtc-bench janus h264|vp8 SECONDS     an engine to another engine, through Janus
-//   webrtc-bench units SECONDS              the same with units that are passed on
+//   webrtc-bench units SECONDS              the same with encoded frames that are forwarded
 //   webrtc-bench page SECONDS               gst-bridge share to the frame callback of its page
-//   webrtc-bench first new|warm TIMES       from the opening of the page to its first picture
-//   webrtc-bench narrow TIMES               how long the page stands still when its network falls
-//   webrtc-bench loss TIMES                 the longest time without a picture while 3 % of the packets are lost
-//   webrtc-bench sync play|receive TIMES    how far each flash is from its beep
-//   webrtc-bench call-sync PERCENT TIMES    the same through Janus, with packets lost
-//   webrtc-bench call-loss TIMES            the mean time between pictures with 10 % of the packets lost
+//   webrtc-bench first new|warm TIMES       from the opening of the page to its first frame
+//   webrtc-bench narrow TIMES               how long the page freezes when its network slows down
+//   webrtc-bench loss TIMES                 the longest time without a frame at 3 % packet loss
+//   webrtc-bench sync play|receive TIMES    the offset between each flash and its beep
+//   webrtc-bench call-sync PERCENT TIMES    the same through Janus, with packet loss
+//   webrtc-bench call-loss TIMES            the mean time between frames at 10 % packet loss
 //   webrtc-bench viewers COUNT SECONDS      gst-bridge share to many WHEPSources
 //
-// They print times in nanoseconds, one in each line, and shares of a core, `load sender 0.12`. The programs that
-// they start are this one, too:
+// They print times in nanoseconds, one per line, and shares of a core, `load sender 0.12`. They start this
+// program in further roles:
 //
-//   webrtc-bench camera SOCKET              pictures in shared memory
+//   webrtc-bench camera SOCKET              writes frames into shared memory
 //   webrtc-bench send SERVER h264|vp8|FILM  an engine that sends
 //   webrtc-bench receive SERVER pictures|units
 //   webrtc-bench watch URL                  a WHEPSource that decodes
@@ -51,7 +51,7 @@ do {
     default: fatalError("no such measurement: \(words)")
     }
 } catch {
-    // Without the stack that an error at the top level prints.
+    // Avoids the stack trace of an error at the top level.
     FileHandle.standardError.write(Data("\(error)\n".utf8))
     exit(1)
 }

@@ -150,7 +150,7 @@ struct RecordCommand: AsyncParsableCommand {
         let configuration = self.configuration
         let path = paths[paths.count - 1]
         let saver = replay == nil ? nil : await ReplaySaver(path: path)
-        // The signal would end the process.
+        // Without a handler, the signal would end the process.
         let refusal = saver == nil ? await ReplaySaver.refuse() : nil
         defer { refusal?.cancel() }
         try await options.run(file: paths.count == 2 ? paths[0] : nil, replays: saver) { plan in

@@ -29,9 +29,9 @@ package struct ReportPrinter {
         }
     }
 
-    /// Returns one JSON object. Besides the ASCII control characters, which JSON requires to be
-    /// escaped, those from U+007F to U+009F are escaped as well: a terminal interprets U+009B as
-    /// the start of a control sequence.
+    /// Returns one JSON object. JSON requires the ASCII control characters to be escaped. The
+    /// characters from U+007F to U+009F are escaped too: a terminal interprets U+009B as the start
+    /// of a control sequence.
     package static func line(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -93,7 +93,8 @@ package struct ReportPrinter {
         let replays: [ReportedFile]?
         /// The name of the encoder of each stream.
         let encoders: [String: String]?
-        /// What the encoder of the pictures does not keep: `YUY2 as I420`.
+        /// The pixel format that the video encoder does not keep, and its replacement: `YUY2 as
+        /// I420`.
         let converted: String?
 
         init(

@@ -11,7 +11,7 @@ struct Confinement {
     ///
     /// - Returns: What strings may use. It returns only inside the sandbox.
     /// - Throws: ``PipelineError`` if the kernel does not support it. There is no fallback: a list
-    ///   of permitted elements alone does not protect against a damaged file that exploits a
+    ///   of permitted elements does not by itself protect against a damaged file that exploits a
     ///   decoder.
     func enter() throws(PipelineError) -> UntrustedPolicy {
         var sandbox = try Sandbox(directory: directory)

@@ -17,8 +17,8 @@ package enum NetworkCommand: String, CaseIterable, Sendable {
     }
 }
 
-/// `gst-bridge-network`: every command, with the code for WebRTC, HTTP and Janus. `gst-bridge`, which has none of
-/// it, replaces itself by this program for commands and addresses of the network.
+/// `gst-bridge-network` has every command, with the code for WebRTC, HTTP and Janus. `gst-bridge`
+/// has none of that code; for network commands and addresses it replaces itself with this program.
 package enum NetworkProgram {
     package static let name = "gst-bridge-network"
 
@@ -30,13 +30,13 @@ package enum NetworkProgram {
 
     private static let connection = Mutex<Connector?>(nil)
 
-    /// What connects addresses in this process; `nil` in `gst-bridge`.
+    /// Connects network addresses in this process; `nil` in `gst-bridge`.
     package static var connector: Connector? {
         get { connection.withLock { $0 } }
         set { connection.withLock { $0 = newValue } }
     }
 
-    /// Replaces this process, with the same arguments, if they name a command of the network.
+    /// Replaces this process if its arguments name a network command. The arguments are kept.
     ///
     /// - Throws: ``PipelineError`` if the program is not installed.
     package static func replaceProcessForItsCommands() throws(PipelineError) {
@@ -46,10 +46,10 @@ package enum NetworkProgram {
         try replaceProcess(for: "the command \(command.rawValue)")
     }
 
-    /// Replaces this process by the program, with the same arguments.
+    /// Replaces this process with the program. The arguments are kept.
     ///
-    /// - Parameter use: What it is needed for.
-    /// - Throws: ``PipelineError`` if it is neither next to this program nor on the `PATH`.
+    /// - Parameter use: What the program is needed for.
+    /// - Throws: ``PipelineError`` if the program is not next to this one and not on the `PATH`.
     static func replaceProcess(for use: String) throws(PipelineError) -> Never {
         var arguments = ([name] + CommandLine.arguments.dropFirst()).map { strdup($0) } + [nil]
         var error = ENOENT

@@ -2,21 +2,21 @@
 public enum ChannelConnection: Sendable {
     /// The user sends and receives.
     case connected
-    /// The connection is interrupted, and is being restored: the number of the attempt, from 1, and
-    /// why the one before failed. Nothing is sent or received meanwhile.
+    /// The connection is interrupted and is being restored. Carries the number of the attempt, from
+    /// 1, and the reason why the previous one failed. Nothing is sent or received meanwhile.
     case reconnecting(attempt: Int, EngineError)
 }
 
-/// How the publication of a track goes.
+/// The state of a track's publication.
 public enum PublicationState: Sendable {
     /// The channel has not agreed yet on how the track is sent.
     case negotiating
-    /// The track is sent to somebody.
+    /// The track is being sent to at least one receiver.
     case sending
-    /// Nobody wants the track, it is muted, or the connection is interrupted: nothing has to be
-    /// encoded.
+    /// The track has no receivers, is muted, or its connection is interrupted: the publisher need
+    /// not encode.
     case paused
-    /// The track is not sent any more, and why.
+    /// The track is no longer sent; carries the reason.
     case failed(EngineError)
 }
 
@@ -24,7 +24,7 @@ public enum PublicationState: Sendable {
 public struct ChannelMessage: Hashable, Sendable {
     /// The bytes of the message.
     public var bytes: [UInt8]
-    /// The most bytes that a message has: 16 KiB, which every WebRTC data channel carries.
+    /// The maximum size of a message in bytes: 16 KiB, which every WebRTC data channel carries.
     public static let maximumSize = 16384
 
     /// Creates a message of bytes.
@@ -32,6 +32,6 @@ public struct ChannelMessage: Hashable, Sendable {
     /// Creates a message of text, in UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// The message as text; what is not UTF-8 is replaced.
+    /// The message as text; invalid UTF-8 is replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -1,7 +1,7 @@
 internal import MediaBasics
 
-/// Starts tasks that do not run on Swift's cooperative thread pool. Deadlines of the engine's calls
-/// then expire in time even if the program keeps all threads of the pool busy.
+/// Starts tasks outside Swift's cooperative thread pool. Deadlines of the engine's calls then
+/// expire in time even if the program keeps all threads of the pool busy.
 package enum ControlTask {
     /// Runs the jobs of one task on a serial queue that nothing else uses.
     private final class Executor: TaskExecutor {
@@ -14,7 +14,7 @@ package enum ControlTask {
         }
     }
 
-    /// Starts `body` as a detached task on a queue of its own.
+    /// Starts `body` as a detached task on a dedicated serial queue.
     @discardableResult
     package static func start(
         _ body: @escaping @Sendable () async -> Void

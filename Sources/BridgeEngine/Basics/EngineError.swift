@@ -49,7 +49,7 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         public static let channelFull = Code(rawValue: "channelFull")
         /// The network, or the server of the channel, cannot be reached.
         public static let unreachable = Code(rawValue: "unreachable")
-        /// Somebody has removed the user from the channel.
+        /// The user was removed from the channel.
         public static let kicked = Code(rawValue: "kicked")
         /// The channel is gone.
         public static let disconnected = Code(rawValue: "disconnected")
@@ -66,7 +66,7 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
     /// The call of the program's own code that failed (`shouldInitialize`, `shouldStart` …); `nil`
     /// if no such call was involved.
     public let call: String?
-    /// One sentence for people: what failed, and which object.
+    /// One human-readable sentence: what failed, and which object.
     public let message: String
     /// What to do about the failure; `nil` if the engine has no suggestion.
     public let advice: String?
@@ -78,7 +78,7 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - code: The kind of failure.
     ///   - call: The call of the program's own code that failed; `nil` if none was involved.
-    ///   - message: One sentence for people: what failed, and which object.
+    ///   - message: One human-readable sentence: what failed, and which object.
     ///   - advice: What to do about the failure; `nil` for no suggestion.
     ///   - underlying: The error that the failed call threw; `nil` for none.
     public init(

@@ -1,7 +1,7 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// A bounded queue in front of one receiver, which runs on a serial queue of its own: a slow
+/// A bounded queue in front of one receiver. The receiver runs on its own serial queue, so a slow
 /// receiver does not delay the threads that post items.
 ///
 /// Thread: any for posting; items are taken one at a time, in order, on `queue`. No item is
@@ -25,8 +25,8 @@ final class Mailbox<Item: Sendable>: Sendable {
         case closed
     }
 
-    /// The result of placing an item, for posters that hold a lock of their own: after unlocking,
-    /// they wake the receiver and release the evicted item.
+    /// The result of placing an item, for posters that hold their own lock: after unlocking, they
+    /// wake the receiver and release the evicted item.
     struct Placement: Sendable {
         let verdict: Verdict
         /// The item that was evicted; `nil` if none was.
@@ -119,7 +119,7 @@ final class Mailbox<Item: Sendable>: Sendable {
         }
     }
 
-    /// Queues the item. Neither blocks nor wakes the receiver.
+    /// Queues the item without blocking and without waking the receiver.
     func place(_ item: Item, whenFull: WhenFull = .evictOldest) -> Placement {
         state.withLock { $0.place(item, whenFull: whenFull, depth: depth) }
     }

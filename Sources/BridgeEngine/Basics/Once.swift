@@ -36,7 +36,7 @@ final class Once<R: Sendable>: Sendable {
     func expire(after limit: Duration, on timeline: any Timeline) {
         let timer = OneShotTimer(after: limit, on: timeline) { self.resume(nil) }
         self.timer.withLock { $0 = timer }
-        // A value that came before the timer was stored has not cancelled it.
+        // A value that was delivered before the timer was stored has not cancelled the timer.
         let isDone = state.withLock { state in
             if case .done = state { true } else { false }
         }
@@ -66,11 +66,12 @@ final class Once<R: Sendable>: Sendable {
 /// Runs `body` and waits for it, but not longer than `limit`.
 ///
 /// - Parameters:
-///   - joining: Abandons the wait when it is abandoned itself. `body` is then cancelled, as it is
-///     on timeout and when the task is cancelled; `nil` for work that must be completed.
+///   - joining: Ends the wait when this attempt is abandoned, and also when the task is cancelled.
+///     A wait that ends without a result, as on timeout, then cancels `body`. `nil` for work that
+///     must be completed.
 ///   - late: Called with the result if `body` returns after the wait has ended.
-/// - Returns: What `body` returned or threw; `nil` if it was not done in time. Unless it is
-///   cancelled, it then continues without a waiting caller.
+/// - Returns: What `body` returned or threw; `nil` if it did not finish in time. Unless it is
+///   cancelled, `body` then continues without a waiting caller.
 func outcome<R: Sendable>(
     within limit: Duration, on timeline: any Timeline, abandonedBy joining: JoinAttempt? = nil,
     isolation: isolated (any Actor)? = #isolation,
@@ -96,8 +97,8 @@ func outcome<R: Sendable>(
 extension SerialQueue {
     /// Runs `body` on this queue and waits for it, but not longer than `limit`.
     ///
-    /// - Returns: The result of `body`; `nil` if it was not done in time. It then continues without
-    ///   a waiting caller.
+    /// - Returns: The result of `body`; `nil` if it did not finish in time. `body` then continues
+    ///   without a waiting caller.
     func outcome<R: Sendable>(
         within limit: Duration, on timeline: any Timeline,
         isolation: isolated (any Actor)? = #isolation,

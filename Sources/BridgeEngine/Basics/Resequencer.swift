@@ -1,28 +1,28 @@
-/// Puts items that overtook each other in order again, and gives up those that do not come.
+/// Restores the order of items, and skips items that do not arrive.
 struct Resequencer<Item> {
-    /// What follows next in order.
+    /// The next output in order.
     enum Output {
         case item(Item)
-        /// One or more items do not come.
+        /// One or more items are missing and were skipped.
         case gap
     }
     /// The number of the next item.
     private var next = 0
     private var held: [Int: Item] = [:]
 
-    /// Whether items wait for one before them.
+    /// Whether items are held until an earlier item arrives.
     var isWaiting: Bool { !held.isEmpty }
 
     /// Takes an item.
     ///
-    /// - Returns: What follows in order; `nil` if the item comes after it was given up.
+    /// - Returns: The output that is now in order; `nil` if the item arrived after it was skipped.
     mutating func take(_ item: Item, number: Int) -> [Output]? {
         guard number >= next else { return nil }
         held[number] = item
         return ready()
     }
 
-    /// Gives up the missing items before a number.
+    /// Skips the missing items before a number.
     mutating func giveUp(before number: Int) -> [Output] {
         guard next < number else { return [] }
         var output: [Output] = []
@@ -47,7 +47,7 @@ struct Resequencer<Item> {
         return output
     }
 
-    /// Removes the items that wait.
+    /// Removes and returns the held items.
     mutating func removeAll() -> [Item] {
         defer { held = [:] }
         return Array(held.values)

@@ -4,15 +4,15 @@ public import MediaCore
 ///
 /// Thread: any; one call of ``send(_:)-(AudioFrame)`` or ``send(_:)-(EncodedAudioFrame)`` at a time.
 public protocol AudioPublication: AnyObject, Sendable {
-    /// The codecs whose units the channel carries as they are. Default: none.
+    /// The codecs whose units the channel carries unchanged. Default: none.
     var codecs: Set<EncodedAudioFrame.Codec> { get }
 
-    /// Whether the channel carries samples as they are, as only one within a process does; otherwise
-    /// they are encoded before they are sent. Default true.
+    /// Whether the channel carries unencoded samples, as only a channel within a process does;
+    /// otherwise they are encoded before they are sent. Default true.
     var carriesFrames: Bool { get }
 
-    /// The share of the packets that receivers have lost lately, from 0 to 1, as far as they can use what an
-    /// encoder adds against that. Asked for with each frame. Default 0.
+    /// The fraction of packets that receivers have lost recently, from 0 to 1, as far as an
+    /// encoder's redundancy can help them. Read for each frame. Default 0.
     var lossOfReceivers: Double { get }
 
     /// Sends one audio frame to all other users. Never blocks. Frames carry ``LiveTiming``, so that
@@ -22,12 +22,13 @@ public protocol AudioPublication: AnyObject, Sendable {
     @discardableResult
     func send(_ frame: consuming AudioFrame) -> FrameDisposition
 
-    /// Sends one encoded unit of a codec in ``codecs``, in the order of times; otherwise like
+    /// Sends one encoded unit of a codec in ``codecs``, in timestamp order; otherwise like
     /// ``send(_:)-(AudioFrame)``.
     @discardableResult
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition
 
-    /// Mutes the audio, or sends it again: the others learn it, and nothing is sent meanwhile.
+    /// Mutes the audio, or sends it again. The other users are notified, and nothing is sent while
+    /// the audio is muted.
     func setMuted(_ isMuted: Bool)
 
     /// Announces the end of the audio, after its last frame. A second call does nothing.

@@ -1,15 +1,15 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Sends the audio track's output to the channel, as it is or encoded.
+/// Sends the audio track's output to the channel, unchanged or encoded.
 final class AudioPublisher: Sendable {
     private struct State {
         var configuration: AudioEncoderConfiguration
         var encoder: (any AudioEncoder)?
         var settings: AudioEncoderSettings?
-        /// What the encoder was told of losses, in hundredths.
+        /// The expected loss that was last set on the encoder, in percent.
         var expectedLoss = 0
-        /// No encoder could be created: not tried again before a new configuration.
+        /// No encoder could be created, or encoding failed: not retried before a new configuration.
         var isHopeless = false
         var isOver = false
     }
@@ -24,8 +24,8 @@ final class AudioPublisher: Sendable {
     /// Starts to send the frames of `stream`.
     ///
     /// - Parameters:
-    ///   - meter: Counts the frames: one is delivered if it was encoded, and what came of it sent.
-    ///   - onFailure: Called if there is no encoder, or once when frames cannot be encoded.
+    ///   - meter: Counts the frames. An encoded frame is delivered once its units are sent.
+    ///   - onFailure: Called if no encoder is available, or once when frames cannot be encoded.
     init(
         _ stream: AudioStream, to publication: any AudioPublication, _ backend: any MediaBackend,
         _ configuration: AudioEncoderConfiguration, counting meter: FlowMeter<AudioMedia>,
@@ -41,19 +41,19 @@ final class AudioPublisher: Sendable {
         tap.withLock { $0 = number }
     }
 
-    /// Sends in another form from the next frame on.
+    /// Changes the form of the sent audio from the next frame on.
     func configure(_ configuration: AudioEncoderConfiguration) {
         state.withLock { ($0.configuration, $0.isHopeless) = (configuration, false) }
     }
 
-    /// Mutes the audio, or sends it again. What the encoder holds is sent before, so that nothing of it
-    /// comes behind the pause.
+    /// Mutes the audio, or sends it again. The encoder's remaining units are sent before the audio
+    /// is muted, so that none follows the pause.
     func setMuted(_ isMuted: Bool) {
         if isMuted { state.withLock { finish(&$0) } }
         publication.setMuted(isMuted)
     }
 
-    /// Sends what the encoder holds, and announces the end.
+    /// Sends the encoder's remaining units, and announces the end.
     func stop() {
         if let number = tap.withLock({ $0.take() }) { stream.untap(number) }
         state.withLock { state in
@@ -113,7 +113,7 @@ final class AudioPublisher: Sendable {
             state.settings = settings
             return encoder
         }
-        // What the old one holds comes before what the new one makes.
+        // The old encoder's remaining units are sent before those of the new one.
         finish(&state)
         let encoder = try backend.makeAudioEncoder(settings)
         (state.encoder, state.settings, state.expectedLoss) = (encoder, settings, 0)

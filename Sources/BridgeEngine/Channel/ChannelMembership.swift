@@ -3,14 +3,14 @@
 /// A connection that is cut and comes back is the same membership: see
 /// ``ChannelReceiver/connectionChanged(_:)``.
 public protocol ChannelMembership: AnyObject, Sendable {
-    /// Announces a video track. Returns at once; ``PublicationFeedback/stateChanged(_:)`` tells how it
-    /// goes.
+    /// Announces a video track. Returns at once; ``PublicationFeedback/stateChanged(_:)`` reports
+    /// the progress.
     ///
     /// - Parameters:
     ///   - track: The track's number. A user has at most one publication of each.
-    ///   - feedback: Receives what the channel asks of the publisher. Retained until the publication
-    ///     ends.
-    /// - Returns: The way to send. The track's announcement ends with
+    ///   - feedback: Receives the channel's requests to the publisher. Retained until the
+    ///     publication ends.
+    /// - Returns: The publication, which sends the track. The track's announcement ends with
     ///   ``VideoPublication/end()``, or with the membership.
     func publish(
         _ track: TrackID, feedback: any PublicationFeedback
@@ -18,42 +18,43 @@ public protocol ChannelMembership: AnyObject, Sendable {
 
     /// Announces the user's audio. A user has at most one publication of audio at a time.
     ///
-    /// - Returns: The way to send. The announcement ends with ``AudioPublication/end()``, or with the
-    ///   membership.
+    /// - Returns: The publication, which sends the audio. The announcement ends with
+    ///   ``AudioPublication/end()``, or with the membership.
     func publishAudio() -> any AudioPublication
 
-    /// Says what the user wants of another user's track. A track that is not wanted is neither
-    /// transported nor decoded. Holds for a track that does not exist yet, and for a user who comes
-    /// again. Returns at once.
+    /// Sets the user's demand for another user's track. A track without a demand is not transported
+    /// or decoded. The demand also applies to a track that does not exist yet, and after the other
+    /// user rejoins. Returns at once.
     ///
     /// - Parameters:
-    ///   - demand: What is wanted; `nil` for nothing. What the channel cannot adapt arrives as it is.
+    ///   - demand: The demand; `nil` for none. If the channel cannot adapt the track, it arrives
+    ///     unchanged.
     ///   - track: The number of the track.
-    ///   - user: The user who publishes it.
+    ///   - user: The user that publishes the track.
     func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID)
 
-    /// Asks for a key frame of another user's track, because one that came cannot be decoded without.
-    /// May be called for every such unit: the channel decides how often it passes that on. What a
-    /// channel itself loses, it asks for itself.
+    /// Requests a key frame of another user's track, because a received unit cannot be decoded
+    /// without one. May be called for every such unit: the channel limits how often it forwards the
+    /// request. If the channel itself loses a unit, it requests a key frame without this call.
     func requestKeyFrame(_ track: TrackID, of user: UserID)
 
     /// Sends a message to one user or to all others. Messages arrive whole, once and in order.
     ///
     /// - Parameters:
     ///   - message: At most ``ChannelMessage/maximumSize`` bytes.
-    ///   - user: The user to whom it is sent; `nil` for all others.
-    /// - Throws: ``EngineError/Code/invalidArgument`` for a message that is too long or a user who is
-    ///   not in the channel; ``EngineError/Code/notInChannel`` after leaving.
+    ///   - user: The recipient; `nil` for all others.
+    /// - Throws: ``EngineError/Code/invalidArgument`` for a message that is too long or a user that
+    ///   is not in the channel; ``EngineError/Code/notInChannel`` after leaving.
     func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError)
 
-    /// Leaves the channel and ends the user's tracks. When it returns, the receiver and the feedback
-    /// of all publications are called no more. A second call does nothing.
+    /// Leaves the channel and ends the user's tracks. After it returns, the receiver and the
+    /// feedback of all publications are no longer called. A second call does nothing.
     ///
-    /// It waits for a callback that is running. A task that this callback starts (with `Task`, not
+    /// It waits for a running callback. A task that this callback starts (with `Task`, not
     /// `Task.detached`) may nevertheless call it, even if the callback waits for that task.
     func leave() async
 
-    /// The counts of sent and received frames so far; available after leaving too.
+    /// The counts of sent and received frames so far; also available after leaving.
     var statistics: ChannelStatistics { get }
 }
 

@@ -3,15 +3,14 @@ internal import Synchronization
 
 /// Receives the events and frames of a channel.
 ///
-/// Events are called one at a time, in order. The frames and units of one track are called one at a
-/// time, after ``trackPublished(_:by:)`` and before ``trackUnpublished(_:by:)`` or
-/// ``userLeft(_:reason:)``; those of different tracks may be called at once. All calls come on threads of
-/// the transport and must return quickly.
+/// Events are delivered one at a time, in order. The frames and units of one track are delivered
+/// one at a time, after ``trackPublished(_:by:)`` and before ``trackUnpublished(_:by:)`` or
+/// ``userLeft(_:reason:)``; those of different tracks may be delivered concurrently. All calls come
+/// on threads of the transport and must return quickly.
 public protocol ChannelReceiver: AnyObject, Sendable {
-    /// Called when a user is in the channel: once for each who was there before, and for each who
-    /// joins.
+    /// Called once for each user that is already in the channel, and for each user that joins.
     func userJoined(_ user: UserID)
-    /// Called when a user is gone. The user's tracks end with it.
+    /// Called when a user has left. The user's tracks end then.
     func userLeft(_ user: UserID, reason: OfflineReason)
     /// Called when a user has announced a video track, before the track's first frame.
     func trackPublished(_ track: TrackID, by user: UserID)
@@ -21,8 +20,8 @@ public protocol ChannelReceiver: AnyObject, Sendable {
     func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID)
     /// Called with each video frame of another user.
     func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID)
-    /// Called with each encoded unit of another user, in the order of decoding. The first one is a key
-    /// frame, and so is the first one after a loss.
+    /// Called with each encoded unit of another user, in decoding order. The first unit is a key
+    /// frame, and so is the first unit after a loss.
     func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID)
     /// Called when a user has announced audio, before the first audio frame.
     func audioPublished(by user: UserID)
@@ -32,18 +31,19 @@ public protocol ChannelReceiver: AnyObject, Sendable {
     func audioMuted(_ isMuted: Bool, by user: UserID)
     /// Called with each audio frame of another user.
     func receive(_ frame: consuming AudioFrame, from user: UserID)
-    /// Called with each encoded unit of audio of another user, in the order of times.
+    /// Called with each encoded unit of audio of another user, in timestamp order.
     func receive(_ unit: EncodedAudioFrame, from user: UserID)
-    /// Called with a message that another user has sent to this one, or to all.
+    /// Called with a message that another user has sent to this user or to all.
     func receive(_ message: ChannelMessage, from user: UserID)
-    /// Called when the connection to the channel is interrupted, with each attempt to restore it, and
-    /// when it is restored. Users, tracks and publications are the same throughout; what has changed
-    /// meanwhile is told after ``ChannelConnection/connected``.
+    /// Called when the connection to the channel is interrupted, with each attempt to restore it,
+    /// and when it is restored. Users, tracks and publications are the same throughout; changes
+    /// that happened meanwhile are reported after ``ChannelConnection/connected``.
     func connectionChanged(_ connection: ChannelConnection)
-    /// Returns a token that is valid now. Asked when the connection is restored, and before a token
-    /// expires; the channel ends with an error for tokens if that one is not valid.
+    /// Returns a token that is valid now. Called when the connection is restored, and before a
+    /// token expires. If the returned token is not valid, the channel ends with one of the errors
+    /// for tokens.
     ///
-    /// - Returns: The token; `nil` if the one of the request is to be used again.
+    /// - Returns: The token; `nil` to reuse the token of the request.
     func token(for reason: TokenReason) async throws(EngineError) -> String?
     /// Called when the channel is gone; no further callback follows.
     func disconnected(_ error: EngineError)
@@ -77,11 +77,12 @@ extension ChannelReceiver {
     public func receive(_ message: ChannelMessage, from user: UserID) {}
     /// Does nothing.
     public func connectionChanged(_ connection: ChannelConnection) {}
-    /// The request's token again.
+    /// Returns `nil`: the request's token is reused.
     public func token(for reason: TokenReason) async throws(EngineError) -> String? { nil }
 }
 
-/// The receiver of a membership, as a transport holds it: called until it is released, and never after that.
+/// The receiver of a membership, as held by a transport: called until it is released, and never
+/// after that.
 ///
 /// Thread: any; ``call(_:)`` one call at a time.
 package final class HeldReceiver: Sendable {
@@ -130,14 +131,14 @@ package final class HeldReceiver: Sendable {
     /// Whether the receiver is released.
     package var isReleased: Bool { state.withLock { $0.receiver == nil } }
 
-    /// Releases the receiver: no callback begins after this. One that is running continues.
+    /// Releases the receiver: no callback starts after this. A running callback continues.
     package func release() {
         // Released outside the lock, because that may run foreign code.
         _ = state.withLock { $0.receiver.take() }
     }
 
-    /// Whether this runs in a task that the running callback has started, so that the callback may
-    /// wait for it.
+    /// Whether the caller runs in a task that the running callback has started, so that the
+    /// callback may wait for it.
     package var isInOwnTurn: Bool {
         guard let own = Turn.current, own.holder === self else { return false }
         return state.withLock { $0.isInTurn && $0.turn == own.number }

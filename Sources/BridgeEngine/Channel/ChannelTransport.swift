@@ -5,8 +5,8 @@ public protocol ChannelTransport: Sendable {
     /// - Parameters:
     ///   - request: The channel, the user and the token.
     ///   - receiver: Receives the channel's events and frames from then on, starting with the users
-    ///     who are already in the channel. The transport retains it until
-    ///     ``ChannelMembership/leave()`` returns.
+    ///     already in the channel. The transport retains it until ``ChannelMembership/leave()``
+    ///     returns.
     /// - Throws: ``EngineError``, with the codes for tokens and user ids,
     ///   ``EngineError/Code/channelFull``, ``EngineError/Code/unreachable``. `CancellationError` is
     ///   reported as ``EngineError/Code/disconnected``.
@@ -23,8 +23,8 @@ public struct ChannelRequest: Hashable, Sendable {
     public var token: String?
     /// The id under which the user joins; unique in the channel.
     public var userID: UserID
-    /// Whether every video track is wanted from its beginning, without a
-    /// ``ChannelMembership/want(_:_:of:)``. An engine wants the tracks that somebody looks at.
+    /// Whether every video track is wanted from its beginning, without a call of
+    /// ``ChannelMembership/want(_:_:of:)``. An engine requests only tracks that have receivers.
     public var wantsAllTracks: Bool
 
     /// Creates a request to join a channel.

@@ -1,8 +1,8 @@
 package import MediaCore
 internal import Synchronization
 
-/// Publishes pictures, sound and units without an engine: encodes what a publication does not carry, within
-/// its limits, and passes units on as they are.
+/// Publishes pictures, sound and units without an engine: encodes media that the publication does
+/// not carry, within its limits, and passes units on unchanged.
 ///
 /// Thread: any, one picture or unit, and one frame of audio, at a time.
 package final class MediaPublisher: PublicationFeedback {
@@ -32,7 +32,7 @@ package final class MediaPublisher: PublicationFeedback {
         sent = FlowMeter(clock: { backend.clockTime() })
     }
 
-    /// Begins to send. This object has to be the feedback of the publication.
+    /// Begins to send. The publication's feedback must be this object.
     package func begin(
         _ publication: any VideoPublication, _ configuration: VideoEncoderConfiguration,
         hint: VideoContentHint = .none
@@ -67,20 +67,21 @@ package final class MediaPublisher: PublicationFeedback {
     /// Sends samples.
     package func consume(_ frame: AudioFrame) { audio.consume(frame) }
 
-    /// Sends what is queued, and ends the publications.
+    /// Sends queued media, and ends the publications.
     ///
-    /// - Parameter limit: The longest time that sending what is queued may take.
+    /// - Parameter limit: The maximum time for sending queued media.
     package func stop(within limit: Duration) async {
         audioPublisher.withLock { $0.take() }?.stop()
         await publisher.withLock { $0.take() }?.stop(within: limit)
     }
 
-    /// The pictures that were to be encoded, or otherwise those that were sent; the sound, if there are none.
+    /// The balance of the pictures to encode. Without any, that of the sent pictures and units;
+    /// without those, that of the sound.
     package var balance: FrameBalance {
         [encoded.balance, sent.balance].first { $0.offered > 0 } ?? sentAudio.balance
     }
 
-    /// The pictures, units and sound that were sent.
+    /// The number of sent pictures, units and audio frames.
     package var sentCount: Int { sent.delivered.frames + sentAudio.delivered.frames }
 
     // MARK: PublicationFeedback

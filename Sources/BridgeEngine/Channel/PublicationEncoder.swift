@@ -2,11 +2,11 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Encodes the frames of one publication, with an encoder that follows what is asked for.
+/// Encodes the frames of one publication, with an encoder that follows the requested settings.
 ///
 /// Thread: ``encode(_:)`` and ``stop()`` on the publisher's queue; all else on any.
 final class PublicationEncoder: Sendable {
-    /// What the encoder is to do now.
+    /// The requested encoding.
     struct Wish {
         var configuration: VideoEncoderConfiguration
         var limit = VideoLimit()
@@ -18,24 +18,24 @@ final class PublicationEncoder: Sendable {
         var encoder: (any VideoEncoder)?
         var settings: VideoEncoderSettings?
         var plan: SendPlan?
-        /// When the next frame is due, if there are more than wanted.
+        /// When the next frame is due, if frames arrive faster than wanted.
         var next: MediaTime?
-        /// No encoder could be created, or one has failed: not tried again before a new configuration.
+        /// No encoder could be created, or one has failed: not retried before a new configuration.
         var isHopeless = false
         var needsKeyFrame = false
-        /// Frames that the encoder has and made no unit of yet.
+        /// Frames in the encoder that have not produced a unit yet.
         var inside = 0
     }
     private let state: Mutex<State>
     private let backend: any MediaBackend
     private let converter: any VideoConverter
-    /// Returns what the channel carries now.
+    /// Returns the codecs that the channel carries now.
     private let codecs: @Sendable () -> Set<EncodedVideoFrame.Codec>
     private let meter: EncodingMeter
     private let output: Output
     private let clock: EngineClock
     private let queueTimeout: Duration
-    /// Returns what matters in the pictures of the present source.
+    /// Returns the content hint of the current source.
     private let hint: @Sendable () -> VideoContentHint
 
     /// Receives the units of the encoders.
@@ -71,11 +71,11 @@ final class PublicationEncoder: Sendable {
     }
 
     /// - Parameters:
-    ///   - codecs: Returns what the channel carries now.
-    ///   - queueTimeout: How long a frame waits for the encoder if none may be lost.
-    ///   - hint: Returns what matters in the pictures, if the configuration does not say it.
+    ///   - codecs: Returns the codecs that the channel carries now.
+    ///   - queueTimeout: How long a frame waits for the encoder if no frame may be lost.
+    ///   - hint: Returns the content hint that applies if the configuration has none.
     ///   - send: Receives the units, on a thread of the encoder.
-    ///   - onFailure: Called if there is no encoder, or when one has failed.
+    ///   - onFailure: Called if no encoder is available, or when one has failed.
     init(
         _ backend: any MediaBackend, _ configuration: VideoEncoderConfiguration,
         codecs: @escaping @Sendable () -> Set<EncodedVideoFrame.Codec>, clock: EngineClock,
@@ -109,7 +109,7 @@ final class PublicationEncoder: Sendable {
 
     func limit(_ limit: VideoLimit) { state.withLock { $0.wish.limit = limit } }
 
-    /// Drops frames for this cause instead of encoding them; `nil` encodes again, from a key frame on.
+    /// Drops frames with this cause instead of encoding them. `nil` resumes encoding, from a key frame on.
     func pause(for cause: DropCause?) {
         state.withLock { state in
             if state.wish.pause != nil, cause == nil { state.needsKeyFrame = true }
@@ -123,7 +123,7 @@ final class PublicationEncoder: Sendable {
 
     /// Encodes a frame.
     ///
-    /// - Returns: Whether the encoder has accepted it.
+    /// - Returns: Whether the encoder has accepted the frame.
     func encode(_ frame: VideoFrame) -> FrameDisposition {
         let wish = state.withLock { $0.wish }
         if let cause = wish.pause { return .dropped(cause) }
@@ -151,11 +151,12 @@ final class PublicationEncoder: Sendable {
         return disposition
     }
 
-    /// Whether a frame is not left out for the frame rate.
+    /// Whether a frame is to be encoded at the planned frame rate.
     private func isDue(_ time: MediaTime, _ plan: SendPlan) -> Bool {
         state.withLock { state in
             let interval = MediaTime(seconds: 1 / plan.frameRate)
-            // A quarter of the interval early is on time: frames do not come evenly.
+            // A frame up to a quarter of the interval early is on time: frames do not arrive
+            // evenly.
             let slack = MediaTime(nanoseconds: interval.nanoseconds / 4)
             guard let next = state.next, time < next + interval + interval else {
                 state.next = time + interval
@@ -171,8 +172,8 @@ final class PublicationEncoder: Sendable {
         }
     }
 
-    /// Returns the encoder for what is planned. A change of the bit rate alone changes the present one;
-    /// that of the size is the frames'.
+    /// Returns the encoder for a plan. If only the bit rate changes, the current encoder is
+    /// adjusted. A change of size reaches the encoder with the frames.
     private func encoder(
         for plan: SendPlan, _ configuration: VideoEncoderConfiguration
     ) -> (any VideoEncoder)? {
@@ -199,7 +200,7 @@ final class PublicationEncoder: Sendable {
                 state.withLock { ($0.settings, $0.plan) = (settings, plan) }
                 return present
             }
-            // What the old one holds comes before what the new one makes.
+            // The old encoder delivers its remaining units before the new one starts.
             stop()
             let fresh = try backend.makeEncoder(settings, to: output)
             state.withLock { ($0.encoder, $0.settings, $0.plan) = (fresh, settings, plan) }
@@ -239,7 +240,7 @@ final class PublicationEncoder: Sendable {
         state.withLock { $0.inside = max(0, $0.inside - 1) }
     }
 
-    /// Called on a thread of the encoder. The next configuration gets a new one.
+    /// Called on a thread of the encoder. The next configuration creates a new encoder.
     fileprivate func failed() {
         state.withLock { ($0.isHopeless, $0.settings, $0.plan) = (true, nil, nil) }
     }
@@ -257,7 +258,7 @@ final class PublicationEncoder: Sendable {
 }
 
 extension VideoEncoderSettings {
-    /// Whether the settings are what a configuration asks for, apart from rates.
+    /// Whether the settings match a configuration, apart from rates.
     fileprivate func fits(_ configuration: VideoEncoderConfiguration) -> Bool {
         (configuration.codec ?? codec) == codec
             && configuration.keyFrameInterval == keyFrameInterval

@@ -2,14 +2,14 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Sends a track to the channel: its units if the channel carries their codec, its frames as they are,
-/// converted, or encoded.
+/// Sends a track to the channel: units unchanged if the channel carries their codec, and frames
+/// unchanged, converted or encoded.
 final class Publisher: Sendable {
     /// Sends frames and units unchanged, on the track's thread or on that of an encoder.
     private final class Sender: VideoFrameConsumer {
         let publication: any VideoPublication
         let meter: FlowMeter<VideoMedia>
-        /// Whether what is sent now are the source's units, not those of an encoder.
+        /// Whether the units that are sent now come from the source, not from an encoder.
         let sendsUnitsOfSource = Atomic<Bool>(false)
 
         init(_ publication: any VideoPublication, _ meter: FlowMeter<VideoMedia>) {
@@ -33,7 +33,7 @@ final class Publisher: Sendable {
             return disposition
         }
     }
-    /// Sends the units of a source beside an encoder: the first one is a key frame.
+    /// Sends the source's units alongside an encoder, starting with a key frame.
     private final class UnitSender: VideoFrameConsumer {
         private let sender: Sender
         private let onKeyFrameNeeded: @Sendable () -> Void
@@ -66,8 +66,8 @@ final class Publisher: Sendable {
         case tap(Int)
         /// Through a queue with its own thread, on which frames are converted.
         case conversion(VideoSinkFeed)
-        /// Frames through a queue with its own thread, on which they are encoded; units unchanged through a
-        /// tap, unless their pictures are to be changed.
+        /// Frames through a queue with its own thread, on which they are encoded; units unchanged
+        /// through a tap, unless their pictures must be changed.
         case encoding(VideoSinkFeed, units: UnitTap?)
     }
     /// A tap of units, and the codecs that it takes.
@@ -75,7 +75,7 @@ final class Publisher: Sendable {
         let number: Int
         let codecs: Set<EncodedVideoFrame.Codec>
     }
-    /// What a publisher needs of its engine and its track.
+    /// The dependencies of a publisher on its engine and its track.
     struct Context: Sendable {
         let backend: any MediaBackend
         let clock: EngineClock
@@ -85,7 +85,7 @@ final class Publisher: Sendable {
         let sent: FlowMeter<VideoMedia>
         /// Counts what is encoded.
         let encoded: EncodingMeter
-        /// Returns what matters in the pictures of the present source.
+        /// Returns the content hint of the current source.
         let contentHint: @Sendable () -> VideoContentHint
         /// Asks the source for a key frame.
         let onKeyFrameNeeded: @Sendable () -> Void
@@ -98,7 +98,7 @@ final class Publisher: Sendable {
     private let queue = SerialQueue(label: "mediabridge.publisher")
     private let encoder: PublicationEncoder
     private let way = Mutex<Way?>(nil)
-    /// The form of what is sent. Locked while it is put into effect.
+    /// The requested configuration. Locked while it is applied.
     private let form: Mutex<VideoEncoderConfiguration>
 
     /// Starts to send the frames of `stream`.
@@ -121,15 +121,15 @@ final class Publisher: Sendable {
 
     func setMuted(_ isMuted: Bool) { sender.publication.setMuted(isMuted) }
 
-    /// Keeps what is encoded within a limit.
+    /// Limits the output of the encoder.
     func limit(_ limit: VideoLimit) { encoder.limit(limit) }
 
-    /// Encodes nothing while nobody gets the track.
+    /// Stops encoding while the track reaches no receiver; `nil` encodes again.
     func pause(for cause: DropCause?) { encoder.pause(for: cause) }
 
     /// Makes the next encoded frame a key frame.
     ///
-    /// - Returns: False if nothing is encoded here, so that the source has to be asked.
+    /// - Returns: False if this publisher does not encode, so that the source must be asked.
     func requestKeyFrame() -> Bool {
         guard case .encoding = way.withLock({ $0 }),
             !sender.sendsUnitsOfSource.load(ordering: .relaxed)
@@ -138,8 +138,8 @@ final class Publisher: Sendable {
         return true
     }
 
-    /// Changes the form of the frames that follow. No frame is lost or sent twice, except between frames
-    /// that are encoded and others: there one may be left out.
+    /// Changes the form of the following frames. No frame is lost or sent twice, except at a change
+    /// between encoded and other frames, where one may be dropped.
     func send(_ configuration: VideoEncoderConfiguration) {
         form.withLock { form in
             form = configuration
@@ -147,9 +147,10 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Sends the frames that follow in a codec that the publication carries now.
+    /// Sends the following frames in a codec that the publication carries now.
     ///
-    /// - Returns: False if there is no encoder for any, or if the configuration names another.
+    /// - Returns: False if none of these codecs has an encoder, or if the configuration names
+    ///   another codec.
     func codecsChanged() -> Bool {
         form.withLock { form in
             let codecs = sender.publication.codecs
@@ -178,7 +179,7 @@ final class Publisher: Sendable {
                 sender, taking: sender.publication.codecs,
                 reordered: sender.publication.carriesReorderedUnits)
             way.withLock { $0 = .tap(tap) }
-        // Once frames go through a queue they always do, so that no frame overtakes another.
+        // Once frames pass through a queue they always do, so that no frame overtakes another.
         case .conversion(let feed): stream.attach(feed, for: request)
         case .tap(let tap): convert(request, insteadOf: tap)
         case .encoding, nil:
@@ -213,7 +214,7 @@ final class Publisher: Sendable {
         } else {
             if let tap { stream.untap(tap.number) }
             units = request.leavesUnits ? tapUnits(of: request.codecs) : nil
-            // The receivers have the source's units so far.
+            // The receivers have only the source's units so far.
             encoder.requestKeyFrame()
         }
         way.withLock { $0 = .encoding(feed, units: units) }
@@ -236,7 +237,7 @@ final class Publisher: Sendable {
             SinkQueueOptions(), clock: context.clock, queueTimeout: context.queueTimeout, on: queue,
             counting: meter
         ) { item in
-            // No unit comes here, because the request asks for pictures.
+            // No unit arrives here, because the request asks for pictures.
             guard case .picture(let frame) = item.frame,
                 let frame = try? item.conversion?.frame() ?? frame
             else { return .dropped(.failed) }
@@ -244,7 +245,7 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Ends the present way; queued frames are still sent.
+    /// Ends the current way of sending; queued frames are still sent.
     private func end() {
         let way = self.way.withLock { $0.take() }
         switch way {
@@ -252,7 +253,7 @@ final class Publisher: Sendable {
         case .conversion(let feed):
             stream.detach(feed)
             feed.close()
-            // What is queued is sent by the feed.
+            // The feed still sends its queued frames.
             queue.async { withExtendedLifetime(feed) {} }
         case .encoding(let feed, let units):
             stream.detach(feed)

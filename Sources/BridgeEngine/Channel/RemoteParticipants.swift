@@ -14,17 +14,17 @@ final class RemoteParticipants: Sendable {
         var streams: [Key: RemoteVideo] = [:]
         var users: Set<UserID> = []
         var gone = Departed<EngineStatistics.RemoteTrack, EngineStatistics.Remote>()
-        /// Streams that were removed while the outcomes of their last units are not counted yet.
+        /// Removed streams whose last units have no counted outcome yet.
         var leaving: [(key: Key, stream: RemoteVideo)] = []
-        /// The membership in the present channel; `nil` before joining and after leaving.
+        /// The membership in the current channel; `nil` before joining and after leaving.
         var membership: (any ChannelMembership)?
-        /// What the channel was told that is wanted.
+        /// The demands that were last sent to the channel.
         var demands: [Key: VideoDemand] = [:]
-        /// What keeps the sound and the pictures of each user together.
+        /// Keeps the sound and the pictures of each user in sync.
         var delays: [UserID: PlayoutDelay] = [:]
 
-        /// Removes streams without receivers. Streams are created for every user who joins; one
-        /// that still has renderers is kept for the user's return.
+        /// Removes streams without receivers. A stream is created for every user that joins; a
+        /// stream that still has renderers is kept for the user's return.
         ///
         /// - Returns: The streams whose user or track is gone.
         mutating func prune(_ isGone: (Key) -> Bool) -> [RemoteVideo] {
@@ -136,7 +136,7 @@ final class RemoteParticipants: Sendable {
 
     // MARK: Demand
 
-    /// Tells a channel what is wanted of the others' tracks.
+    /// Sends the demands for the tracks of other users to a channel.
     func begin(_ membership: any ChannelMembership) {
         let keys = state.withLock { state in
             state.membership = membership
@@ -145,7 +145,7 @@ final class RemoteParticipants: Sendable {
         for key in keys { tellDemand(for: key) }
     }
 
-    /// Tells the channel what is wanted of a track, if that has changed.
+    /// Sends the demand for a track to the channel, if it has changed.
     private func tellDemand(for key: Key) {
         let (membership, demand) = state.withLock {
             state -> ((any ChannelMembership)?, VideoDemand?) in
@@ -221,7 +221,7 @@ final class RemoteParticipants: Sendable {
         }
     }
 
-    /// Passes what the channel measures on to those who wait for what arrives late.
+    /// Passes the jitter that the channel measures to the mixer, which waits for late audio.
     func noteJitter() {
         guard let membership = state.withLock({ $0.membership }) else { return }
         let statistics = membership.statistics

@@ -1,8 +1,8 @@
 internal import MediaCore
 internal import Synchronization
 
-/// One video track of another user: frames go to its receivers as they come, and units to those who
-/// take units, and decoded to the others.
+/// One video track of another user. Frames go to all receivers unchanged. Units go unchanged to the
+/// receivers that take units; the others get the decoded pictures.
 ///
 /// Thread: any, one frame or unit at a time.
 final class RemoteVideo: Sendable {
@@ -11,17 +11,18 @@ final class RemoteVideo: Sendable {
     private let decoder: TrackDecoder
     private let pictures: Pictures
     private let timing: Timing
-    /// What the events of the track need.
+    /// Callbacks for the events of the track.
     struct Listener: Sendable {
-        /// Called after the first frame with the size of the picture; zero if only the bytes say.
+        /// Called after the first frame with the size of the picture; zero if only the bytes
+        /// contain it.
         let onFirst: @Sendable (VideoSize) -> Void
         /// Called if the units cannot be decoded.
         let onFailure: @Sendable (any Error) -> Void
-        /// Called for each unit that is of no use without a key frame.
+        /// Called for each unit that cannot be used without a key frame.
         let onKeyFrameNeeded: @Sendable () -> Void
     }
     private struct State {
-        /// Nothing came since the beginning, or since the track was published again.
+        /// No frame has arrived since the start, or since the track was published again.
         var isFresh = true
         var carriesUnits = false
         /// Whether the pictures of units are wanted.
@@ -30,19 +31,20 @@ final class RemoteVideo: Sendable {
     private let state = Mutex(State())
     private let listener: Listener
 
-    /// Delays pictures so that the user's sound is heard with them.
+    /// Delays pictures to keep them in sync with the user's sound.
     private struct Timing: Sendable {
         let delay: PlayoutDelay
         let clock: EngineClock
         let track: TrackID
 
-        /// - Parameter isReady: Whether it is ready; otherwise it must still be decoded.
+        /// - Parameter isReady: Whether the frame is ready; otherwise it must still be decoded.
         func set<Frame: PlayedFrame>(_ frame: inout Frame, isReady: Bool = true) {
             frame.delayPlayout(of: .video(track), by: delay, on: clock, isReady: isReady)
         }
 
-        /// The same for a picture that is shown next. Where the network's estimate of the times is corrected, one
-        /// may be due before the last: it follows that directly, as renderers take no other order.
+        /// The same for a picture that is shown next. A correction of the network's time estimate
+        /// may make it due before the previous picture. It then follows that picture directly,
+        /// because renderers accept no other order.
         func setShown(_ picture: inout VideoFrame) {
             set(&picture)
             guard let time = picture.runningTime else { return }
@@ -59,7 +61,7 @@ final class RemoteVideo: Sendable {
             let time = Mutex<MediaTime?>(nil)
         }
         private let last = Last()
-        /// The most that a correction goes back; what goes back further is of another clock.
+        /// The largest backward step of a correction; a larger step comes from another clock.
         private static let correction = MediaTime(seconds: 30)
     }
 
@@ -89,7 +91,7 @@ final class RemoteVideo: Sendable {
             onPicture.withLock { $0 = body }
         }
 
-        /// Notes the codec of the units that are decoded from now on.
+        /// Sets the codec of the units that are decoded from now on.
         func setCodec(_ codec: EncodedVideoFrame.Codec) { self.codec.withLock { $0 = codec } }
 
         /// Takes pictures only.
@@ -125,7 +127,7 @@ final class RemoteVideo: Sendable {
 
     deinit { decoder.end() }
 
-    /// The number of frames and units that came.
+    /// The number of received frames and units.
     var received: Int { meter.frames }
 
     /// Returns the counts of this track.
@@ -139,7 +141,8 @@ final class RemoteVideo: Sendable {
             playoutDelay: timing.delay.present(.video(timing.track)).duration)
     }
 
-    /// The track was published again, or is gone: what comes next is a beginning.
+    /// Resets the track after it was published again or has ended: the next frame starts a new
+    /// stream.
     func beginAnew() {
         state.withLock { $0 = State() }
         timing.delay.beginAnew(.video(timing.track))

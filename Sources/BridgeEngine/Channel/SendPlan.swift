@@ -1,21 +1,21 @@
 internal import MediaCore
 
-/// Chooses the size, the frame rate and the bit rate at which a track is encoded for a channel, within
-/// what the program, the receivers and the network ask for.
+/// Chooses the size, the frame rate and the bit rate at which a track is encoded for a channel,
+/// within the limits of the program, the receivers and the network.
 ///
-/// Where the bits do not suffice for the picture, the content decides what gives way: motion keeps its
-/// frame rate and is scaled down, details and text keep their size and lose frames.
+/// If the bit rate does not suffice for the picture, the content determines what is reduced: motion
+/// keeps its frame rate and is scaled down, details and text keep their size and lose frames.
 struct SendPlan: Hashable, Sendable {
     /// The size of the picture; even in both directions.
     var size: VideoSize
     /// Frames per second.
     var frameRate: Double
-    /// Whether frames are left out to keep to the frame rate; otherwise it is what is expected.
+    /// Whether frames are dropped to keep to the frame rate; otherwise it is the expected rate.
     var leavesOutFrames = false
     /// Bits per second.
     var bitRate: Int
 
-    /// Bits of a pixel at which a picture looks good, and those below which it falls apart.
+    /// The bits per pixel for a good picture, and the fewest for an acceptable one.
     private static let (good, poor) = (0.1, 0.04)
     /// The highest bit rates, without and with a request.
     private static let (mostByItself, most) = (20_000_000, 1_000_000_000)
@@ -24,9 +24,9 @@ struct SendPlan: Hashable, Sendable {
     /// - Parameters:
     ///   - size: The size of the frames.
     ///   - frameRate: The frame rate of the frames; `nil` if it is not known.
-    ///   - hint: What matters in the pictures.
-    ///   - configuration: What the program asks for.
-    ///   - limit: What receivers and network can use.
+    ///   - hint: The content hint of the pictures.
+    ///   - configuration: The program's request.
+    ///   - limit: The limit of the receivers and the network.
     init(
         for size: VideoSize, _ frameRate: Double?, hint: VideoContentHint,
         _ configuration: VideoEncoderConfiguration, _ limit: VideoLimit
@@ -36,7 +36,7 @@ struct SendPlan: Hashable, Sendable {
             .filter(\.isFinite).min()
         self.frameRate = min(max(min(said ?? 30, asked ?? .infinity), 1), 120)
         leavesOutFrames = asked.map { $0 < said ?? .infinity } ?? false
-        // A rate that was asked for is the most that is expected of a source that does not say its own.
+        // If the source does not state its frame rate, the requested rate is the expected one.
         if said == nil, let asked { self.frameRate = min(max(asked, 1), 120) }
         self.size = Self.even(size.fitting(limit.size))
         bitRate = 0

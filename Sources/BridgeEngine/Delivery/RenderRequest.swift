@@ -13,20 +13,21 @@ struct RenderRequest: Hashable, Sendable {
     /// The codecs whose units the renderer takes, if it asks for nothing that needs pictures.
     var codecs: Set<EncodedVideoFrame.Codec> = []
 
-    /// Whether somebody else gets the units of ``codecs``: of these streams the renderer gets nothing.
+    /// Whether another receiver takes the units of ``codecs``: the renderer gets nothing of these
+    /// streams.
     var leavesUnits = false
-    /// Whether units are taken also where their pictures are shown in another order.
+    /// Whether units are taken even if their display order differs from their decoding order.
     var takesReordered = true
 
-    /// Whether frames pass unchanged, whatever their format.
+    /// Whether frames of any format pass unchanged.
     var isIdentity: Bool {
         self
             == RenderRequest(
                 codecs: codecs, leavesUnits: leavesUnits, takesReordered: takesReordered)
     }
 
-    /// Whether units of a codec are passed on, not their pictures. Units are mirrored only on
-    /// request.
+    /// Whether the renderer gets the units of a codec instead of their pictures. Units are mirrored
+    /// only on request.
     func takes(_ codec: EncodedVideoFrame.Codec, isReordered: Bool) -> Bool {
         codecs.contains(codec) && (takesReordered || !isReordered) && pixelFormat == .any
             && size == nil && !isUpright

@@ -26,7 +26,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     let freezes = FreezeMeter()
     private let queueTimeout: Duration
     private let queue: SerialQueue
-    /// What the sink has of a stream of units.
+    /// The sink's reference chain of a stream of units.
     private let chain = Mutex(ReferenceChain())
 
     /// - Parameters:
@@ -99,14 +99,15 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         }
     }
 
-    /// Queues a unit. What was queued earlier is needed to decode it, so a full queue refuses the unit
-    /// and evicts nothing; as that costs all units up to the next key frame, the queue is long.
+    /// Queues a unit. The queued units are needed to decode later ones, so a full queue refuses the
+    /// unit and evicts nothing. A refusal loses all units up to the next key frame, so the queue is
+    /// long.
     private func postUnit(_ item: Item) -> Mailbox<Item>.Verdict {
         if case .wait = policy { return mailbox.post(item, whenFull: policy) }
         return mailbox.waitingItems < Self.unitDepth ? mailbox.post(item, whenFull: .keep) : .full
     }
 
-    /// The maximum number of units that wait: two seconds of most streams.
+    /// The maximum number of waiting units: two seconds of most streams.
     private static var unitDepth: Int { 64 }
 
     /// Drops units up to the next key frame.
@@ -186,7 +187,7 @@ extension VideoMedia: QueuedMedia {
 }
 
 extension AudioMedia: QueuedMedia {
-    /// Each audio sink has a converter of its own.
+    /// No shared conversion: each audio sink has its own converter.
     typealias Conversion = Never
 }
 

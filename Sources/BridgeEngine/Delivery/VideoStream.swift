@@ -1,9 +1,9 @@
 internal import MediaCore
 internal import Synchronization
 
-/// One video stream to any number of renderers. Each gets the frames in the form it requested;
-/// renderers with equal requests share one conversion. Of encoded units, those who take units get
-/// them as they are, and the others their pictures.
+/// Delivers one video stream to any number of renderers. Each gets the frames in the form it
+/// requested; renderers with equal requests share one conversion. Receivers that take encoded units
+/// get them unchanged; the others get the decoded pictures.
 ///
 /// Thread: any, one frame at a time.
 final class VideoStream: VideoFrameConsumer {
@@ -26,8 +26,8 @@ final class VideoStream: VideoFrameConsumer {
     private struct State {
         var groups: [Group] = []
         var taps: [Int: Tap] = [:]
-        /// The codec of the units that are passed on to those who take them, so that their pictures
-        /// are not; `nil` if none are.
+        /// The codec of the units that are passed on. The receivers of these units do not get their
+        /// pictures. `nil` if no units are passed on.
         var carried: EncodedVideoFrame.Codec?
         /// The order of the units' pictures.
         var order = PictureOrder()
@@ -89,7 +89,8 @@ final class VideoStream: VideoFrameConsumer {
     /// - Parameters:
     ///   - codecs: The codecs whose units it takes; by default none.
     ///   - takesOnlyUnits: Whether it gets nothing but these units.
-    ///   - takesReordered: Whether it gets them also where their pictures are shown in another order.
+    ///   - takesReordered: Whether it gets units even if their display order differs from their
+    ///     decoding order.
     func tap(
         _ consumer: any VideoFrameConsumer, taking codecs: Set<EncodedVideoFrame.Codec> = [],
         only takesOnlyUnits: Bool = false, reordered takesReordered: Bool = true
@@ -111,13 +112,13 @@ final class VideoStream: VideoFrameConsumer {
     /// Whether the stream has no receivers.
     var isIdle: Bool { state.withLock { $0.groups.isEmpty && $0.taps.isEmpty } }
 
-    /// What the receivers want of the stream; `nil` if there are none.
+    /// The combined demand of the receivers; `nil` if there are none.
     var demand: VideoDemand? {
         state.withLock { state in
             guard !state.groups.isEmpty || !state.taps.isEmpty else { return nil }
             var demand = VideoDemand()
             let sizes = state.groups.compactMap(\.request.size)
-            // Who wants any size wants the largest there is.
+            // The size is limited only if every receiver requests a size.
             if state.taps.isEmpty, sizes.count == state.groups.count {
                 demand.size = sizes.max { $0.width * $0.height < $1.width * $1.height }
             }
@@ -146,16 +147,16 @@ final class VideoStream: VideoFrameConsumer {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition { offer(frame) }
 
-    /// Gives the unit to those who take it, as it is.
+    /// Passes the unit unchanged to the receivers that take it.
     @discardableResult
     func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
         offer(unit, asUnit: true).isTaken ? .accepted : .wrongBufferType
     }
 
-    /// Gives the frame to every receiver, except to those that got the unit that it was decoded from.
+    /// Passes the frame to all receivers that did not get the unit from which it was decoded.
     ///
-    /// - Parameter codec: The codec of that unit. By default that of the latest unit. A decoder may finish a
-    ///   picture after ``endUnits()``.
+    /// - Parameter codec: The codec of that unit; by default that of the latest unit. A decoder may
+    ///   finish a picture after ``endUnits()``.
     @discardableResult
     func offer(
         _ frame: borrowing VideoFrame, decodedFrom codec: EncodedVideoFrame.Codec? = nil
@@ -185,19 +186,20 @@ final class VideoStream: VideoFrameConsumer {
         return .accepted
     }
 
-    /// The receivers of a unit.
+    /// The response of the receivers to a unit.
     struct UnitReach {
-        /// Somebody took the unit.
+        /// A receiver took the unit.
         var isTaken = false
-        /// Somebody wants its picture.
+        /// A receiver needs the picture of the unit.
         var needsPicture = false
-        /// Somebody cannot use it without a key frame.
+        /// A receiver cannot use the unit without a key frame.
         var needsKeyFrame = false
-        /// Somebody takes units of its codec, but none whose pictures are shown in another order.
+        /// A receiver takes units of this codec, but only if their display order equals their
+        /// decoding order.
         var isOutOfOrder = false
     }
 
-    /// Gives the unit to those who take units of its codec.
+    /// Passes the unit to the receivers that take units of its codec.
     ///
     /// - Parameter asUnit: Whether units are passed on; otherwise all receivers want pictures.
     func offer(_ unit: EncodedVideoFrame, asUnit: Bool) -> UnitReach {
@@ -233,8 +235,8 @@ final class VideoStream: VideoFrameConsumer {
         return reach
     }
 
-    /// Pictures follow that were not decoded from units, which everybody gets, or units that begin
-    /// with a key frame.
+    /// Ends the current units. Either pictures follow that were not decoded from units and go to
+    /// all receivers, or units that begin with a key frame.
     func endUnits() {
         let feeds = state.withLock { state in
             (state.carried, state.order) = (nil, PictureOrder())

@@ -5,7 +5,7 @@ internal import MediaCore
 struct AudioState {
     var sourceNumber = 0
     var sinkNumber = 0
-    /// Whether the engine has audio of its own.
+    /// Whether the engine's own audio is on.
     var isEnabled = false
     /// Whether the program has requested the microphone, which is never opened otherwise.
     var wantsMicrophone = false
@@ -15,8 +15,8 @@ struct AudioState {
     var external: AudioSourceHost?
     /// The running source; `nil` if none is running.
     var running: AudioSourceHost?
-    /// The source that is to take over with its first frame, and what waits for that; `nil` if no
-    /// operation waits.
+    /// The source that is to take over with its first frame, and the operation that waits for it;
+    /// `nil` if no operation waits.
     var awaiting: (port: AudioSourcePort, once: Once<Bool>)?
     /// Whether the source has ended. If so, it is not reported as stalled.
     var hasEnded = false

@@ -46,7 +46,7 @@ extension MediaEngine {
         try await join(request, role, renewToken)
     }
 
-    /// Returns a token that is valid now; `nil` for the one before.
+    /// Returns a token that is valid now; `nil` to reuse the previous one.
     public typealias TokenRenewal = @Sendable (TokenReason) async throws -> String?
 
     /// Called inside both turnstiles.
@@ -140,10 +140,10 @@ extension MediaEngine {
     ///
     /// - Parameters:
     ///   - message: At most ``ChannelMessage/maximumSize`` bytes.
-    ///   - user: The user to whom it is sent; `nil`, the default, for all others.
-    /// - Throws: ``EngineError/Code/notInChannel``; ``EngineError/Code/invalidArgument`` for a message
-    ///   that is too long or a user who is not in the channel; ``EngineError/Code/stuck`` if the channel
-    ///   does not take it in time.
+    ///   - user: The recipient; `nil`, the default, for all others.
+    /// - Throws: ``EngineError/Code/notInChannel``; ``EngineError/Code/invalidArgument`` for a
+    ///   message that is too long or a user that is not in the channel; ``EngineError/Code/stuck``
+    ///   if the channel does not accept the message in time.
     public func sendMessage(
         _ message: ChannelMessage, to user: UserID? = nil
     ) async throws(EngineError) {

@@ -38,12 +38,12 @@ extension MediaEngine {
         await stopPublishing(track)
     }
 
-    /// Stops sending a video track to the channel, or sends it again. The track stays published, and the
-    /// others learn it; preview and recordings continue. A setting for later if the track is not
-    /// published.
+    /// Stops sending a video track to the channel, or sends it again. The track stays published,
+    /// and the other users are notified; preview and recordings continue. If the track is not
+    /// published, the setting applies once it is.
     ///
     /// - Parameters:
-    ///   - isMuted: Whether nothing is sent.
+    ///   - isMuted: Whether to stop sending.
     ///   - track: The track. Default: the main one.
     public func muteLocalVideo(_ isMuted: Bool, track: TrackID = .main) async throws(EngineError) {
         try await enter()
@@ -125,11 +125,11 @@ extension MediaEngine {
     }
 }
 
-/// Passes on what the channel asks of the engine's tracks. Thread: any.
+/// Forwards the channel's requests to the engine's tracks. Thread: any.
 private final class PublisherFeedback: PublicationFeedback {
     private struct State {
         weak var publisher: Publisher?
-        // What was asked before there was a publisher.
+        // The requests that arrived before the publisher existed.
         var limit: VideoLimit?
         var isPaused = false
     }
@@ -173,7 +173,7 @@ private final class PublisherFeedback: PublicationFeedback {
     }
 
     func codecsChanged() -> Bool {
-        // One that is not there yet begins with what is carried then.
+        // A publisher that does not exist yet will start with the codecs carried then.
         state.withLock { $0.publisher }?.codecsChanged() ?? true
     }
 

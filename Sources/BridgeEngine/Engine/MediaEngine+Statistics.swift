@@ -46,8 +46,8 @@ extension MediaEngine {
         statistics.outgoingAudio = outgoingAudio.balance
     }
 
-    /// Reads counts of what was stopped until no frame is left uncounted, for a second at most: a
-    /// thread that delivers may be suspended between handing a frame on and counting its outcome.
+    /// Reads the counts of stopped objects until every frame is counted, for a second at most: a
+    /// delivering thread may be suspended between handing a frame on and counting its outcome.
     ///
     /// - Parameter isStuck: Whether a receiver hangs in a call, so that its frame stays uncounted.
     func complete<Counts: WaitingCounts>(
@@ -85,7 +85,7 @@ extension MediaEngine {
 
 }
 
-/// Counts that tell how many frames receivers hold.
+/// Counts that include the number of frames that receivers hold.
 protocol WaitingCounts: Sendable {
     var waiting: Int { get }
 }

@@ -45,7 +45,8 @@ extension MediaEngine {
 
     // MARK: Silence
 
-    /// Checks only the main track: a program that pushes to custom tracks knows when it does not.
+    /// Checks only the main track: a program that pushes to custom tracks knows when it stops
+    /// pushing.
     private func watchSource(_ limit: MediaTime) {
         guard let slot = slots[.main], let host = slot.host, !slot.hasEnded else { return }
         let arrivals = slot.track.arrivals.load(ordering: .relaxed)
@@ -122,7 +123,7 @@ extension MediaEngine {
         }
     }
 
-    /// Tells the source of a track what the channel can use of it.
+    /// Passes the channel's limit for a track to the track's source.
     func limitSource(of id: TrackID) {
         guard let slot = slots[id], slot.limit != VideoLimit() || slot.kept != VideoLimit() else {
             return

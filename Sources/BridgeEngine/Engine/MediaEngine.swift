@@ -14,7 +14,7 @@ public import MediaCore
 ///
 /// Preview and channel each hold the source: it starts with the first hold and stops when the last
 /// is released. Only the engine calls the program's objects: one call at a time for each object, on
-/// a thread of its own. Operations run one after the other, in the order in which they were
+/// that object's own thread. Operations run one after the other, in the order in which they were
 /// requested.
 ///
 /// Ownership: a source or renderer that is passed to the engine belongs to it; the engine retains

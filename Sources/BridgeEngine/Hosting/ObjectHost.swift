@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Owns one object of the program and is the only caller of it: one call at a time, on an executor
-/// of its own.
+/// Owns one object of the program and is its only caller: one call at a time, on a dedicated
+/// executor.
 protocol ObjectHost: Actor {
     nonisolated var executor: SerialQueueExecutor { get }
     /// The object's name in the trace, for example `source 1`.

@@ -1,7 +1,7 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Owns one sink and calls it on an executor of its own.
+/// Owns one sink and calls it on a dedicated executor.
 actor SinkHost<Media: HostedSink>: ObjectHost {
     nonisolated let executor: SerialQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -66,7 +66,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
 
     nonisolated var role: String { "renderer" }
 
-    /// What the sink asked for; `nil` before the query.
+    /// The sink's request; `nil` before the query.
     nonisolated var request: Media.Request? { wanted.withLock { $0 } }
 
     func make(_ call: Transition.Call) throws(EngineError) {

@@ -1,6 +1,6 @@
 internal import MediaCore
 
-/// Owns one source and calls it on an executor of its own.
+/// Owns one source and calls it on a dedicated executor.
 actor SourceHost<Media: HostedSource>: ObjectHost {
     nonisolated let executor: SerialQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

@@ -65,7 +65,7 @@ final class FrameMeter: ArrivalMeter {
         counts.note()
     }
 
-    /// Sets the size of the latest picture, which a unit's decoder alone may know.
+    /// Sets the size of the latest picture, for units whose size only the decoder knows.
     func remember(_ size: VideoSize) {
         let packed =
             UInt64(UInt32(clamping: size.width)) << 32 | UInt64(UInt32(clamping: size.height))

@@ -1,6 +1,6 @@
 internal import MediaCore
 
-/// What a video track carries: a picture, or an encoded unit that nobody decoded yet.
+/// The content of a video track: a picture, or an encoded unit that has not been decoded.
 enum VideoItem: MediaFrame {
     case picture(VideoFrame)
     case unit(EncodedVideoFrame)
@@ -36,7 +36,7 @@ enum VideoItem: MediaFrame {
         }
     }
 
-    /// The size of the picture; `nil` for a unit of which only the bytes say.
+    /// The size of the picture; `nil` for a unit if only its bytes contain the size.
     var size: VideoSize? {
         switch self {
         case .picture(let frame): frame.size

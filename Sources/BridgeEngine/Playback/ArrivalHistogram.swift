@@ -1,7 +1,7 @@
 internal import MediaCore
 
-/// How long after their capture the frames of a stream are ready to be played, of the last seconds. What is
-/// older counts ever less.
+/// How long after their capture the frames of a stream were ready to be played in the last seconds.
+/// Older frames have a decreasing weight.
 struct ArrivalHistogram {
     /// One class for every 5 ms, up to one second; longer times are in the last one.
     private var weights = [Double](repeating: 0, count: 200)
@@ -11,14 +11,14 @@ struct ArrivalHistogram {
     private static let memory = 5.0
     private static let few = 3.0
 
-    /// Whether a frame has come in the last seconds.
+    /// Whether a frame has arrived in the last seconds.
     func isRecent(at now: MediaTime) -> Bool { last.map { now - $0 < .init(seconds: 2) } ?? false }
 
-    /// Notes a frame.
+    /// Records a frame.
     ///
     /// - Parameters:
     ///   - age: The time from its capture until now.
-    ///   - now: The present running time.
+    ///   - now: The current running time.
     mutating func note(_ age: MediaTime, at now: MediaTime) {
         let elapsed = last.map { max(0, (now - $0).seconds) } ?? 0
         let share = 1 / (1 + elapsed / Self.memory)
@@ -28,8 +28,8 @@ struct ArrivalHistogram {
         weights[place] += 1
     }
 
-    /// Returns the time after capture at which this share of the frames is ready. A few frames may be later
-    /// than that in any case: the first ones wait for a decoder.
+    /// Returns the time after capture at which this fraction of the frames is ready. A few frames
+    /// may always be later than that: the first ones wait for a decoder.
     func time(for share: Double) -> MediaTime {
         let all = weights.reduce(0, +)
         var rest = max(all * (1 - share), min(all / 3, Self.few))

@@ -8,11 +8,11 @@ final class PlaybackMixer: Sendable {
         var timing = JitterBuffer.Timing.demand
         /// The time from capture to playing for audio that is not delayed.
         var latency = MediaTime.zero
-        /// How unevenly the audio of users arrives, as far as the channel measures it.
+        /// The jitter of each user's audio, if the channel measures it.
         var jitter: [UserID: MediaTime] = [:]
         var limiter = PeakLimiter(sampleRate: 48000, channels: 2)
         var lines: [UserID: RemotePlayback] = [:]
-        /// The lines of users who are gone, until all of their queued audio is played.
+        /// The lines of users that have left, until all of their queued audio is played.
         var tails: [RemotePlayback] = []
         /// Samples that are mixed and not pulled yet.
         var rest: [Float] = []
@@ -76,7 +76,7 @@ final class PlaybackMixer: Sendable {
         clear()
     }
 
-    /// Whether anybody consumes the mix.
+    /// Whether the mix has a consumer.
     var isHeard: Bool { listeners.load(ordering: .acquiring) > 0 }
 
     /// Queues a user's audio frame, timestamped in the engine's running time.
@@ -124,7 +124,7 @@ final class PlaybackMixer: Sendable {
     /// Closes all lines.
     func clear() { state.withLock { $0.endAll() } }
 
-    /// Sets how unevenly the audio of users is expected to arrive.
+    /// Sets the expected jitter of each user's audio.
     func expect(jitter: [UserID: MediaTime]) {
         let lines = state.withLock { state in
             state.jitter = jitter
@@ -239,7 +239,7 @@ final class PlaybackMixer: Sendable {
         state.withLock { $0.lines[user] }?.state
     }
 
-    /// The sum over all users, including users who are gone.
+    /// The sum over all users, including users that have left.
     var counts: EngineStatistics.Playback {
         state.withLock { state in
             var playback = state.counts

@@ -1,12 +1,12 @@
 internal import MediaCore
 internal import Synchronization
 
-/// How much later than captured the pictures and the sound of one user are played, so that few come too
-/// late, and both stay together.
+/// The playout delay of one user's pictures and sound, chosen so that few frames are late and both
+/// stay in sync.
 ///
-/// Pictures are shown when nearly all of them are ready, and with the sound: the mix plays sound no earlier
-/// than the pictures need, and pictures are delayed as much as the mix delays the sound. All times are
-/// counted from the capture. Thread: any.
+/// Pictures are shown when nearly all of them are ready, together with the sound: the mix plays
+/// sound no earlier than the pictures need, and pictures are delayed as much as the mix delays the
+/// sound. All times are relative to the capture. Thread: any.
 final class PlayoutDelay: Sendable {
     /// A stream of the user.
     enum Stream: Hashable {
@@ -16,12 +16,12 @@ final class PlayoutDelay: Sendable {
     }
     fileprivate struct Line {
         var arrivals = ArrivalHistogram()
-        /// When a sink plays what is not delayed.
+        /// When a sink plays frames that are not delayed.
         var latency = MediaTime.zero
-        /// How much later than that it plays now; `nil` before the first frame.
+        /// The current delay after `latency`; `nil` before the first frame.
         var delay: MediaTime?
         var last: MediaTime?
-        /// When frames are to be played.
+        /// When frames should be played.
         private(set) var need = MediaTime.zero
 
         mutating func note(_ age: MediaTime, at now: MediaTime) {
@@ -36,22 +36,22 @@ final class PlayoutDelay: Sendable {
         var sound: MediaTime?
     }
     private let state = Mutex(State())
-    /// The share of the frames that are to be in time.
+    /// The fraction of frames that should be in time.
     fileprivate static let share = 0.97
     /// The time that a display needs.
     fileprivate static let margin = MediaTime(seconds: 0.005)
     fileprivate static let longest = MediaTime(seconds: 1)
-    /// How fast the delay changes: a fifth of the time that passes, so that times still increase, and
-    /// pictures that come in the order of decoding keep theirs.
+    /// How fast the delay changes: by at most a fifth of the elapsed time. Times then still
+    /// increase, and pictures that arrive in decoding order keep their order.
     private static let steepness: Int64 = 5
 
-    /// Notes a frame that is ready, and returns how much later than its latency says it is played.
+    /// Records a frame if it is ready, and returns its playout delay after `latency`.
     ///
     /// - Parameters:
-    ///   - time: When it was captured.
-    ///   - latency: When sinks play it if it is not delayed.
-    ///   - isReady: Whether it is ready; otherwise it must still be decoded.
-    ///   - now: The present running time.
+    ///   - time: The capture time.
+    ///   - latency: When sinks play the frame if it is not delayed.
+    ///   - isReady: Whether the frame is ready; otherwise it must still be decoded.
+    ///   - now: The current running time.
     func delay(
         of stream: Stream, captured time: MediaTime, latency: MediaTime, isReady: Bool,
         now: MediaTime
@@ -75,10 +75,10 @@ final class PlayoutDelay: Sendable {
         }
     }
 
-    /// What comes next of a stream is a beginning: its delay may be any.
+    /// Restarts a stream: its next frame may have any delay.
     func beginAnew(_ stream: Stream) { state.withLock { _ = $0.lines.removeValue(forKey: stream) } }
 
-    /// The present delay of a stream; zero if nothing is known.
+    /// The current delay of a stream; zero if it is unknown.
     func present(_ stream: Stream) -> MediaTime {
         state.withLock { $0.lines[stream]?.delay ?? .zero }
     }
@@ -86,9 +86,9 @@ final class PlayoutDelay: Sendable {
     /// When the mix plays sound; `nil` if it does not.
     var soundTime: MediaTime? { state.withLock { $0.sound } }
 
-    /// Notes when the mix plays sound; `nil` when it stops to.
+    /// Sets when the mix plays sound; `nil` when it stops.
     ///
-    /// - Returns: When the user's pictures are shown at the earliest; zero if there are none.
+    /// - Returns: The earliest time at which the user's pictures are shown; zero if there are none.
     @discardableResult
     func mixes(at time: MediaTime?, now: MediaTime) -> MediaTime {
         state.withLock { state in
@@ -99,7 +99,7 @@ final class PlayoutDelay: Sendable {
 }
 
 extension PlayoutDelay.State {
-    /// When the pictures that come are to be shown.
+    /// When recently received pictures should be shown.
     fileprivate func pictures(at now: MediaTime) -> MediaTime {
         lines.reduce(.zero) { latest, entry in
             guard case .video = entry.key, entry.value.arrivals.isRecent(at: now) else {

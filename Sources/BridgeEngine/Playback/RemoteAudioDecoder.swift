@@ -1,7 +1,7 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Decodes one user's units of audio while somebody listens. Thread: any, one unit at a time.
+/// Decodes one user's audio units while the audio has a listener. Thread: any, one unit at a time.
 final class RemoteAudioDecoder: Sendable {
     private struct State {
         var decoder: (any AudioDecoder)?
@@ -17,7 +17,7 @@ final class RemoteAudioDecoder: Sendable {
     }
     private let state = Mutex(State())
     private let backend: any MediaBackend
-    /// Counts the units that were to be decoded. Delivered are those that were.
+    /// Counts the units to decode. Decoded units count as delivered.
     private let meter = FlowMeter<AudioUnitMedia>()
 
     init(_ backend: any MediaBackend) { self.backend = backend }
@@ -29,7 +29,7 @@ final class RemoteAudioDecoder: Sendable {
         state.withLock { $0.concealed + ($0.decoder?.concealedSamples ?? 0) }
     }
 
-    /// What comes next is a beginning.
+    /// Ends the stream: the next unit starts a new one.
     func end() { state.withLock { $0.end() } }
 
     /// Decodes a unit.
@@ -43,7 +43,7 @@ final class RemoteAudioDecoder: Sendable {
             do {
                 if state.codec != unit.codec {
                     state.end()
-                    // Set first: an absent decoder is not looked for with each unit.
+                    // Set first, so that a missing decoder is not looked up again for each unit.
                     state.codec = unit.codec
                     state.isFailing = false
                     state.decoder = try backend.makeAudioDecoder(unit.codec)
@@ -65,7 +65,7 @@ final class RemoteAudioDecoder: Sendable {
     }
 }
 
-/// Units of audio, as they are counted.
+/// The media type for counting audio units.
 enum AudioUnitMedia: CountedMedia {
     typealias Frame = EncodedAudioFrame
     typealias Arrivals = AudioUnitMeter

@@ -87,7 +87,7 @@ final class RemoteAudioReceiver: Sendable {
     }
 
     func muted(_ isMuted: Bool, by user: UserID) {
-        // What was not sent is not lost: nothing is made up for it.
+        // Muted audio is not lost, so it is not concealed.
         state.withLock { $0.lines[user] }?.decoder.end()
         events.post(.audioMuted(isMuted, by: user))
     }
@@ -115,7 +115,7 @@ final class RemoteAudioReceiver: Sendable {
         pass(frame, of: line, from: user, delay: delay)
     }
 
-    /// Decodes a unit if somebody listens.
+    /// Decodes a unit if the audio has a listener.
     ///
     /// - Parameter delay: Keeps the sound in step with the user's pictures.
     func receive(_ unit: EncodedAudioFrame, from user: UserID, delay: PlayoutDelay) {
@@ -127,7 +127,7 @@ final class RemoteAudioReceiver: Sendable {
         }
         line.meter.noteUnit()
         let isHeard = !isMuted(user) && (mixer.isHeard || !line.stream.isIdle)
-        // What nobody heard is not missing.
+        // Audio without a listener is not lost, so it is not concealed.
         if !isHeard { line.decoder.end() }
         let (frames, failure) = isHeard ? line.decoder.decode(unit) : ([], nil)
         if let failure {
@@ -177,7 +177,7 @@ final class RemoteAudioReceiver: Sendable {
         state.withLock { state in state.lines.keys.forEach { state.prune($0) } }
     }
 
-    /// The counts of the present users, and of those who left.
+    /// The counts of the current users, and of users that have left.
     var statistics:
         (
             present: [UserID: EngineStatistics.RemoteAudio],

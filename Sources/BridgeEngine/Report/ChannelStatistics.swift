@@ -10,15 +10,15 @@ public struct ChannelStatistics: Hashable, Sendable {
         public var delivered = 0
         /// Frames evicted by newer ones because the receiver was slow.
         public var evicted = 0
-        /// Frames not delivered because the receiver left, or because the track ended while they were
-        /// on their way.
+        /// Frames not delivered because the receiver left, or because the track ended while they
+        /// were in transit.
         public var closed = 0
-        /// Frames that were lost on their way.
+        /// Frames lost in transit.
         public var lost = 0
-        /// Encoded units that came, and refer to one that did not.
+        /// Encoded units that arrived but refer to a unit that did not.
         public var needingKeyFrame = 0
 
-        /// Frames that are on their way or in the receiver's queue.
+        /// Frames that are in transit or in the receiver's queue.
         public var waiting: Int {
             sent - delivered - evicted - closed - lost - needingKeyFrame
         }
@@ -39,22 +39,22 @@ public struct ChannelStatistics: Hashable, Sendable {
     /// Video frames that the user sent. Each is counted once, regardless of the number of
     /// receivers.
     public var sent = 0
-    /// Video frames from this user to all users who were ever in the channel.
+    /// Video frames from this user to all users that were ever in the channel.
     public var outgoing = Frames()
-    /// Video frames from all users who were ever in the channel to this user.
+    /// Video frames from all users that were ever in the channel to this user.
     public var incoming = Frames()
-    /// Audio frames from this user to all users who were ever in the channel.
+    /// Audio frames from this user to all users that were ever in the channel.
     public var outgoingAudio = Frames()
-    /// Audio frames from all users who were ever in the channel to this user.
+    /// Audio frames from all users that were ever in the channel to this user.
     public var incomingAudio = Frames()
-    /// Video frames from this user to each user who is in the channel now.
+    /// Video frames from this user to each user in the channel now.
     public var to: [UserID: Frames] = [:]
-    /// Video frames from each user who is in the channel now to this user.
+    /// Video frames from each user in the channel now to this user.
     public var from: [UserID: Frames] = [:]
-    /// The jitter of the video of each user who is in the channel now, where the channel measures it:
-    /// the mean deviation of the time that frames are on their way (RFC 3550, section 6.4.1).
+    /// The jitter of the video of each user in the channel now, if the channel measures it: the
+    /// mean deviation of the transit time of frames (RFC 3550, section 6.4.1).
     public var jitter: [UserID: Duration] = [:]
-    /// The jitter of the audio of each user who is in the channel now; otherwise as ``jitter``.
+    /// The jitter of the audio of each user in the channel now; otherwise as ``jitter``.
     public var audioJitter: [UserID: Duration] = [:]
 
     /// Creates counts of zero.

@@ -18,8 +18,9 @@ public enum EngineEvent: Sendable {
     case sourceResumed(TrackID)
     /// A failed video source is being restarted; the number of the attempt, from 1.
     case sourceRestarting(TrackID, attempt: Int)
-    /// A receiver of this track's encoded units came late, or lost one: have the encoder produce a
-    /// key frame. A source was asked for it (``VideoSource/requestKeyFrame()``).
+    /// A receiver of this track's encoded units joined late or lost a unit: have the encoder
+    /// produce a key frame. The engine also asks a source for it
+    /// (``VideoSource/requestKeyFrame()``).
     case keyFrameNeeded(TrackID)
 
     /// A renderer failed. If it could not be started it gets no more frames; if one frame failed it
@@ -48,15 +49,15 @@ public enum EngineEvent: Sendable {
     case trackUnpublished(TrackID, by: UserID)
     /// A user has muted a video track (`true`), or sends it again.
     case videoMuted(Bool, TrackID, by: UserID)
-    /// The first frame of a user's track since the track was published. Tracks that nobody looks at are
-    /// not transported.
+    /// The first frame of a user's track since the track was published. Tracks without a receiver
+    /// are not transported.
     case firstRemoteFrame(UserID, TrackID, VideoSize)
     /// The connection to the channel is interrupted, or is restored. The engine stays in the channel:
     /// users, tracks, renderers and the source are as before.
     case connectionChanged(ChannelConnection)
-    /// How the publication of a track goes: whether anybody gets it, or why not.
+    /// The state of a track's publication: whether the track has receivers, or why it failed.
     case publicationChanged(TrackID, PublicationState)
-    /// The most of a track that the receivers and the network can use.
+    /// The largest form of a track that the receivers and the network can use.
     case publicationLimited(TrackID, VideoLimit)
     /// The source of a track keeps to these parts of the limit from now on (``VideoSource/keep(to:)``).
     case sourceLimited(TrackID, VideoLimit)
@@ -96,8 +97,8 @@ public enum EngineEvent: Sendable {
     case audioMuted(Bool, by: UserID)
     /// The engine's own audio cannot be encoded for the channel.
     case audioPublicationFailed(EngineError)
-    /// The first audio frame of a user since its audio was published. Of encoded audio that nobody
-    /// listens to, the format has 16-bit samples.
+    /// The first audio frame of a user since its audio was published. For encoded audio without a
+    /// listener, the format has 16-bit samples.
     case firstRemoteAudio(UserID, AudioFormat)
     /// A user's audio cannot be decoded or mixed.
     case playbackFailed(EngineError)

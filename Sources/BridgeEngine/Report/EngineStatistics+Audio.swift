@@ -19,8 +19,8 @@ extension EngineStatistics {
         /// Gaps that were filled and overlaps that were cut off, and the number of samples
         /// involved.
         public var corrections = AudioContinuity.Counts()
-        /// The peak level since the previous statistics, from 0 to 1; `nil` if no audio came, or
-        /// only samples that are neither 16-bit integers nor floats.
+        /// The peak level since the previous statistics, from 0 to 1; `nil` if no audio arrived, or
+        /// only samples other than 16-bit integers and floats.
         public var level: Double?
     }
     /// The audio of one user in the channel.
@@ -29,7 +29,7 @@ extension EngineStatistics {
         public var received = 0
         /// The received frames as a balance: all count as delivered.
         public var balance: FrameBalance { FrameBalance(offered: received, delivered: received) }
-        /// Encoded units that were decoded because somebody listened.
+        /// Encoded units that were decoded because the audio had a listener.
         public var decoding = FrameBalance()
         /// Samples received or decoded, per channel.
         public var samples = 0
@@ -71,7 +71,7 @@ extension EngineStatistics {
         public var mixedSamples = 0
         /// Samples in ``mixedSamples`` during which no user was heard.
         public var silentSamples = 0
-        /// The sum of all users' jitter buffer counts, including users who are gone.
+        /// The sum of all users' jitter buffer counts, including users that have left.
         public var jitterBuffer = JitterBuffer.Counts()
         /// The number of times that a user's audio ran out.
         public var underruns: Int { jitterBuffer.underruns }

@@ -6,17 +6,16 @@ public import MediaCore
 /// No count is lost: removed objects are in ``gone``, and after ``MediaEngine/shutDown()`` the
 /// statistics stay as they were at that time.
 public struct EngineStatistics: Sendable {
-    /// One local track, over all sources that it had one after the other, or over what was pushed
-    /// to it.
+    /// One local track, over all its successive sources, or over everything that was pushed to it.
     public struct Track: FrameBalanced {
         /// Frames and encoded units that arrived, fallback frames, and the units in ``decoding``, and
         /// their outcomes: units that were passed on, and pictures that passed the capture
         /// processors.
         public var balance = FrameBalance()
-        /// Encoded units that were decoded because somebody wanted their pictures. Delivered are
-        /// pictures.
+        /// Encoded units that were decoded because a receiver wanted their pictures. Pictures count
+        /// as delivered.
         public var decoding = FrameBalance()
-        /// Frames that were to be encoded for the channel. Delivered are units.
+        /// Frames to encode for the channel. Encoded units count as delivered.
         public var encoding = FrameBalance()
         /// The frames at each processing point, and their outcomes there.
         public var processing: [ProcessingPoint: FrameBalance] = [:]
@@ -24,8 +23,8 @@ public struct EngineStatistics: Sendable {
         public var delivered = 0
         /// Frames in ``delivered`` that were accepted.
         public var accepted = 0
-        /// Frames of sources that were refused, frames that the processors of all points dropped,
-        /// and units that produced no picture although somebody wanted it.
+        /// Refused frames of sources, frames that the processors of all points dropped, and units
+        /// that produced no picture although a receiver wanted it.
         public var dropped = DropCounts()
         /// Frames per second since the previous statistics.
         public var frameRate = 0.0
@@ -57,8 +56,8 @@ public struct EngineStatistics: Sendable {
         /// The 99th percentile of the latency; otherwise as ``latencyP50``.
         public var latencyP99: Duration?
         /// The number of times that no frame was rendered for longer than half a second. Pauses of
-        /// the sender do not count: a user who is away, a track that is not published, a source
-        /// that has ended.
+        /// the sender do not count: an absent user, an unpublished track, or a source that has
+        /// ended.
         public var freezes = 0
         /// The total duration of all ``freezes``.
         public var frozen = Duration.zero
@@ -67,8 +66,8 @@ public struct EngineStatistics: Sendable {
     public struct Remote: FrameBalanced {
         /// Frames and encoded units received; each is offered to every renderer.
         public var received = 0
-        /// Encoded units that were decoded because a renderer wanted their pictures. Delivered are
-        /// pictures.
+        /// Encoded units that were decoded because a renderer wanted their pictures. Pictures count
+        /// as delivered.
         public var decoding = FrameBalance()
         /// The received frames as a balance: all count as delivered.
         public var balance: FrameBalance { FrameBalance(offered: received, delivered: received) }
@@ -76,8 +75,7 @@ public struct EngineStatistics: Sendable {
         public var frameRate = 0.0
         /// The size of the latest frame; `nil` before the first one.
         public var size: VideoSize?
-        /// How much later than their latency says frames are played
-        /// (``LiveTiming/playoutDelay``).
+        /// The playout delay of frames beyond their latency (``LiveTiming/playoutDelay``).
         public var playoutDelay = Duration.zero
     }
 
@@ -97,7 +95,7 @@ public struct EngineStatistics: Sendable {
 
     /// The engine's own audio; `nil` if audio is off and no source has delivered any yet.
     public var localAudio: LocalAudio?
-    /// The audio of other users from whom frames were received.
+    /// The audio of the other users from which frames were received.
     public var remoteAudio: [UserID: RemoteAudio] = [:]
     /// The audio sinks by id.
     public var audioSinks: [AudioSinkID: AudioOutput] = [:]
@@ -111,7 +109,7 @@ public struct EngineStatistics: Sendable {
     public var unsentAudio: DropCounts { outgoingAudio.dropped }
     /// What the channel itself counts, by user; `nil` outside a channel.
     public var channel: ChannelStatistics?
-    /// The counts of objects that were removed and of users who left.
+    /// The counts of removed objects and of users that have left.
     public var gone = Gone()
 
     /// Creates statistics with all counts zero.
@@ -125,9 +123,9 @@ public struct EngineStatistics: Sendable {
         public var renderers = Departed<RendererID, Renderer>()
         /// Audio sinks that were removed.
         public var audioSinks = Departed<AudioSinkID, AudioOutput>()
-        /// Video tracks of users who are gone, or that were unpublished.
+        /// Video tracks that were unpublished, or whose user has left.
         public var remote = Departed<RemoteTrack, Remote>()
-        /// The audio of users who are gone.
+        /// The audio of users that have left.
         public var remoteAudio = Departed<UserID, RemoteAudio>()
     }
 

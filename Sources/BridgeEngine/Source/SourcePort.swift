@@ -4,7 +4,7 @@ internal import Synchronization
 /// The consumer that an engine gives to a source: a gate that is open from start to stop, and counts
 /// of the frames that arrived while it was closed.
 ///
-/// Safe to use as long as it is referenced, even after its source was disposed of. Thread: any.
+/// Remains safe to use while referenced, even after its source was disposed of. Thread: any.
 final class SourcePort<Media: CountedMedia>: Sendable {
     private let gate: SourceGate<Media.Frame>
     private let traits = Mutex(SourceTraits())
@@ -63,10 +63,10 @@ final class SourcePort<Media: CountedMedia>: Sendable {
         receiver?.ended(self)
     }
 
-    /// Whether there is an ending that was not taken.
+    /// Whether an ending has not been taken yet.
     var hasEnded: Bool { endings.withLock { !$0.isEmpty } }
 
-    /// Whether the source ended without an error, and the ending was not taken.
+    /// Whether the source ended without an error, and the ending has not been taken yet.
     var cameToItsEnd: Bool {
         endings.withLock { if case .ended = $0.last { true } else { false } }
     }
@@ -89,7 +89,7 @@ final class SourcePort<Media: CountedMedia>: Sendable {
         guard !frame.isEmpty else { return count(.dropped(.badSize)) }
         switch gate.enter(frame) {
         case .passes: return pass(frame)
-        // Counted when it passes.
+        // Counted when it passes the gate.
         case .held: return .accepted
         case .refused(let cause):
             receiver?.missed(from: self)
@@ -140,7 +140,7 @@ protocol SourceReceiver<Media>: AnyObject, Sendable {
     var sources: FlowMeter<Media> { get }
     /// Returns the event that reports a failure of one of its sources.
     var failure: @Sendable (EngineError) -> EngineEvent { get }
-    /// A frame of the source did not come through the port's gate.
+    /// A frame of the source did not pass the port's gate.
     func missed(from port: SourcePort<Media>)
     /// The source has ended; ``SourcePort/takeEndings()`` returns how.
     func ended(_ port: SourcePort<Media>)

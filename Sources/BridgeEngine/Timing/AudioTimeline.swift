@@ -102,13 +102,13 @@ struct AudioTimeline {
         return .due(captured + shift, latency: latency, waits: false)
     }
 
-    /// Follows a clock of the program's own, so that audio stays in sync with video.
+    /// Follows the program's own clock, so that audio stays in sync with video.
     private mutating func follow(
         _ time: MediaTime, from start: MediaTime, _ next: MediaTime?, _ now: MediaTime,
         _ base: MediaTimeBase?
     ) -> MediaTime {
         let isNear = max(time, now) - min(time, now) < Self.tolerance
-        // A clock that is the engine's, or close to it, is used as it is.
+        // A clock equal or close to the engine's is used unchanged.
         let anchor = isNear ? max(time, next ?? time) : start
         let due = time + settle(at: anchor, for: time, base)
         if max(due, now) - min(due, now) > Self.tolerance {

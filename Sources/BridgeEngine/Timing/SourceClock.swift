@@ -2,7 +2,7 @@ internal import MediaCore
 
 /// Converts the timestamps of one source to the engine's running time.
 ///
-/// A live capture on the engine's clock carries its capture time, which is used as long as it is
+/// A live capture on the engine's clock carries its capture time, which is used while it is
 /// plausible. Any other clock is aligned with the engine's at its first frame and then followed:
 /// the offset of a clock that runs slow or fast is adjusted, so that video stays in sync with
 /// audio. Used under the lock of its track.
@@ -159,15 +159,15 @@ struct SourceClock {
         return .due(due, latency: .zero, waits: false)
     }
 
-    /// Follows a clock of the program's own, so that the result stays close to the engine's time.
+    /// Follows the program's own clock, so that the result stays close to the engine's time.
     private mutating func follow(
         _ time: MediaTime, after previous: MediaTime?, _ moment: Moment, mayJump: Bool
     ) -> MediaTime {
         let (now, last) = (moment.now, moment.last)
         // A source that repeats the same timestamp provides no timing.
         if previous == time { return max(now, last.map { $0 + SteeredShift.leastStep } ?? now) }
-        // A clock that is the engine's, or close to it, is used as it is. For any other clock, the
-        // most punctual frame is assumed to arrive without delay.
+        // A clock equal or close to the engine's is used unchanged. For any other clock, the most
+        // punctual frame is assumed to arrive without delay.
         var shift = self.shift ?? SteeredShift(.zero)
         if mayJump, !Self.isNear(time + shift.present, now) {
             shift = SteeredShift(now - time, reference: .zero)

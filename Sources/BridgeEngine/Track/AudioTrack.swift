@@ -39,7 +39,7 @@ final class AudioTrack: Sendable {
         let port: AudioSourcePort
     }
     private let pacer = Pacer()
-    /// Counts the frames of all sources that the track ever had.
+    /// Counts the frames of all sources that the track has ever had.
     let sources = FlowMeter<AudioMedia>()
     let processing: AudioProcessing
     let passed = AudioMeter()
@@ -73,7 +73,7 @@ final class AudioTrack: Sendable {
         }
     }
 
-    /// Calls `body` with whether the audio is muted, now if it is, and at each change.
+    /// Calls `body` with the mute state: immediately if the audio is muted, and at each change.
     ///
     /// - Parameter body: Thread: any. `nil` to end it.
     func watchMuting(_ body: (@Sendable (Bool) -> Void)?) {
@@ -127,8 +127,8 @@ final class AudioTrack: Sendable {
     /// Releases a frame that is held until it is due, so that its source can stop.
     func letGo() { pacer.release() }
 
-    /// Unblocks the source's thread, whatever it waits for: frames that find a sink's queue full
-    /// are dropped.
+    /// Unblocks the source's thread: a held frame is released, and frames that find a sink's queue
+    /// full are dropped.
     func stopBlocking() {
         letGo()
         setMayBlock(false)

@@ -2,12 +2,12 @@ internal import MediaCore
 
 // The path of an encoded unit through the track.
 extension LocalTrack {
-    /// A clock of decoding that was set back by more than this began anew: no stream reorders its
-    /// pictures so far.
+    /// A decoding clock that went back by more than this has restarted: no stream reorders its
+    /// pictures that far.
     private static let furthestReordering = MediaTime(seconds: 1)
 
-    /// Returns when an item is due by its source's clock. A unit is due when it is decoded, so that
-    /// units keep their order, and its picture later.
+    /// Returns the time of an item on its source's clock. The time of a unit is its decoding time,
+    /// so that units keep their order; its picture is due later.
     func stamp(of item: VideoItem, from port: VideoSourcePort) -> SourceClock.Stamp {
         guard case .unit(let unit) = item else {
             return SourceClock.Stamp(time: item.runningTime, liveTiming: item.liveTiming)
@@ -15,12 +15,12 @@ extension LocalTrack {
         let time: MediaTime? = state.withLock { state in
             if let decoding = unit.decodingTime { return decoding }
             guard let due = unit.runningTime else { return nil }
-            // No picture in front of a key frame is shown behind it, so one that goes back is a
-            // clock that does.
+            // No picture before a key frame is shown after it, so a key frame that goes back means
+            // that the clock went back.
             guard state.active === port, let last = state.lastUnit, due <= last,
                 last - due < Self.furthestReordering, !unit.isKeyFrame
             else { return due }
-            // Nothing says when it is decoded: right after the unit before.
+            // The unit has no decoding time: it is decoded right after the previous unit.
             return last + MediaTime(nanoseconds: 1000)
         }
         state.withLock { if $0.active === port { $0.lastUnit = time } }
@@ -31,13 +31,13 @@ extension LocalTrack {
         return stamp
     }
 
-    /// A unit was lost in front of the receivers: what refers to it is not passed on, as it would be
-    /// decoded to wrong pictures.
+    /// A unit was lost before it reached the receivers. Units that refer to it are not passed on,
+    /// because they would be decoded to wrong pictures.
     func missed(from port: VideoSourcePort) {
         state.withLock { if $0.active === port { _ = $0.chain.lose() } }
     }
 
-    /// Passes a unit to those who take units, and to the decoder if anybody wants its picture.
+    /// Passes a unit to the receivers that take units, and to the decoder if its picture is needed.
     func carry(_ unit: EncodedVideoFrame, isFirst: Bool) -> SourceReceipt {
         let references = unit.references
         guard state.withLock({ $0.chain.admits(references) }) else {
@@ -78,7 +78,7 @@ extension LocalTrack {
             isCounted: true)
     }
 
-    /// Asks the source, and the program, for a key frame, once until it comes.
+    /// Asks the source and the program for a key frame, once until the key frame arrives.
     func requestKeyFrame() {
         let isNew = state.withLock { state in
             defer { state.hasAskedForKeyFrame = true }
@@ -89,7 +89,7 @@ extension LocalTrack {
         onSource(self, .keyFrameNeeded)
     }
 
-    /// Says, once for each source, that units are not sent as they are.
+    /// Warns, once for each source, that units are not sent unchanged.
     private func tellReordering() {
         let isNew = state.withLock { state in
             defer { state.hasToldReordering = true }
@@ -103,7 +103,7 @@ extension LocalTrack {
             ))
     }
 
-    /// Units of another source follow, or pictures: what refers to earlier units is worth nothing.
+    /// Units of another source or pictures follow: units that refer to earlier units are useless.
     func endUnits() {
         decoder.end()
         state.withLock { $0.hasToldReordering = false }
@@ -114,7 +114,7 @@ extension LocalTrack {
     fileprivate func show(_ frame: consuming VideoFrame) -> FrameDisposition {
         var frame = frame
         let (isActive, isFirst) = state.withLock { state in
-            // The clock may have been steered between two units that are shown in another order.
+            // The clock may have been adjusted between two units that are shown in another order.
             if let time = frame.runningTime {
                 frame.runningTime = max(time, state.lastPicture ?? time)
                 state.lastPicture = frame.runningTime

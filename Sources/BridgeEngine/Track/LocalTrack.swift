@@ -21,7 +21,7 @@ final class LocalTrack: Sendable {
         case ended(VideoSourcePort)
         /// A receiver of the units needs a key frame.
         case keyFrameNeeded
-        /// What receivers and network can use has changed.
+        /// The limit of the receivers and the network has changed.
         case limitChanged(VideoLimit)
     }
     struct State {
@@ -38,14 +38,14 @@ final class LocalTrack: Sendable {
         var lastUnit: MediaTime?
         /// The time of the latest decoded picture.
         var lastPicture: MediaTime?
-        /// What the receivers of the units have of the source's.
+        /// The receivers' reference chain of the source's units.
         var chain = ReferenceChain()
         /// Whether a key frame was asked for since the last one.
         var hasAskedForKeyFrame = false
         var hasToldReordering = false
         /// Whether the next decoded picture is the first of a source.
         var announcesPicture = false
-        /// Whether a source came to its end and no frame has arrived since.
+        /// Whether a source has ended and no frame has arrived since.
         var isOver = false
 
         mutating func forgetUnits() {
@@ -55,18 +55,18 @@ final class LocalTrack: Sendable {
     }
     let state: Mutex<State>
     /// Delivers frames one at a time, so that the frames of two sources keep the order of their
-    /// times. Behind it are queues and the transport's `send`, which does not block; if a queue
-    /// waits for a slow renderer, the source is meant to wait too.
+    /// times. It feeds queues and the transport's `send`, which does not block. If a queue waits
+    /// for a slow renderer, the source intentionally waits too.
     let turn: DeliveryTurn<Delivery>
     let pacer = Pacer()
     let processing: ProcessingStages
-    /// Counts the frames of all sources that the track ever had.
+    /// Counts the frames of all sources that the track has ever had.
     let sources = FlowMeter<VideoMedia>()
     /// Counts frames of sources that were passed on.
     let passed: FrameMeter
     /// Counts fallback frames, which were sent because the source delivered none.
     let fallbacks = FrameMeter()
-    /// Decodes encoded units as long as anybody wants pictures.
+    /// Decodes encoded units while a receiver needs pictures.
     let decoder: TrackDecoder
     private let decoded = DecodedPictures()
     /// Counts the pictures that ``decoder`` made.
@@ -103,7 +103,7 @@ final class LocalTrack: Sendable {
         processing = ProcessingStages(
             of: id, clock: clock, events: events, queueTimeout: queueTimeout, local: local,
             outgoing: outgoing)
-        // If no frame may be lost, the frame before may have to wait for several renderers.
+        // If no frame may be lost, the previous frame may have to wait for several renderers.
         turn = DeliveryTurn(
             timeout: queueTimeout * (clock.isOffline ? 10 : 1), on: clock.timeline)
         let fresh = SourceClock(isOffline: clock.isOffline)
@@ -111,7 +111,7 @@ final class LocalTrack: Sendable {
         decoded.track = self
     }
 
-    /// What matters in the pictures of the present source.
+    /// The content hint of the current source.
     var contentHint: VideoContentHint { state.withLock { $0.active }?.contentHint ?? .none }
 
     // MARK: Sources
@@ -166,8 +166,8 @@ final class LocalTrack: Sendable {
     /// Releases a frame that is held until it is due, so that its source can stop.
     func letGo() { pacer.release() }
 
-    /// Unblocks the source's thread, whatever it waits for: frames that find a renderer's queue
-    /// full are dropped.
+    /// Unblocks the source's thread: a held frame is released, and frames that find a renderer's
+    /// queue full are dropped.
     func stopBlocking() {
         letGo()
         setMayBlock(false)

@@ -2,8 +2,8 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// A chain of processors on a thread of its own: a slow processor does not delay the source, and
-/// one that hangs is abandoned together with its thread.
+/// A chain of processors on a dedicated thread: a slow processor does not delay the source, and a
+/// processor that hangs is abandoned together with its thread.
 ///
 /// A processor that throws drops that frame; one that throws three times in a row, or hangs, is
 /// skipped from then on. Thread: any, one frame at a time.

@@ -2,20 +2,20 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Decodes the units of one stream while anybody wants pictures: one decoder for all receivers,
-/// created with the first unit that is wanted as a picture, and released with the first that is not.
+/// Decodes the units of one stream while a receiver wants pictures. All receivers share one
+/// decoder. It is created with the first unit that is wanted as a picture, and released with the
+/// first that is not.
 ///
-/// The decoder is called on a queue of its own, so a unit costs its source no decoding. Thread: any,
-/// one unit at a time.
+/// The decoder is called on a dedicated queue, so decoding takes no time on the source's thread.
+/// Thread: any, one unit at a time.
 final class TrackDecoder: Sendable {
     private struct State {
         var isWanted = false
         var decoder: (any VideoDecoder)?
         var codec: EncodedVideoFrame.Codec?
-        /// No decoder could be created: reported once, and not tried again before the next
-        /// ``end()``.
+        /// No decoder could be created: reported once, and not retried before the next ``end()``.
         var isHopeless = false
-        /// The reference chain where units come in, and where they are decoded.
+        /// The reference chains of the units that were queued, and of the units that were decoded.
         var entered = ReferenceChain()
         var decoded = ReferenceChain()
         /// The counts of decoders that no longer exist.
@@ -27,7 +27,7 @@ final class TrackDecoder: Sendable {
     }
     private let state = Mutex(State())
     private let backend: any MediaBackend
-    /// Weak, because it owns this object.
+    /// Weak, because the output owns this object.
     private weak let output: (any VideoFrameConsumer)?
     private let onKeyFrameNeeded: @Sendable () -> Void
     private let queue = SerialQueue(label: "mediabridge.decode")
@@ -35,9 +35,9 @@ final class TrackDecoder: Sendable {
     private let units: Mailbox<EncodedVideoFrame>
     private let clock: EngineClock
     private let queueTimeout: Duration
-    /// Units that were to be decoded.
+    /// Units to decode.
     private let offered = Atomic<Int>(0)
-    /// Units that no decoder took, by cause.
+    /// Units that no decoder accepted, by cause.
     private let drops = DropMeter()
     private static let depth = 32
 
@@ -68,7 +68,7 @@ final class TrackDecoder: Sendable {
 
     /// Decodes a unit.
     ///
-    /// - Returns: Whether it is queued; what becomes of it later is counted here.
+    /// - Returns: Whether the unit is queued; its later outcome is counted here.
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
         offered.add(1, ordering: .relaxed)
         let references = unit.references
@@ -92,8 +92,8 @@ final class TrackDecoder: Sendable {
         }
     }
 
-    /// Releases the decoder, because nobody wants pictures, or because other units follow. Units that
-    /// wait are dropped. The next unit has to be a key frame. Returns at once.
+    /// Releases the decoder, because no receiver wants pictures or because other units follow.
+    /// Waiting units are dropped. The next unit must be a key frame. Returns at once.
     func end() {
         let wasThere = state.withLock { state in
             let wasThere = state.isWanted || state.decoder != nil
@@ -125,9 +125,9 @@ final class TrackDecoder: Sendable {
         await queue.outcome(within: limit, on: clock.timeline) {}
     }
 
-    /// Returns the counts of the units that were to be decoded; those in the decoder wait.
+    /// Returns the counts of the units to decode; units in the decoder count as waiting.
     ///
-    /// - Parameter pictures: The number of pictures that came of them, read before.
+    /// - Parameter pictures: The number of pictures decoded from these units, read before.
     func balance(of pictures: Int) -> FrameBalance {
         var dropped = drops.all
         let surplus = state.withLock { state in
@@ -146,7 +146,7 @@ final class TrackDecoder: Sendable {
         let references = unit.references
         let (present, isFit, isAdmitted) = state.withLock { state in
             let isFit = state.decoder != nil && state.codec == unit.codec
-            // A new decoder does not have the units before this one.
+            // A new decoder has not received the units before this one.
             if !isFit { state.decoded = ReferenceChain() }
             return (state.decoder, isFit, state.decoded.admits(references))
         }

@@ -17,9 +17,9 @@ struct TrackSlot {
     /// The operation that waits for the first frame of this port.
     var awaiting: (port: VideoSourcePort, once: Once<Bool>)?
     var restarts = Restarts()
-    /// What the channel can use of the track.
+    /// The channel's limit for the track.
     var limit = VideoLimit()
-    /// The parts of it that the source keeps to.
+    /// The parts of the limit that the source keeps to.
     var kept = VideoLimit()
 
     init(track: LocalTrack) { self.track = track }

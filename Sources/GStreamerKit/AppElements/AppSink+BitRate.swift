@@ -22,7 +22,7 @@ package struct EncoderBitRate: Sendable {
         guard let spec, let name = g_param_spec_get_name(spec),
             mb_spec_is_changeable(spec) != 0 || Self.changeable.contains(element.factoryName)
         else { return nil }
-        // The only place where an encoder says what it counts in.
+        // Only the property's description names the unit.
         let text = g_param_spec_get_blurb(spec).map { String(cString: $0).lowercased() } ?? ""
         let isKilo = ["kbit", "kbps", "kilobit"].contains { text.contains($0) }
         self.element = element

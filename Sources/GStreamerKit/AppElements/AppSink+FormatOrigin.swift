@@ -6,22 +6,22 @@ extension AppSink {
         /// A converter, which converts its input to the requested format, with as few changes as
         /// possible.
         case converter
-        /// A decoder, parser or mixer: the stream determines the format, whatever the pads' caps
-        /// allow.
+        /// A decoder, parser or mixer: the stream determines the format, even if the pads' caps allow others.
         case stream
     }
 
-    /// What every player and encoder takes: 4:2:0 with 8 bits.
+    /// The formats that every player and encoder accepts: 4:2:0 with 8 bits.
     package static var commonFormats: Caps? { try? Caps("video/x-raw,format={I420,NV12,YV12}") }
 
-    /// Asks for one of the ``commonFormats`` if the string leaves the choice to a source that has them: the first
-    /// format of videotestsrc has 64 bits a pixel. What a stream decides on stays. The devices must be open.
+    /// Requests one of the ``commonFormats`` if the string leaves the choice to a source that supports them: the
+    /// first format of videotestsrc has 64 bits per pixel. A format that a stream determines is kept. The devices
+    /// must be open.
     package func preferCommonFormats() {
         guard let common = Self.commonFormats, canChoose(common) else { return }
         narrow(to: common)
     }
 
-    /// Elements that ask upstream for what is asked of them, or convert. Others may not (capssetter), or have further
+    /// Elements that forward a caps query upstream, or convert. Others may not (capssetter), or have further
     /// branches (tee).
     private static let transparent: Set = [
         "capsfilter", "queue", "identity", "videoconvert", "videoscale", "videoconvertscale",
@@ -29,8 +29,8 @@ extension AppSink {
         "videocrop", "videoflip", "timeoverlay", "clockoverlay", "textoverlay", "videobalance",
     ]
 
-    /// Whether a source upstream may give one of these formats, as far as its devices and the elements behind it
-    /// allow.
+    /// Whether a source upstream can produce one of these formats, as far as its devices and the elements
+    /// downstream of it allow.
     package func canChoose(_ formats: Caps) -> Bool {
         var pad = element.pad("sink")
         for _ in 0..<256 {

@@ -1,10 +1,10 @@
 internal import CMediaBridge
 
-// Streams without caps, such as those of a filesrc or udpsrc. Demuxers and parsers take them: they
-// read from the bytes what they are.
+// Streams without caps, such as those of a filesrc or udpsrc. Demuxers and parsers accept them,
+// because they detect the format from the bytes.
 extension AppSource {
-    /// Whether the elements downstream may be given bytes without caps. Those that take raw video
-    /// or audio may not, unless they take exactly one format, which says what the bytes are, or
+    /// Whether the elements downstream accept bytes without caps. Elements that take raw video or
+    /// audio do not, unless they accept exactly one format, which then describes the bytes, or
     /// parse raw media, as rawvideoparse does.
     package var takesBytes: Bool {
         guard let accepted = acceptedCaps else { return true }

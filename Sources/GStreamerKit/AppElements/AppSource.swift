@@ -91,10 +91,9 @@ package final class AppSource: Sendable {
         func pause() { adaptive.take(written) }
     }
 
-    /// The last pad that the source's buffers reach as a separate stream: that of a muxer,
-    /// payloader or sink. What passes there is what gets written. `nil` if that is the pad next to
-    /// the source, so that every buffer that leaves the source is written, and if nothing is
-    /// linked.
+    /// The last pad that the source's buffers reach as a separate stream: the pad of a muxer,
+    /// payloader or sink. Buffers that pass this pad are written. `nil` if this pad is next to the
+    /// source, so that every buffer that leaves the source is written, or if nothing is linked.
     package var farEnd: Pad? {
         let next = element.pad("src")?.peer
         let end = lastPad(from: next)

@@ -28,7 +28,7 @@ package final class ElementChain: Sendable {
             /// The last buffer.
             var buffer: Buffer?
             var caps: Caps?
-            /// The buffers before the last one, of elements that give several for one.
+            /// The buffers before the last one, from elements that output several for one input.
             var earlier: [HeldBuffer] = []
 
             mutating func put(_ buffer: consuming Buffer) {
@@ -46,7 +46,7 @@ package final class ElementChain: Sendable {
     /// - Parameters:
     ///   - text: Elements in gst-launch syntax with one unlinked pad at each end. Trusted: must
     ///     come from the program, never from a user.
-    ///   - caps: The output caps; `nil` for whatever the elements produce.
+    ///   - caps: The output caps; `nil` to accept any caps that the elements produce.
     /// - Throws: ``PipelineError`` if an element is missing or the chain cannot be made.
     package init(_ text: String, to caps: Caps? = nil) throws(PipelineError) {
         try GStreamer.initialize()
@@ -130,7 +130,7 @@ package final class ElementChain: Sendable {
     }
 
     deinit {
-        // No thread runs in these elements, so this does not block, whatever thread it runs on.
+        // These elements run no thread, so this does not block. Thread: any.
         state.withLock { state in
             let parts = state.parts
             gst_element_set_state(parts.bin, GST_STATE_NULL)
@@ -210,10 +210,10 @@ package final class ElementChain: Sendable {
         }
     }
 
-    /// Processes one buffer with elements that give any number of buffers for it: an encoder or a
+    /// Processes one buffer with elements that output any number of buffers for it: an encoder or a
     /// decoder of audio.
     ///
-    /// - Parameter gap: What is missing before the buffer; `nil` if nothing is.
+    /// - Parameter gap: The gap before the buffer; `nil` if there is none.
     /// - Throws: ``PipelineError`` with the message of the element that failed.
     package func processAll(
         _ buffer: consuming Buffer, caps: Caps, after gap: (time: ClockTime, duration: ClockTime)?
@@ -230,7 +230,7 @@ package final class ElementChain: Sendable {
                 flow = gst_pad_push(state.parts.entry, taken.release())
             }
             let output = takeAll()
-            // Nobody reads what the elements say while they work.
+            // Messages that the elements post during processing are not used.
             if flow == GST_FLOW_OK {
                 while let message = gst_bus_pop(state.parts.bus) { gst_message_unref(message) }
             }
@@ -240,7 +240,7 @@ package final class ElementChain: Sendable {
         return output
     }
 
-    /// Ends the stream: the elements give what they hold. Nothing can be processed afterwards.
+    /// Ends the stream: the elements output what they hold. Nothing can be processed afterwards.
     package func finish() -> [HeldBuffer] {
         state.withLock { state in
             guard state.hasStarted else { return [] }

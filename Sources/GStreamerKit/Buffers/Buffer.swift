@@ -6,7 +6,8 @@ internal import CMediaBridge
 /// Thread: any. The buffer is immutable while it has more than one owner.
 package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atomically; see above
     private(set) var pointer: UnsafeMutablePointer<GstBuffer>
-    /// The sample whose reference to the buffer this owner uses instead of one of its own.
+    /// The sample through which this owner references the buffer; `nil` if it references it
+    /// directly.
     private let sample: OpaquePointer?
 
     init(adopting pointer: UnsafeMutablePointer<GstBuffer>) {

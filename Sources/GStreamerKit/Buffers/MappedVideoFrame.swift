@@ -17,9 +17,9 @@ package struct MappedVideoFrame: ~Copyable {
         case write
     }
 
-    /// Maps a buffer; `nil` if it is too small for the format, not accessible by the CPU, or if it
-    /// is to be written and shared. Neither caps nor GstVideoMeta are trusted: each row is checked
-    /// to be within the memory.
+    /// Maps a buffer; `nil` if it is too small for the format, not accessible by the CPU, or if
+    /// write access is requested to a shared buffer. Caps and GstVideoMeta are not trusted: each row
+    /// is checked to be within the memory.
     ///
     /// A buffer that is ``Buffer/isHeldBySample`` must have been found ``Buffer/isWritable`` before.
     package init?(_ buffer: borrowing Buffer, _ info: VideoInfo, _ access: Access) {

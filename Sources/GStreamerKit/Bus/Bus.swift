@@ -152,9 +152,8 @@ final class Bus: Sendable {
         return judge?(link) == true ? .warning(link.error) : .error(link.error)
     }
 
-    /// Returns an error for the warning of an `autovideosink` or similar element that found no
-    /// working device: it only warns, and discards its data. Sound that nobody hears is no error, as for
-    /// gst-launch-1.0.
+    /// Returns an error for the warning of an `autovideosink` or similar element that found no working device:
+    /// it only warns, and discards its data. A missing audio output remains a warning, as for gst-launch-1.0.
     private func nothingFound(
         _ warning: PipelineError, _ source: UnsafeMutablePointer<GstObject>?
     ) -> BusMessage? {
@@ -176,7 +175,7 @@ final class Bus: Sendable {
         return .error(error)
     }
 
-    /// Sinks are left out: they keep their own count.
+    /// Sinks are ignored: they keep their own count.
     private func noteSkipped(_ message: UnsafeMutablePointer<GstMessage>) {
         guard let source = message.pointee.src, mb_is_a(source, gst_base_sink_get_type()) == 0
         else { return }

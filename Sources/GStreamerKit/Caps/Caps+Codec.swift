@@ -1,6 +1,6 @@
 internal import CMediaBridge
 
-/// What caps say of encoded media.
+/// Properties of encoded media in caps.
 extension Caps {
     /// The `codec_data` of the first structure; `nil` if it has none.
     package var codecData: [UInt8]? {
@@ -10,13 +10,13 @@ extension Caps {
         return Self.bytes(of: boxed)
     }
 
-    /// Width and height in the first structure, in pixels; `nil` unless both are there.
+    /// Width and height in the first structure, in pixels; `nil` unless both are present.
     package var pictureSize: (width: Int, height: Int)? {
         guard let width = integer("width"), let height = integer("height") else { return nil }
         return (width, height)
     }
 
-    /// Sample rate in Hz and number of channels in the first structure; `nil` where one is not there.
+    /// Sample rate in Hz and number of channels in the first structure; `nil` for a missing value.
     package var soundFormat: (rate: Int?, channels: Int?) { (integer("rate"), integer("channels")) }
 
     /// Whether the first structure is MPEG audio of version 1: MP3.

@@ -9,7 +9,8 @@ extension Caps {
         "profile", "rate", "channels", "channel-mask",
     ]
 
-    /// Fields that a decoder needs before the first unit: both caps must have them, or neither.
+    /// Fields that a decoder needs before the first unit: both caps must have them, or both must
+    /// lack them.
     private static let decoderFields = ["codec_data", "streamheader"]
 
     /// Whether units of both caps can be in one stream of one file: the same codec, codec data,
@@ -62,16 +63,16 @@ extension Caps {
         return Caps(adopting: copy)
     }
 
-    /// Fields of pictures and sound that a decoder asks for on behalf of what is behind it.
+    /// Fields of pictures and sound that a decoder requests on behalf of the elements downstream.
     private static let mediaFields: Set = [
         "width", "height", "framerate", "max-framerate", "pixel-aspect-ratio", "interlace-mode",
         "field-order", "colorimetry", "chroma-site", "multiview-mode", "multiview-flags", "views",
         "format", "rate", "channels", "channel-mask", "layout",
     ]
 
-    /// Returns what an encoded stream of the caps `offered` is to fulfil: the intersection, without
-    /// ranges, and without fields of pictures and sound that `offered` lacks. An encoded stream may
-    /// not say its size or its rate.
+    /// Returns the requirements for an encoded stream with the caps `offered`: the intersection,
+    /// without ranges, and without fields of pictures and sound that `offered` lacks. The caps of
+    /// an encoded stream may omit its size or its rate.
     package func demands(on offered: Caps) -> Caps {
         let common = intersection(offered)
         guard let copy = withExtendedLifetime(common, { gst_caps_copy(common.pointer) }) else {

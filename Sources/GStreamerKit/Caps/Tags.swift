@@ -3,7 +3,7 @@ internal import CMediaBridge
 /// The metadata of a stream, such as title, artist, cover and image orientation, as GStreamer's tag
 /// event carries it.
 ///
-/// Sendable: the event is never changed; whoever else holds it must copy it to do so. Thread: any.
+/// Sendable: the event is never changed; another owner must copy it to change it. Thread: any.
 package final class Tags: @unchecked Sendable {
     let event: UnsafeMutablePointer<GstEvent>
 

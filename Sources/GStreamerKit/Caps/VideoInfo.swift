@@ -3,7 +3,7 @@ internal import CMediaBridge
 /// Memory layout of the frames of raw video caps, as GStreamer computes it.
 ///
 /// Immutable. Thread: any.
-package final class VideoInfo: @unchecked Sendable {  // written in init alone
+package final class VideoInfo: @unchecked Sendable {  // written only in init
     let info: GstVideoInfo
     /// The caps that it was read from, or that were made for it.
     package let caps: Caps
@@ -142,7 +142,7 @@ package final class VideoInfo: @unchecked Sendable {  // written in init alone
     }
 
     /// Returns whether both describe the same frames, apart from the frame rate. A colour that only one of the
-    /// two states is the same.
+    /// two states counts as equal.
     package func hasSamePictures(as other: VideoInfo) -> Bool {
         var own = info
         own.fps_n = other.info.fps_n
@@ -168,7 +168,7 @@ package final class VideoInfo: @unchecked Sendable {  // written in init alone
         case yuv
         /// Red, green and blue.
         case rgb
-        /// Luma alone.
+        /// Luma only.
         case gray
         /// Anything else: indices into a palette, for example.
         case other

@@ -18,11 +18,11 @@ extension Pad {
         }
     }
 
-    /// Passes allocation queries on this sink pad to what follows `source`, a source pad of another
-    /// pipeline, if `gate` admits them and the elements there accept the caps: frames that will be
-    /// converted do not fit into their memory, whose size some give for their own format. Where
-    /// nothing there answers, this pad's element does. The pad retains `source` and `gate`. Call it
-    /// before data flows.
+    /// Forwards allocation queries on this sink pad to the elements after `source`, a source pad of
+    /// another pipeline, if `gate` admits them and those elements accept the caps: frames that will
+    /// be converted do not fit into the elements' memory, because some elements return the size for
+    /// their own format. If no element there answers, this pad's element does. The pad retains
+    /// `source` and `gate`. Call it before data flows.
     func forwardAllocationQueries(to source: Pad, through gate: QueryGate) {
         PadFunctions.of(self).answerQueries(of: GST_QUERY_ALLOCATION) { query in
             var caps: UnsafeMutablePointer<GstCaps>?

@@ -58,10 +58,10 @@ package final class Pad: @unchecked Sendable {
         return gst_pad_peer_query_caps(pointer, nil).map { Caps(adopting: $0) }
     }
 
-    /// Which buffers ``onBuffer(of:_:)`` is told.
+    /// The buffers for which ``onBuffer(of:_:)`` calls its callback.
     package enum BufferKind: Sendable {
         case all
-        /// All but headers without a timestamp, and corrections of what was written: they hold no media.
+        /// All except headers without a timestamp, and corrections of written bytes: they hold no media.
         case media
         /// Media without a presentation time.
         case timelessMedia
@@ -118,15 +118,16 @@ package final class Pad: @unchecked Sendable {
 }
 
 extension UnsafeMutablePointer<GstBuffer> {
-    /// Whether it holds no media but only data that a decoder needs first, and has no time. A key
-    /// frame of an elementary stream, which has a decoding time alone, may carry the flag as well.
+    /// Whether it holds no media but only data that a decoder needs first, and has no time. A key frame
+    /// of an elementary stream may carry the flag as well, but has a decoding time.
     var isTimelessHeader: Bool {
         gst_buffer_has_flags(self, GST_BUFFER_FLAG_HEADER) != 0
             && pointee.pts == .max && pointee.dts == .max
     }
 
-    /// Whether it holds media: it is no header, and no correction of bytes that were written, as flacenc
-    /// sends them at its end if the element downstream can seek in bytes (matroskamux from 1.24 on).
+    /// Whether it holds media: it is not a header, and not a correction of bytes that were already
+    /// written. flacenc sends corrections at its end if the element downstream can seek in bytes
+    /// (matroskamux from 1.24 on).
     func isMedia(at pad: UnsafeMutablePointer<GstPad>) -> Bool {
         guard pointee.pts == .max, pointee.dts == .max else { return true }
         return !isTimelessHeader && pad.segmentFormat != GST_FORMAT_BYTES

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The event and query functions of an element's sink pad, with callbacks in front of them.
 ///
-/// A probe could do the same, but a pad visits all of its probes for every buffer, whatever they are
-/// for. These functions cost nothing there.
+/// A probe could do the same, but a pad visits all of its probes for every buffer, including probes
+/// for events and queries. These functions add no cost per buffer.
 ///
 /// `@unchecked Sendable`: the function pointers never change. Thread: any, once installed.
 final class PadFunctions: @unchecked Sendable {

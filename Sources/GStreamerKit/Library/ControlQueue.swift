@@ -1,9 +1,8 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// The control zone of one pipeline: a queue on which its state changes run one after the other, so
-/// that a change that blocks holds up neither a streaming thread nor Swift's cooperative thread
-/// pool.
+/// The control zone of one pipeline: a queue on which its state changes run one after the other. A
+/// change that blocks does not delay a streaming thread or Swift's cooperative thread pool.
 final class ControlQueue: Sendable {
     private let queue: SerialQueue
     /// Set while a change has exceeded its deadline. Requests queued behind it then time out after

@@ -37,8 +37,8 @@ extension Pipeline {
     }
 
     /// Whether any source is live, for example a device or a test source with `is-live`. Only
-    /// sources are queried: visualisers report that they are live, whatever their input. True if
-    /// there is no source, or if a source does not answer the query.
+    /// sources are queried: visualisers always report that they are live, even if their input is
+    /// not. True if there is no source, or if a source does not answer the query.
     package var hasLiveSource: Bool {
         let answers = elements.compactMap { element -> Bool? in
             if element.bool("force-live") { return true }

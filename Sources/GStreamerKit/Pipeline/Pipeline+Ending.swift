@@ -23,12 +23,13 @@ extension Pipeline {
     /// Whether every source has ended, or is a file from which data is pulled on demand.
     package var haveSourcesEnded: Bool { sources.allSatisfy { hasEnded($0, orIsFile: true) } }
 
-    /// Returns whether there are sources besides those in `names`.
+    /// Returns whether there are sources other than those in `names`.
     package func hasSources(besides names: Set<String>) -> Bool {
         sources.contains { !names.contains($0.name) }
     }
 
-    /// Lets the sources besides those in `names` continue up to a time, and drops what they produce beyond it.
+    /// Lets the sources other than those in `names` continue up to a time, and drops what they produce after
+    /// it.
     ///
     /// - Parameter toTheirEnd: Sets no limit to sources that end by themselves and are not live.
     /// - Returns: The limits, to be removed before the next run.
@@ -40,9 +41,9 @@ extension Pipeline {
         }
     }
 
-    /// Whether the sources besides those in `names` have ended, or given everything up to a time.
+    /// Whether the sources other than those in `names` have ended, or have produced everything up to a time.
     ///
-    /// - Parameter toTheirEnd: Whether those have to end that end by themselves and are not live.
+    /// - Parameter toTheirEnd: Whether sources that end by themselves and are not live must have ended.
     package func haveSources(
         besides names: Set<String>, reached end: ClockTime, toTheirEnd: Bool
     ) -> Bool {
@@ -53,13 +54,13 @@ extension Pipeline {
         }
     }
 
-    /// How far the sources besides those in `names` have come, as a number that grows.
+    /// The progress of the sources other than those in `names`, as a number that grows.
     package func progress(ofSourcesBesides names: Set<String>) -> Int {
         sources.filter { !names.contains($0.name) }
             .reduce(0) { $0 + Int(clamping: ($1.reached?.nanoseconds ?? 0) / 1_000_000) }
     }
 
-    /// The sources besides those in `names`, without those that end by themselves if these may.
+    /// The sources other than those in `names`; if `mayEnd`, without sources that end by themselves.
     private func sources(besides names: Set<String>, that mayEnd: Bool) -> [Element] {
         sources.filter { !names.contains($0.name) && !(mayEnd && $0.endsByItself) }
     }
@@ -86,10 +87,10 @@ extension Pipeline {
 }
 
 extension Element {
-    /// The time of the last buffer that a source has given on all pads; `nil` if it does not say.
+    /// The time up to which a source has produced data on all pads; `nil` if no pad reports a position.
     fileprivate var reached: ClockTime? { sourcePads.compactMap { $0.queryPosition() }.min() }
 
-    /// Whether it is a source of a file, or of so many buffers.
+    /// Whether it is not live and reads a file or produces a fixed number of buffers.
     fileprivate var endsByItself: Bool {
         let inside = children.filter { $0.isLeaf(GST_ELEMENT_FLAG_SOURCE) }
         return (inside.isEmpty ? [self] : inside).allSatisfy { source in

@@ -15,8 +15,8 @@ extension Pipeline {
         gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
     }
 
-    /// Has shmsrc give raw buffers the time at which they arrive, where the string does not: they have none, and are
-    /// live.
+    /// Makes shmsrc timestamp raw buffers on arrival if the string does not request it: the buffers have no
+    /// timestamps, and are live.
     ///
     /// - Returns: The elements that were changed.
     package func timeArrivals() -> [Element] {
@@ -59,7 +59,7 @@ extension Pipeline {
         return ClockTime(nanoseconds: furthest)
     }
 
-    /// The shared clock's time at running time zero, as it is set at present.
+    /// The current setting of the shared clock's time at running time zero.
     package var baseTime: ClockTime {
         ClockTime(nanoseconds: UInt64(gst_element_get_base_time(element)))
     }

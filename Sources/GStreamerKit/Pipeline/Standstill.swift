@@ -2,7 +2,7 @@ internal import CMediaBridge
 
 /// Diagnosis of a pipeline in which no data flows: which elements wait, and for what.
 package struct Standstill {
-    /// As far as pads and queues show; empty if they show nothing.
+    /// The reasons that pads and queues show; empty if they show none.
     package private(set) var reasons: [String] = []
     /// What to do about the first reason.
     package private(set) var advice: String?
@@ -11,8 +11,8 @@ package struct Standstill {
 
     /// Examines a pipeline in which no data flows. Thread: any but a streaming thread.
     ///
-    /// - Parameter starving: Sinks that have received no data, besides those that wait for their
-    ///   first buffer.
+    /// - Parameter starving: Sinks that have received no data, in addition to sinks that wait for
+    ///   their first buffer.
     package init(of pipeline: Pipeline, starving: [Element] = []) {
         let all = pipeline.elements.filter { $0.isOfString }.sorted { $0.name < $1.name }
         for sink in all where sink.pads(GST_PAD_SRC).isEmpty && !sink.isPlainBin {
@@ -27,7 +27,7 @@ package struct Standstill {
         }
         let full = all.filter { QueueLevel($0)?.isFull == true }
         let queues = full.filter { $0.factoryName != "appsrc" }
-        // An appsrc is full in any case: it is reported only if nothing else is.
+        // An appsrc is full in any case: it is reported only if no other queue or reason is found.
         for queue in queues.isEmpty && reasons.isEmpty ? full : queues {
             let next = queue.sourcePads.first?.peer?.element?.name
             reasons.append(
@@ -118,7 +118,7 @@ package struct Standstill {
 
 extension Pipeline {
     /// Whether every streaming task has paused or stopped, and at least one has run: no thread of a
-    /// pad will push or pull data any more. Elements with threads of their own are not considered.
+    /// pad will push or pull data any more. Elements with private threads are not considered.
     package var hasOnlyPausedTasks: Bool {
         let states = elements.flatMap { $0.pads(GST_PAD_SRC) + $0.pads(GST_PAD_SINK) }
             .map { gst_pad_get_task_state($0.pointer) }

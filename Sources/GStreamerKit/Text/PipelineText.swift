@@ -16,7 +16,7 @@ package struct PipelineText: Sendable {
     }
 
     /// The string without shell syntax, and without a leading or trailing `!` that remains of a
-    /// longer string; unchanged if it contains neither.
+    /// longer string; unchanged if there is nothing to remove.
     package var plain: String { joined(PastedText.withoutCut(words)) }
 
     private func joined(_ words: [String]) -> String {
@@ -55,10 +55,10 @@ package struct PipelineText: Sendable {
         return words
     }
 
-    /// The string as it is passed to GStreamer's parser. Quotes around caps, as in shell scripts,
+    /// The string that is passed to GStreamer's parser. Quotes around caps, as in shell scripts,
     /// are removed, because the parser does not recognise a quoted word as caps. Between two links
-    /// everything after a media type belongs to the caps, so that removing the quotes cannot have
-    /// another effect.
+    /// everything after a media type belongs to the caps, so removing the quotes has no other
+    /// effect.
     var parsable: String { joined(parsableWords) }
 
     var parsableWords: [String] {

@@ -2,13 +2,13 @@ internal import CMediaBridge
 
 /// The counts of an rtpjitterbuffer.
 package struct JitterBufferStatistics: Sendable {
-    /// Packets that went on.
+    /// Packets that were passed on.
     package var pushed = 0
-    /// Packets that never came.
+    /// Packets that never arrived.
     package var lost = 0
-    /// Packets that came again because they were asked for.
+    /// Packets that arrived after a retransmission request.
     package var recovered = 0
-    /// The mean deviation of the time that packets were on their way.
+    /// The mean deviation of the packets' transit time.
     package var jitter = Duration.zero
 }
 

@@ -1,7 +1,6 @@
 internal import CMediaBridge
 
-/// RTP packets on their way through a pad. What is called gets them on the streaming thread, and must return at
-/// once.
+/// RTP packets that pass a pad. Callbacks run on the streaming thread, and must return at once.
 extension Pad {
     /// Calls `body` with the number of every packet, and whether it belongs to a key frame.
     package func onPacket(_ body: @escaping @Sendable ((number: UInt16, isKey: Bool)) -> Void) {
@@ -16,17 +15,17 @@ extension Pad {
         filter { buffer in PacketOutline(buffer).map(admits) ?? true }
     }
 
-    /// Calls `admits` for every packet of the payload type of packets that are sent again (RFC 4588); one that
-    /// it does not admit is dropped.
+    /// Calls `admits` for every packet of the retransmission payload type (RFC 4588). A packet that it does not
+    /// admit is dropped.
     ///
     /// - Parameters:
     ///   - payload: The payload type.
-    ///   - admits: Gets the size in bytes, and the number of the packet that is sent again.
+    ///   - admits: Gets the size in bytes, and the number of the retransmitted packet.
     package func filterResent(
         _ payload: Int, _ admits: @escaping @Sendable (_ size: Int, _ number: UInt16) -> Bool
     ) {
         filter { buffer in
-            // The number stands at the beginning of the payload.
+            // The number is at the beginning of the payload.
             guard let header = PacketHeader(buffer), Int(header.payloadType) == payload,
                 let number = buffer.word(at: header.size)
             else { return true }
@@ -35,7 +34,7 @@ extension Pad {
     }
 
     /// Calls `isNew` with the number in a header extension of two bytes (RFC 8285, one-byte headers) of every
-    /// packet; where it is not new, the extension is taken out.
+    /// packet. If the number is not new, the extension is removed.
     ///
     /// - Parameters:
     ///   - id: The local identifier of the extension, 1 to 14.
@@ -48,7 +47,7 @@ extension Pad {
     }
 }
 
-/// What an RTP packet says of itself.
+/// The header fields and the beginning of the payload of an RTP packet.
 package struct PacketOutline: Sendable {
     /// Its number in its stream.
     package var number: UInt16
@@ -56,7 +55,7 @@ package struct PacketOutline: Sendable {
     package var timestamp: UInt32
     /// Whether it is the last one of a picture.
     package var isMarked: Bool
-    /// The first 256 bytes of its media at most.
+    /// At most the first 256 bytes of its media.
     package var payload: [UInt8]
 
     package init(number: UInt16, timestamp: UInt32, isMarked: Bool, payload: [UInt8]) {
@@ -81,9 +80,9 @@ package struct PacketOutline: Sendable {
 private struct PacketHeader {
     let payloadType: UInt8
     let isMarked: Bool
-    /// Where the extension begins, in bytes; `nil` if there is none.
+    /// The offset of the extension in bytes; `nil` if there is none.
     let extensionPlace: Int?
-    /// Including the extension, in bytes.
+    /// The size in bytes, including the extension.
     let size: Int
 
     init?(_ buffer: UnsafeMutablePointer<GstBuffer>) {
@@ -104,7 +103,7 @@ private struct NumberFilter: Sendable {
     let id: UInt8
     let isNew: @Sendable (UInt16) -> Bool
 
-    /// False if the packet has a number that is not new and cannot be taken out.
+    /// False if the packet has a number that is not new and cannot be removed.
     func passes(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
         guard let header = PacketHeader(buffer), let place = header.extensionPlace,
             buffer.word(at: place) == 0xbede
@@ -128,7 +127,7 @@ private struct NumberFilter: Sendable {
         return true
     }
 
-    /// Makes padding of bytes; false if they cannot be changed.
+    /// Turns bytes into padding; false if they cannot be changed.
     private func clear(
         _ buffer: UnsafeMutablePointer<GstBuffer>, _ start: Int, _ end: Int
     ) -> Bool {

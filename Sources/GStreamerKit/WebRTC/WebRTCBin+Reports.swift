@@ -1,6 +1,6 @@
 internal import CMediaBridge
 
-/// What the two sides report to each other by RTCP.
+/// RTCP reports of the two peers.
 extension WebRTCBin {
     /// Calls `body` with each RTCP packet of the peer, on the thread that receives it. Call it when both
     /// descriptions are set.
@@ -40,14 +40,13 @@ extension WebRTCBin {
             }, SignalListener<UnsafeMutableRawBufferPointer>.context(body), SignalRelease.function)
     }
 
-    /// Lets requests for lost packets go out at once, and reports often. Call it when both descriptions are
-    /// set.
+    /// Sends requests for lost packets immediately, and reports often. Call it when both descriptions are set.
     ///
-    /// What RTCP may cost is otherwise a share of what one stream of pictures has, which allows a request
-    /// every 0.2 to 0.7 s, and the report on every picture's packets uses it up: most packets would come again
-    /// too late. Reports on packets are made every 50 ms, which estimates of the bit rate need. Reports on
-    /// streams are made every 0.5 s instead of 5: Janus keeps no packets to send again until they have told it
-    /// the round trip, and browsers play sound and pictures in step only when they have them.
+    /// By default RTCP may use only a share of the bandwidth of one video stream. This allows a request every 0.2
+    /// to 0.7 s, and the report on every picture's packets uses it up, so most packets would be resent too late.
+    /// Reports on packets are sent every 50 ms, as bit rate estimation requires. Reports on streams are sent every
+    /// 0.5 s instead of every 5 s: Janus keeps no packets for retransmission until reports have given it the
+    /// round-trip time, and browsers synchronise audio and video only once they have the reports.
     ///
     /// Source: RFC 4585, section 3.5.2, and GStreamer's `rtpsession`, which implements it.
     package func reportAtOnce() {
@@ -56,8 +55,9 @@ extension WebRTCBin {
         g_object_unref(session)
     }
 
-    /// Calls `isNew` with the transport-wide number of each packet of the peer, on the thread that receives it;
-    /// where it is not new, the packet is taken for one without. Call it when both descriptions are set.
+    /// Calls `isNew` with the transport-wide sequence number of each packet from the peer, on the thread that
+    /// receives it. A packet whose number is not new is treated as a packet without a number. Call it when both
+    /// descriptions are set.
     ///
     /// - Parameter id: The identifier of the number's header extension.
     package func filterNumbers(
@@ -69,8 +69,8 @@ extension WebRTCBin {
         }
     }
 
-    /// Lets corrections of the times, which the sender's reports bring, take effect by and by: 5 ms a packet, less
-    /// than any two pictures are apart, so that none is due before the last.
+    /// Applies timestamp corrections from the sender's reports gradually: 5 ms per packet. This is less than the
+    /// interval between any two pictures, so no picture is due before the previous one.
     package func correctTimesSlowly(in pipeline: Pipeline) {
         for inner in pipeline.elements where inner.factoryName == "rtpbin" {
             inner.set("max-ts-offset-adjustment", "5000000")

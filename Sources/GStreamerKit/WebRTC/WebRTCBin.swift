@@ -3,8 +3,8 @@ internal import MediaBasics
 
 /// A webrtcbin: one peer connection.
 ///
-/// Its calls do not block; what they report comes on threads of GStreamer. Thread: any, except for the
-/// functions that wait.
+/// Its calls do not block; results and notifications arrive on GStreamer's threads. Thread: any, except
+/// for the functions that wait.
 ///
 /// Source: GStreamer's `webrtcbin`, which implements the W3C's `RTCPeerConnection`.
 package final class WebRTCBin: Sendable {
@@ -111,9 +111,9 @@ package final class WebRTCBin: Sendable {
 
     // MARK: Transceivers
 
-    /// Which way media goes.
+    /// The direction of media.
     package enum Direction: Int32, Sendable {
-        /// Neither sent nor received.
+        /// No media is sent or received.
         case inactive = 1
         /// Sent only.
         case sendOnly = 2
@@ -143,12 +143,12 @@ package final class WebRTCBin: Sendable {
 
     // MARK: ICE
 
-    /// Keeps the connection from asking routers to open ports.
+    /// Prevents the connection from asking routers to open ports.
     package func disableUPnP() { _ = mb_webrtc_disable_upnp(element.pointer) }
 
-    /// Gathers candidates at this address; without any, at all but loopback addresses.
+    /// Gathers candidates at this address; if no address is added, at all except loopback addresses.
     ///
-    /// - Returns: False for text that is no address.
+    /// - Returns: False if the text is not an address.
     package func addLocalAddress(_ address: String) -> Bool {
         mb_webrtc_add_local_address(element.pointer, address) != 0
     }
@@ -165,7 +165,7 @@ package final class WebRTCBin: Sendable {
         mb_webrtc_add_candidate(element.pointer, guint(line), candidate)
     }
 
-    /// Gathers and uses candidates of TURN servers alone.
+    /// Gathers and uses only candidates of TURN servers.
     package func relayOnly() { element.set("ice-transport-policy", "relay") }
 
     /// Calls `body` with every candidate of this side and the number of its m-line, on a thread of
@@ -223,7 +223,8 @@ package final class WebRTCBin: Sendable {
             }, SignalListener<Void>.context(body), SignalRelease.function)
     }
 
-    /// Tells the peer that the connection is over, and waits until that is sent, for a moment at most.
+    /// Notifies the peer that the connection is closed, and waits at most 0.5 s until the notification is
+    /// sent.
     package func sayGoodbye(in pipeline: Pipeline) async {
         let encoders = pipeline.elements.filter { $0.factoryName == "dtlsenc" }
         _ = await pipeline.control.run(within: .milliseconds(500)) {
@@ -236,7 +237,8 @@ package final class WebRTCBin: Sendable {
         }
     }
 
-    /// Lets packets go out when they come, without the latency of the sources: they are on time already.
+    /// Sends packets as soon as they arrive, without the latency of the sources: the packets are already
+    /// on time.
     package func sendAtOnce(in pipeline: Pipeline) {
         for inner in pipeline.elements where inner.factoryName == "clocksync" {
             inner.set("sync", "false")

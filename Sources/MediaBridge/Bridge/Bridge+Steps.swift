@@ -88,8 +88,8 @@ extension Bridge {
         }
     }
 
-    /// The captures that only deliver frames to the program, and those that record or show
-    /// something by themselves.
+    /// `plain`: the captures that only deliver frames to the program. `others`: the captures that
+    /// also record or show something by themselves.
     var sortedCaptures: (plain: [Capture], others: [Capture]) {
         (captures.filter { !$0.needsEnding }, captures.filter(\.needsEnding))
     }
@@ -138,7 +138,7 @@ extension Bridge {
     func noteMissingTails() {
         guard run.ending == .eos else { return }
         for capture in captures where capture.isLive == false && !capture.isMeantToEndEarly {
-            // A stream that is not captured may be longer than those that are.
+            // A stream that is not captured may be longer than the captured streams.
             guard let read = capture.pipeline.positionOfDemuxers() else { continue }
             let reached = streams.filter { $0.belongs(to: capture) }.map(\.reached).max() ?? .zero
             guard let announced = capture.pipeline.queryDuration().map({ MediaTime($0) }) else {

@@ -1,14 +1,15 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Decodes the pictures of an encoded stream for the processors of a bridge. Everything else passes as it is.
+/// Decodes the encoded video of a stream for the processors of a bridge. Everything else passes unchanged.
 ///
-/// A file waits for the decoder, which waits for the processors. Live units that find it full are dropped.
+/// A file waits for the decoder, which waits for the processors. Live units are dropped while the decoder is
+/// full.
 final class BridgeDecoding: CaptureReceiver {
     private struct State {
         var decoder: PipelineDecoder?
         var codec: EncodedVideoFrame.Codec?
-        /// Units that no decoder took, by cause.
+        /// Units that no decoder accepted, by cause.
         var refused = DropCounts()
         /// The counts of decoders that no longer exist.
         var lost = 0
@@ -39,8 +40,8 @@ final class BridgeDecoding: CaptureReceiver {
         self.onFailure = onFailure
     }
 
-    /// Units that gave no picture, by cause; pictures of no unit; and units whose pictures came too late for
-    /// the run.
+    /// Units that gave no picture, by cause; pictures without a unit; and units whose pictures came too late
+    /// for the run.
     var counts: (dropped: DropCounts, surplus: Int, unwanted: Int) {
         state.withLock { state in
             var dropped = state.refused
@@ -78,7 +79,7 @@ final class BridgeDecoding: CaptureReceiver {
             stream?.receive(sample)
             return
         }
-        // The caps have the header, too.
+        // The caps contain the header, too.
         if sample.isHeader { return state.withLock { $0.unwanted += 1 } }
         let unit = EncodedVideoFrame(sample, rotation: branch.translation.rotation)
         guard unit.runningTime != nil || sample.times.decoding != nil else {

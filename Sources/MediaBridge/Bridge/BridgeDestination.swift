@@ -1,18 +1,18 @@
-/// Where a bridge's streams go besides strings and recordings: what a gst-launch string cannot do, such as
-/// signalling with a server.
+/// A destination for a bridge's streams in addition to strings and recordings: for what a gst-launch
+/// string cannot do, such as signalling with a server.
 ///
-/// Media comes from the threads of the captures; no call may block for longer than a frame lasts, except
-/// where media that is not live is to be paced.
+/// Called on the threads of the captures. No call may block for longer than the duration of a frame,
+/// except to pace media that is not live.
 package protocol BridgeDestination: AnyObject, Sendable {
-    /// The codecs of units that are taken as they are.
+    /// The codecs whose encoded units are taken unchanged.
     func codecs() -> Set<EncodedVideoFrame.Codec>
 
     /// Called before the first media.
     ///
     /// - Parameters:
-    ///   - streams: The kinds of media that come.
+    ///   - streams: The kinds of media that will arrive.
     ///   - onKeyFrameNeeded: To be called when a key unit is needed.
-    ///   - onFailure: To be called once if the destination has failed for good.
+    ///   - onFailure: To be called once if the destination has failed permanently.
     func begin(
         _ streams: Set<MediaKind>, onKeyFrameNeeded: @escaping @Sendable () -> Void,
         onFailure: @escaping @Sendable (PipelineError) -> Void)
@@ -26,10 +26,10 @@ package protocol BridgeDestination: AnyObject, Sendable {
     /// Takes a unit of audio.
     func take(_ unit: EncodedAudioFrame) -> FrameDisposition
 
-    /// Sends what waits, and ends.
+    /// Sends the waiting media, and ends.
     func finish() async
 
-    /// What became of the pictures; of the sound, if there are none.
+    /// The counts of the video frames; of the audio, if there are none.
     var balance: FrameBalance { get }
 }
 
@@ -78,7 +78,7 @@ struct BridgeDestinationOutput: Sendable {
             self.kind = kind
         }
 
-        /// Any caps: what is no unit of a codec that is taken as it is has to be raw.
+        /// Any caps: media that is not a unit of one of the destination's codecs must be raw.
         var acceptedCaps: Caps? { nil }
         func acceptedCaps(of caps: Caps?) -> Caps? { nil }
 
@@ -102,7 +102,7 @@ struct BridgeDestinationOutput: Sendable {
 }
 
 extension BridgePlan {
-    /// Where streams go besides strings and recordings.
+    /// A destination for streams in addition to strings and recordings.
     package struct Destination: Sendable {
         /// The name in reports, among the outputs.
         package var name: String

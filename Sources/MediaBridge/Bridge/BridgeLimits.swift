@@ -11,7 +11,7 @@ final class BridgeLimits: Sendable {
         /// The stream whose frames are counted: the first that brought one.
         var counted: String?
         var first: MediaTime?
-        /// The time at which the limit is reached, as far as it is known.
+        /// The time at which the limit is reached, if it is known.
         var end: MediaTime?
         /// The limit that was reached.
         var reason: BridgeReport.End?

@@ -23,7 +23,7 @@ public struct BridgePlan: Sendable {
         public var file: String
         /// The line of the string's first word, counted from one.
         public var line: Int
-        /// The string as it is in the file, before variables are replaced.
+        /// The text of the string in the file, before variables are replaced.
         public var text: String
     }
 
@@ -68,7 +68,7 @@ public struct BridgePlan: Sendable {
     /// Other destinations, beside the outputs.
     package var destinations: [Destination] = []
 
-    /// What fills the appsrcs of captures, by the names of the captures.
+    /// The feeds that fill the appsrcs of captures, by the names of the captures.
     package var feeds: [String: any CaptureFeed] = [:]
 
     /// The processors of raw video frames, called in this order.
@@ -82,13 +82,13 @@ public struct BridgePlan: Sendable {
     /// to that time.
     public var durationLimit: Duration?
 
-    /// When a live capture that has ended, failed, or given nothing for ten seconds, is started
-    /// again; `nil`, the default, to never start it again. What it gives then continues on the
-    /// clock, so that outputs and recordings have a gap. A capture of several streams is started
-    /// again once all of them have ended; until then outputs wait for the one that ended first.
+    /// When to restart a live capture that has ended, failed, or delivered nothing for ten seconds;
+    /// `nil`, the default: never. After a restart its streams continue on the clock, so outputs and
+    /// recordings have a gap. A capture of several streams is restarted once all of them have
+    /// ended; until then outputs wait for the one that ended first.
     ///
-    /// A capture that has not given anything yet is not started again: its error ends the run. Nor
-    /// can one be that writes files itself.
+    /// A capture that has not delivered anything yet is not restarted: its error ends the run. A
+    /// capture that writes files itself is not restarted either.
     public var restart: RestartPolicy?
 
     /// The configuration of every capture of the plan.

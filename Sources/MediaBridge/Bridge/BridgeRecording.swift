@@ -87,11 +87,12 @@ struct BridgeRecording: Sendable {
             self.kind = kind
         }
 
-        /// Any caps are accepted: the encoders have converters of their own.
+        /// Any caps are accepted: the encoder pipelines include converters.
         var acceptedCaps: Caps? { nil }
         func acceptedCaps(of caps: Caps?) -> Caps? { nil }
 
-        /// What every player decodes. Deep pictures stay deep only where the capture has no choice.
+        /// The formats that every player decodes. A higher bit depth is kept only if the capture
+        /// has no other format.
         var preferredCaps: Caps? {
             guard kind == .video, let video = recorder.configuration.video, !video.isCopy,
                 video.codec != .ffv1
@@ -105,7 +106,7 @@ struct BridgeRecording: Sendable {
 
         func take(_ sample: MediaSample) -> FrameDisposition {
             if kind == .audio, let frame = sample.audioFrame { return recorder.consume(frame) }
-            // The caps hold it, too.
+            // The caps contain it, too.
             if sample.isHeader { return .accepted }
             return recorder.consume(sample, of: kind)
         }

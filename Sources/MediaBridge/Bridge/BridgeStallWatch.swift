@@ -54,7 +54,7 @@ final class BridgeStallWatch: Sendable {
         if moved == before, let limit = bridge.limitReachedByClock() { bridge.run.end(limit) }
         if let limit = bridge.limits.giveUpIfNothingMoved() { bridge.run.end(limit) }
         if isOld { bridge.endDeadCaptures(after: Self.stallLimit * 2) }
-        // What is started again is told by an event of its own.
+        // A restart is reported by a separate event.
         if isNew, !bridge.restarts.contains(where: \.isDown),
             let stall = bridge.stall(after: Self.stallLimit)
         {
@@ -64,8 +64,8 @@ final class BridgeStallWatch: Sendable {
         arm()
     }
 
-    /// Checks one output. An output of a live capture may stall alone, because its oldest frames
-    /// are evicted and the capture goes on.
+    /// Checks one output. An output of a live capture may stall while everything else continues,
+    /// because its oldest frames are evicted and the capture goes on.
     private func look(at output: BridgeOutput, isAlone: Bool) {
         let moved = output.movement
         let isNew = state.withLock { state in
@@ -115,7 +115,7 @@ extension Bridge {
             }
     }
 
-    /// Returns the limit if live captures, which give nothing, have been due to reach it.
+    /// Returns the limit if live captures that deliver nothing should have reached it by now.
     fileprivate func limitReachedByClock() -> BridgeReport.End? {
         guard captures.allSatisfy({ $0.isLive == true }) else { return nil }
         return limits.reachedByClock(MediaTime(seconds: run.seconds))
@@ -171,9 +171,9 @@ extension Bridge {
             advice: advice ?? Self.outputAdvice)
     }
 
-    /// Ends the streams of captures whose threads have all paused without data, end or error, which
-    /// would never end. So does decodebin with a damaged file, about once in a hundred runs: it
-    /// drops the error of a demuxer that fails while it is being added.
+    /// Ends the streams of captures whose threads have all paused without data, end or error: these
+    /// captures would never end. A damaged file has this effect on decodebin about once in a
+    /// hundred runs: it drops the error of a demuxer that fails while it is being added.
     fileprivate func endDeadCaptures(after time: Duration) {
         for capture in captures
         where capture.isLive != true && capture.pipeline.hasOnlyPausedTasks {

@@ -11,7 +11,7 @@ final class BridgeStream: CaptureReceiver {
     private let isDirect: Bool
     private let limits: BridgeLimits
     private let restarts: CaptureRestarts?
-    /// Decodes what processors are to see.
+    /// Decodes encoded video for the processors.
     private let decoding = Mutex<BridgeDecoding?>(nil)
     private let onEnd: @Sendable () -> Void
     private let onLimit: @Sendable (BridgeReport.End) -> Void
@@ -161,7 +161,7 @@ final class BridgeStream: CaptureReceiver {
     /// Whether any audio sample came.
     var carriesSound: Bool { isSound.load(ordering: .relaxed) }
 
-    /// The counts of frames that passed and of those that did not.
+    /// The counts of frames that passed and of frames that did not.
     var counts: BridgeReport.Counts {
         let passed = self.passed.value
         var drops = self.drops.withLock { $0 }
@@ -196,8 +196,8 @@ final class BridgeStream: CaptureReceiver {
             return refuse()
         }
         let sample = continued(sample)
-        // Encoded units may have no times: decoders and parsers know them by the frame rate, and of
-        // a unit in several buffers the first alone has one.
+        // Encoded units may have no times: decoders and parsers compute them from the frame rate. If a unit
+        // has several buffers, only the first has a time.
         let last = MediaTime(nanoseconds: latest.load(ordering: .relaxed))
         let known = sample.runningTime ?? (sample.caps.isRaw ? nil : last)
         guard let time = checked(known) else { return }
@@ -205,7 +205,7 @@ final class BridgeStream: CaptureReceiver {
         let isNew =
             !hasBegun.exchange(true, ordering: .relaxed)
             || sample.runningTime.map { $0 != last } ?? false
-        // Parts of an encoded picture have one time; so have, in a burst, several whole ones.
+        // The parts of an encoded picture have the same time; in a burst, several whole pictures do, too.
         let isPicture =
             limits.isLimited
             && (isNew ? sample.caps.isEncodedPictures : sample.caps.isAlignedToPictures)
@@ -223,7 +223,7 @@ final class BridgeStream: CaptureReceiver {
     }
 
     private func apply(_ verdict: BridgeLimits.Verdict) {
-        // A muxer that still waits for this stream would hold up those that go on.
+        // A muxer that still waits for this stream would block the streams that continue.
         if verdict.isLast { takers.forEach { $0.endOfStream(isAtLimit: true) } }
         if let end = verdict.end { onLimit(end) }
     }
@@ -253,7 +253,7 @@ final class BridgeStream: CaptureReceiver {
     func branchEnded(losing loss: PipelineError?) {
         if loss == nil, restarts?.streamEnded() == true { return }
         if let loss { onLoss(loss) }
-        // A muxer that still waits for this stream would hold up all others.
+        // A muxer that still waits for this stream would block all others.
         takers.forEach { $0.endOfStream(isAtLimit: false) }
         if let end = limits.ended(name) { onLimit(end) }
         onEnd()
@@ -266,8 +266,8 @@ final class BridgeStream: CaptureReceiver {
         end.store((time + (duration ?? .zero)).nanoseconds, ordering: .relaxed)
     }
 
-    /// Returns raw audio that has no time with the time that the stream has reached: an audio sink
-    /// plays it directly after the sample before. Returns anything else as it is.
+    /// Gives raw audio without a time the time that the stream has reached: an audio sink plays it directly
+    /// after the previous sample. Returns anything else unchanged.
     private func continued(_ sample: MediaSample) -> MediaSample {
         guard sample.runningTime == nil, sample.isRawAudio, hasBegun.load(ordering: .relaxed)
         else { return sample }
@@ -312,10 +312,10 @@ protocol StreamTaker: VideoFrameConsumer {
     /// The caps that it takes; `nil` if it takes any.
     var acceptedCaps: Caps? { get }
 
-    /// The raw formats that it likes best, where the capture has the choice; `nil` if it has no preference.
+    /// The raw formats that it prefers if the capture has a choice; `nil` if it has no preference.
     var preferredCaps: Caps? { get }
 
-    /// Returns what it takes of `caps`, in its order of preference.
+    /// Returns the subset of `caps` that it takes, in its order of preference.
     func acceptedCaps(of caps: Caps?) -> Caps?
 
     /// Lets a capture write into memory of the taker's elements, if they have any.

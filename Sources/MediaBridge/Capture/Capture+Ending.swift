@@ -1,7 +1,7 @@
 internal import MediaBasics
 
-/// Ends a capture that also records, shows or sends its streams through sinks of its own, besides
-/// the appsinks that the program reads:
+/// Ends a capture that also records, shows or sends its streams through its own sinks, in addition
+/// to the appsinks that the program reads:
 /// `… ! tee name=t t. ! … ! mp4mux ! filesink location=out.mp4 t. ! … ! appsink`.
 extension Capture {
     /// Longest time without progress while such a capture ends.

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A capture pipeline and its branches. ``PipelineVideoSource`` and ``Bridge`` are built on it.
 final class Capture: Sendable {
-    /// Sources whose buffers have the time of their arrival, although the string does not say so.
+    /// Sources whose buffers are timestamped on arrival although the string does not request it.
     let timedByArrival: [Element]
     let pipeline: Pipeline
     /// The time base that its video and its audio share.
@@ -51,15 +51,16 @@ final class Capture: Sendable {
         set { course.withLock { $0.hasToShow = newValue } }
     }
 
-    /// Whether the pipeline is being stopped and has nothing of its own to complete: an error that
+    /// Whether the pipeline is being stopped and has no sinks other than its appsinks: an error that
     /// an element posts then loses nothing.
     var isLeaving: Bool { course.withLock { $0.isLeaving } }
 
-    /// Stops the pipeline. An error that an element posts meanwhile is ignored if nothing can be
-    /// lost by it: a camera that is gone cannot be told goodbye (rtspsrc: "Could not send message").
+    /// Stops the pipeline. An error that an element posts meanwhile is ignored if no data can be
+    /// lost: for example, rtspsrc cannot end the session with a camera that is gone ("Could not send
+    /// message").
     ///
-    /// - Throws: ``PipelineError``: the pipeline hangs; or any error, if the capture has sinks of
-    ///   its own.
+    /// - Throws: ``PipelineError``: the pipeline hangs; or any error, if the capture has its own
+    ///   sinks.
     func leave() async throws(PipelineError) {
         let isHarmless = beginLeaving()
         do throws(PipelineError) {
@@ -159,7 +160,7 @@ final class Capture: Sendable {
     // MARK: Streams that never come
 
     /// Ends the branches that are not linked, once no more pads can appear: otherwise their readers
-    /// would wait for ever.
+    /// would wait forever.
     private func endUnfed() {
         guard !pipeline.mayGetPads else { return }
         for branch in branches where !branch.sink.isFed {
@@ -179,7 +180,7 @@ final class Capture: Sendable {
 
     /// Ends the branches that a missed link leaves without data; the others go on.
     ///
-    /// - Returns: False if no other branch is left, or if the link does not feed a branch alone.
+    /// - Returns: False if no other branch is left, or if no branch depends on this link only.
     private func missed(_ link: MissedLink) -> Bool {
         let lost = branches.filter { $0.sink.unfedElement == link.receiver }
         guard !lost.isEmpty,

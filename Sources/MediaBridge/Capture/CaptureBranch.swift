@@ -116,7 +116,7 @@ final class CaptureBranch: Sendable {
     /// that waits on the delivery queue. Does nothing on that queue itself.
     func finishDelivery() { if !queue.isCurrent { queue.sync {} } }
 
-    /// Delivers the samples of a live capture that wait, and discards those that follow until
+    /// Delivers the waiting samples of a live capture, and discards all samples after them until
     /// ``goOn()``.
     func suspend() async {
         await withCheckedContinuation { continuation in
@@ -147,8 +147,8 @@ final class CaptureBranch: Sendable {
     /// all that it read.
     func discardIfLive() { if translation.isLive { discard() } }
 
-    /// Whether the stream has ended and every sample has been taken, or whether it was lost: what a
-    /// lost stream still sends is nobody's, and its end may never come.
+    /// Whether the stream has ended and every sample has been taken, or whether it was lost: further
+    /// samples of a lost stream have no receiver, and its end may never arrive.
     var isFinished: Bool {
         hasEnded.load(ordering: .acquiring)
             && (arrivedSamples == 0 || sink.isEnded || loss != nil)
@@ -313,8 +313,9 @@ final class CaptureBranch: Sendable {
 
     // MARK: Taking samples
 
-    /// Ends the branch because of bytes without caps, as a file source gives them, where nobody
-    /// could know what they are. The stream itself may have ended before they are read.
+    /// Ends the branch because it delivers bytes without caps, as a file source does, and the
+    /// receiver cannot determine their format. The stream itself may have ended before they are
+    /// read.
     private func refuseBytes() { lose(.noFormat(of: sink.element.name)) }
 
     /// Returns the next frame or sample if one waits, otherwise `nil`; never blocks. One caller at

@@ -9,8 +9,8 @@ protocol CaptureReceiver: AnyObject, Sendable {
     func receive(_ sample: MediaSample)
     /// Receives the tags that apply from here on. Must not block.
     func receive(_ tags: Tags)
-    /// Whether samples may come whose caps are ANY: bytes of which the capture does not say what
-    /// they are.
+    /// Whether samples whose caps are ANY may be delivered: bytes whose format the capture does not
+    /// state.
     var takesBytes: Bool { get }
     /// Reports that samples are missing from here on to the next, because the capture was started
     /// again.

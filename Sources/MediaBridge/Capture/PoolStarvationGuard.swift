@@ -2,10 +2,10 @@ internal import Synchronization
 
 /// Keeps a capture's buffer pool from running dry.
 ///
-/// A camera has only a few buffers. Those that the program, an encoder or a display holds are not
-/// available for the next frame, and the camera stalls. So buffers from a bounded pool are counted
-/// until their last owner releases them, and once all but two are in use, the next is copied: the
-/// source needs one, and the appsink holds the buffer that was pulled last.
+/// A camera has only a few buffers. Buffers that the program, an encoder or a display holds are not
+/// available for the next frame, and the camera stalls. Buffers from a bounded pool are therefore
+/// counted until their last owner releases them. Once all but two are in use, the next one is
+/// copied: the source needs one, and the appsink holds the buffer that was pulled last.
 final class PoolStarvationGuard: Sendable {
     private struct Pool: Sendable {
         var identity: UInt?

@@ -13,7 +13,7 @@ final class SampleTranslation: Sendable {
     let arrived = SingleWriterCounter()
     /// Samples that were pulled. Written under the lock of ``fates``.
     private let taken = SingleWriterCounter()
-    /// What became of samples that were not delivered.
+    /// The outcome of samples that were not delivered.
     private struct Fates {
         var discarded = 0
         /// Samples that are known to have been evicted by newer ones.
@@ -88,7 +88,7 @@ final class SampleTranslation: Sendable {
         }
     }
 
-    /// Accounts for the samples that arrived. Delivered are those that were pulled and not
+    /// Accounts for the samples that arrived. A sample counts as delivered if it was pulled and not
     /// discarded. Samples that may still be in the queue count as waiting until a pull has found it
     /// empty.
     var balance: FrameBalance {
@@ -143,8 +143,8 @@ final class SampleTranslation: Sendable {
         return .sample(self.sample(buffer, running))
     }
 
-    /// The time at which the sample is due. Parsers of elementary streams time encoded media by its
-    /// decoding alone.
+    /// The time at which the sample is due. Parsers of elementary streams give encoded media only a
+    /// decoding time.
     private func time(of sample: borrowing Sample) -> MediaTime? {
         if let running = sample.runningTime { return MediaTime(nanoseconds: running) }
         guard let decoding = sample.decodingRunningTime,

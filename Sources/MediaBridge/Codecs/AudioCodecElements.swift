@@ -2,7 +2,7 @@
 enum AudioCodecElements {
     private struct Decoder {
         let element: String
-        /// The element with its settings, and what comes before it.
+        /// The element with its settings, preceded by the elements that it needs.
         let text: String
 
         init(_ element: String, before: String = "", settings: String = "") {
@@ -14,7 +14,7 @@ enum AudioCodecElements {
         .opus: [Decoder("opusdec", settings: "plc=true"), Decoder("avdec_opus")],
         .aac: [Decoder("avdec_aac"), Decoder("faad")],
         .mp3: [Decoder("mpg123audiodec"), Decoder("avdec_mp3")],
-        // A unit is a frame, whether its caps say so or not.
+        // A unit is a frame, even if its caps do not say so.
         .flac: [
             Decoder("flacdec", before: #"capssetter caps="audio/x-flac,framed=true" !"#),
             Decoder("avdec_flac"),

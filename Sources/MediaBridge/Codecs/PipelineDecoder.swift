@@ -106,8 +106,8 @@ final class PipelineDecoder: VideoDecoder {
         guard let sample = try? unit.sample(saysSize: false) else { return .dropped(.failed) }
         let references = unit.references
         var own: Buffer? = sample.buffer.retained().withOwnHeader()
-        // One step for a restart and a stop, which count all pending units as lost. The push does
-        // not wait: appsrc queues whatever it gets.
+        // Under one lock, because a restart and a stop count all pending units as lost. The push does not wait:
+        // appsrc queues every buffer.
         return state.withLock { state in
             if let refusal = state.phase.refusal { return .dropped(refusal) }
             guard state.chain.admits(references) else { return .dropped(.needsKeyFrame) }
@@ -219,7 +219,7 @@ final class PipelineDecoder: VideoDecoder {
         }
         guard !isStopped else { return }
         signal()
-        // On a queue of its own: the consumer may call `stop`, which waits for the control queue.
+        // On a separate queue: the consumer may call `stop`, which waits for the control queue.
         SerialQueue(label: "mediabridge.failure").async { [pictures] in
             pictures.consumer.sourceDidFail(error)
         }

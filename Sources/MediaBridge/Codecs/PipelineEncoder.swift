@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Encodes frames in a small pipeline: appsrc, videoconvert, encoder, parser, appsink.
 ///
-/// Units are delivered on the pipeline's streaming thread. The encoder sees times from zero on, in the
-/// distances of the frames', and each unit gets the time of its frame back.
+/// Units are delivered on the pipeline's streaming thread. The encoder sees times that start at zero,
+/// at the intervals of the frames' times. Each unit gets the original time of its frame.
 final class PipelineEncoder: VideoEncoder {
     private let encoder: StreamEncoder
     private let capture: Capture
@@ -103,7 +103,7 @@ final class PipelineEncoder: VideoEncoder {
         }
         units.ended()
         guard wasOpen else { return }
-        // On a queue of its own: the consumer may call `stop`.
+        // On a separate queue: the consumer may call `stop`.
         SerialQueue(label: "mediabridge.failure").async { [units] in
             units.consumer.sourceDidFail(error)
         }

@@ -65,7 +65,7 @@ final class SignalTrap: Sendable {
         }
         self.sources.withLock { $0 = sources }
         for source in sources {
-            // Dispatch replaces the default action on a thread of its own, some time after the
+            // Dispatch replaces the default action on one of its threads, some time after the
             // source was resumed.
             source.signal.setRegistrationHandler { [weak self] in self?.wasRegistered() }
             source.signal.setEventHandler { [weak self] in

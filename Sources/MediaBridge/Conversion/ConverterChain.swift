@@ -80,7 +80,7 @@ extension VideoConversion {
     }
 
     /// The value of `videoflip`'s `video-direction` for the rotation followed by the mirror; `nil`
-    /// for neither.
+    /// if there is no rotation and no mirror.
     fileprivate var direction: String? {
         switch (rotation, isMirrored) {
         case (.none, false): nil

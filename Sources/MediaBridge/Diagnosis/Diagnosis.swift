@@ -6,11 +6,11 @@ public struct Diagnosis: Sendable {
     public struct Finding: Hashable, Sendable {
         /// The outcome of a check.
         public enum Verdict: String, Hashable, Sendable {
-            /// The thing is there and works.
+            /// The item is present and works.
             case ok
-            /// The thing is not there, which causes no error until a pipeline needs it.
+            /// The item is missing, which causes no error until a pipeline needs it.
             case missing
-            /// The thing is there and fails.
+            /// The item is present and fails.
             case broken
         }
         /// What was checked.
@@ -26,7 +26,7 @@ public struct Diagnosis: Sendable {
     /// The results, in the order of the checks.
     public private(set) var findings: [Finding] = []
 
-    /// Whether nothing is broken. A missing thing, such as a camera or an encoder, causes no error
+    /// Whether nothing is broken. A missing item, such as a camera or an encoder, causes no error
     /// until a pipeline needs it.
     public var isHealthy: Bool { !findings.contains { $0.verdict == .broken } }
 

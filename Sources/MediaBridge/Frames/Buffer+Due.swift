@@ -1,13 +1,14 @@
 extension Buffer {
-    /// How much earlier than it is presented it is decoded; zero if it does not say.
+    /// How much earlier the buffer is decoded than presented; zero if it lacks one of the two
+    /// times.
     var reordering: MediaTime {
         guard let presented = presentationTime, let decoded = decodingTime else { return .zero }
         return MediaTime(presented) - MediaTime(decoded)
     }
 
     /// Returns the same bytes with the presentation time `time`, and with `duration` if the buffer
-    /// has none; a decoding time is shifted by the same amount. One that has a decoding time alone
-    /// is presented when it is decoded: appsrc does the same, but only once its pipeline has a
+    /// has none; a decoding time is shifted by the same amount. A buffer that has only a decoding
+    /// time is presented when it is decoded: appsrc does the same, but only once its pipeline has a
     /// clock. The buffer's header is copied only if it has to change and is shared.
     consuming func due(at time: ClockTime, for duration: ClockTime?) -> Buffer {
         let lacksDuration = self.duration == nil && duration != nil

@@ -4,7 +4,7 @@ final class FrameLayout: Sendable {
     let info: VideoInfo
     let caps: Caps
     var format: VideoFormat { formats[0] }
-    /// The format alone, as ``MutableVideoPlanes`` takes it.
+    /// An array that contains only the format, as ``MutableVideoPlanes`` takes it.
     let formats: [VideoFormat]
     /// GStreamer's default layout of the planes.
     let planes: [VideoPlaneLayout]

@@ -33,7 +33,7 @@ final class MediaSample: Sendable {
             value: Int64(buffer.audioSampleCount(info)), timescale: Int32(clamping: info.rate))
     }
 
-    /// Whether it holds raw audio, in whatever sample format.
+    /// Whether it holds raw audio, in any sample format.
     var isRawAudio: Bool { caps.mediaType == "audio/x-raw" }
 
     /// Returns the sample with another presentation time. Copies no bytes.

@@ -1,6 +1,6 @@
 extension VideoFrame {
-    /// Creates a frame with memory of its own in GStreamer's layout for `format`. The pixels are
-    /// not initialised.
+    /// Creates a frame with newly allocated memory in GStreamer's layout for `format`. The pixels
+    /// are not initialised.
     ///
     /// Fill it through ``VideoFrame/withMutablePlanes(_:)``, which does not copy, because the
     /// memory is not shared.

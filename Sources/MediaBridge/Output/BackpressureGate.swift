@@ -6,8 +6,8 @@ internal import Synchronization
 ///
 /// The queue's writer calls ``entered()`` for each element that it put in, its reader calls
 /// ``departed()`` for each that it took out; this costs one atomic addition while no writer waits.
-/// The gate knows the queue by these counts alone and retains nothing of it, so the reader may
-/// retain the gate for ever.
+/// The gate knows the queue only by these counts and retains no part of it, so the reader may
+/// retain the gate forever.
 final class BackpressureGate: Sendable {
     private enum Waiter: Sendable {
         case task(Int, CheckedContinuation<JoinAttempt, Never>)
@@ -71,7 +71,7 @@ final class BackpressureGate: Sendable {
     /// Elements that were put into the queue.
     var enteredElements: Int { entries.value }
 
-    /// Elements that the reader took out. Fewer than those that entered if the queue itself drops
+    /// Elements that the reader took out. Fewer than the entered elements if the queue itself drops
     /// some.
     var departedElements: Int { departures.load(ordering: .relaxed) }
 
@@ -162,8 +162,9 @@ final class BackpressureGate: Sendable {
         return true
     }
 
-    /// Whether there is room by the counts alone. They count elements that the queue itself dropped
-    /// as still present: there may be room if this is false, and there is room if it is true.
+    /// Whether there is room according to the counts. They count elements that the queue itself
+    /// dropped as still present: there may be room if this is false, and there is room if it is
+    /// true.
     var hasRoomByCount: Bool {
         entries.value - departures.load(ordering: .relaxed)
             < depth.load(ordering: .relaxed)

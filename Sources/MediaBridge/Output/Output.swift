@@ -62,13 +62,13 @@ final class Output: Sendable {
     }
 
     private func terminated() {
-        // A writer that waits for room in a pipeline that has ended would wait for ever.
+        // A writer that waits for room in a pipeline that has ended would wait forever.
         branches.values.forEach { $0.close() }
         outcome.open()
     }
 
-    /// Makes the output fail at once when it refuses the format of a stream, as ``FormatRefusals``
-    /// decides: for callers that do not check what became of their frames.
+    /// Makes the output fail at once when it refuses the format of a stream, as ``FormatRefusals`` decides: for
+    /// callers that do not check whether their frames were taken.
     func failsForFormat() {
         for branch in branches.values {
             branch.refusedFormats.onEnd { [weak pipeline] error in pipeline?.fail(error) }
@@ -102,8 +102,9 @@ final class Output: Sendable {
     ///   - stallTimeout: Maximum time *without a frame being written*, or taken by the output's
     ///     elements.
     ///   - deadline: Maximum time for the change to NULL.
-    ///   - toTheirEnd: Whether sources of the string itself that end and are not live go on to their end, as
-    ///     they do for gst-launch-1.0. All others go on to the time that the frames have reached. Default false.
+    ///   - toTheirEnd: Whether the string's own sources that end by themselves and are not live continue to
+    ///     their end, as with gst-launch-1.0. All others continue to the time that the frames have reached.
+    ///     Default false.
     ///   - checksFiles: Whether the files of filesinks must be where they were written. Default true.
     /// - Throws: The error that the pipeline posted, or why a format was refused;
     ///   ``PipelineError/Code/deadlineExceeded`` if the pipeline is stuck; an error if a file was
@@ -159,8 +160,8 @@ final class Output: Sendable {
     /// The names of the appsrcs.
     private var ownBranches: Set<String> { Set(branches.values.map(\.sourceName)) }
 
-    /// Lets the sources of the string itself continue only up to the time that the frames have reached. It
-    /// must happen before the frames end, because a muxer then takes whatever the others produce.
+    /// Limits the sources of the string itself to the time that the frames have reached. Must be called before
+    /// the frames end, because a muxer then takes everything that the other sources produce.
     ///
     /// - Parameter toTheirEnd: Sets no limit to sources that end by themselves and are not live.
     /// - Returns: The time; `nil` without sources, or for bytes without timestamps.
@@ -220,8 +221,8 @@ final class Output: Sendable {
             balance: balance, bytes: writtenBytes)
     }
 
-    /// Accounts for the buffers that a branch took. Delivered are those that left its queue and
-    /// were neither too late for their display nor lost in a failure.
+    /// Accounts for the buffers that a branch took. A buffer counts as delivered if it left the queue, was not
+    /// too late for its display and was not lost in a failure.
     func balance(ofTakenBy branch: OutputBranch) -> FrameBalance {
         var drops = DropCounts()
         let (evicted, departed) = (branch.evictedBuffers, branch.departedBuffers)

@@ -34,8 +34,8 @@ final class OutputBranch: Sendable {
         /// The end of the last buffer.
         var reached = MediaTime.zero
 
-        /// Whether units have these caps that say less than those of the units before: only the key
-        /// units of a program say their size.
+        /// Whether the stream continues with these caps, which omit the size that earlier caps stated:
+        /// only the key units of a program state their size.
         func goesOn(with caps: Caps) -> Bool {
             guard let given, caps.isEncodedPictures, caps.mediaType == given.mediaType else {
                 return false
@@ -89,8 +89,9 @@ final class OutputBranch: Sendable {
         }
     }
 
-    /// Makes the output fail if its muxer gets media without a presentation time and would write it
-    /// with any time, without an error: a parser of an elementary stream knows decoding times alone.
+    /// Makes the output fail if its muxer gets media without a presentation time, which it would write
+    /// with an arbitrary time and without an error: a parser of an elementary stream knows only
+    /// decoding times.
     private func watchForTimelessMedia(at pad: Pad, of muxer: Element) {
         let error = PipelineError(
             .noTime, element: muxer.path,
@@ -443,7 +444,7 @@ final class OutputBranch: Sendable {
         return output.buffer.retained()
     }
 
-    /// Adds the receiving element and the caps to a converter's error, which names neither.
+    /// Adds the receiving element and the caps to a converter's error, which lacks both.
     private func naming(_ error: PipelineError, _ caps: Caps) -> PipelineError {
         guard error.element == nil, let receiver = source.receiver else { return error }
         var named = error

@@ -2,10 +2,10 @@
 ///
 /// A stream that the output takes passes unchanged; any other goes through GStreamer's converters.
 /// If an output encodes or muxes, its format stays what it was at the beginning, because encoders
-/// and muxers do not support a change (mp4 is damaged without an error, mkv fails): frames of
+/// and muxers do not support a change (mp4 is damaged without an error, mkv fails). Frames of
 /// another size, format or colorimetry are converted to those of the first frame, with borders if
-/// the shape differs, and audio is resampled. Another frame rate alone changes nothing but the
-/// times of the frames, and the output's caps stay the same.
+/// the shape differs, and audio is resampled. If only the frame rate changes, only the times of the
+/// frames change, and the output's caps stay the same.
 struct OutputFormatAdapter: Sendable {
     let source: AppSource
 

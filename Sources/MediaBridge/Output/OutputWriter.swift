@@ -27,7 +27,7 @@ final class OutputWriter: Sendable {
     func start() async throws(PipelineError) {
         let isFirst = prepare()
         do {
-            // Whoever starts second waits here for the change of the first.
+            // A writer that starts second waits here for the first writer's state change.
             try await pipeline.setState(.playing)
         } catch {
             output.close()
@@ -170,19 +170,19 @@ final class OutputWriter: Sendable {
 
 /// Tracks which branches of an output have writers. Thread: any.
 final class OutputWriters: Sendable {
-    /// What a writer that finishes leaves behind.
+    /// The state of the other writers when one finishes.
     enum Rest {
         case othersRun
-        /// No other runs, but one exists that has not begun in this run.
+        /// No other writer runs, but one exists that has not begun in this run.
         case othersMayBegin
         case isLast
     }
     private struct State {
-        /// Those that exist.
+        /// Branches that have a writer.
         var expected: Set<String> = []
-        /// Those that began in this run.
+        /// Branches whose writer began in this run.
         var begun: Set<String> = []
-        /// Those that began and have not finished.
+        /// Branches whose writer began and has not finished.
         var running: Set<String> = []
     }
     private let state = Mutex(State())

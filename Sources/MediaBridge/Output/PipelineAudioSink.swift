@@ -49,8 +49,8 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     ///   missing.
     public func start() async throws(PipelineError) { try await writer.start() }
 
-    /// Writes a frame. Suspends while the queue is full, whatever
-    /// ``PipelineVideoSink/Configuration/whenFull`` says; blocks no thread.
+    /// Writes a frame. Suspends while the queue is full, regardless of
+    /// ``PipelineVideoSink/Configuration/whenFull``; blocks no thread.
     ///
     /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
     ///   ``FrameError`` for a frame without samples, or memory that outputs do not support;

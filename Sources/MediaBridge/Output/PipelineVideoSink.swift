@@ -55,9 +55,9 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         /// Frames that reached the muxer, or the sink element if nothing is muxed, and were not too
         /// late there.
         public var written: Int
-        /// Accounts for the frames that came, refused ones included. Delivered are those that went
-        /// on to the output's elements and were not too late for its display. An element of the
-        /// string may itself drop or repeat frames (`videorate`), which only ``written`` shows.
+        /// Accounts for all frames that came, including refused ones. A frame counts as delivered if it went
+        /// on to the output's elements and was not too late for its display. An element of the string may
+        /// itself drop or repeat frames (`videorate`), which only ``written`` shows.
         public var balance: FrameBalance
         /// Frames that were not delivered, by cause.
         public var dropped: DropCounts { balance.dropped }
@@ -116,8 +116,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     ///   missing.
     public func start() async throws(PipelineError) { try await writer.start() }
 
-    /// Writes a frame. Suspends while the queue is full, whatever ``Configuration/whenFull`` says;
-    /// blocks no thread.
+    /// Writes a frame. Suspends while the queue is full, regardless of ``Configuration/whenFull``; blocks no
+    /// thread.
     ///
     /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
     ///   ``FrameError`` for memory that outputs do not support; `CancellationError` in a task that

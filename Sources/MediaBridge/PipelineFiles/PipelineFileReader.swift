@@ -80,7 +80,8 @@ struct PipelineFileReader {
         return result
     }
 
-    /// - Parameter single: Name of a string that is given alone; `nil` if names are required.
+    /// - Parameter single: The name for a single string without a name; `nil` if names are
+    ///   required.
     func strings(
         _ node: YAMLNode?, what: String, single: String?
     ) throws(PipelineError) -> [BridgePlan.Named] {

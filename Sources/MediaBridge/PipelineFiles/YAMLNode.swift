@@ -59,13 +59,14 @@ package struct YAMLNode {
     /// Copies the nodes of a document.
     private struct Reader {
         private var document: yaml_document_t
-        /// The nodes, with each alias in full, that a document may have. Aliases of aliases double.
+        /// The number of nodes that the document may still have, with every alias expanded: nested
+        /// aliases multiply.
         private var rest = 10_000
         private static let maximumDepth = 50
 
         init(_ document: yaml_document_t) { self.document = document }
 
-        /// An alias inside of its own anchor never ends, and so is too deep.
+        /// An alias inside its own anchor never ends, so it fails as nested too deeply.
         mutating func node(
             _ node: UnsafeMutablePointer<yaml_node_t>, depth: Int
         ) throws(Failure) -> YAMLNode {

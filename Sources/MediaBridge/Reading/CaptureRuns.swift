@@ -8,7 +8,8 @@ internal import Synchronization
 /// but a streaming thread.
 final class CaptureRuns: Sendable {
     let capture: Capture
-    /// What fills the capture's appsrcs. The pipeline refers to it weakly: it lives as long as somebody may read.
+    /// Fills the capture's appsrcs. The pipeline refers to it weakly; this reference keeps it as long as there
+    /// may be a reader.
     private let feed: (any CaptureFeed)?
 
     private struct State {
@@ -87,7 +88,7 @@ final class CaptureRuns: Sendable {
             _ = capture.finishAndWait(hasEnded: branch.isEnded)
             pipeline.forgetOutcome()
             try pipeline.setStateAndWait(rest)
-            // Only open devices tell their formats.
+            // Only open devices report their formats.
             if rest != .ready { try pipeline.setStateAndWait(.ready) }
             for branch in capture.branches { branch.sink.preferCommonFormats() }
             capture.prepare()

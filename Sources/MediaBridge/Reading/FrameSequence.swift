@@ -11,8 +11,9 @@ extension PipelineVideoSource {
     /// waiting for a frame at that moment, the second loop throws
     /// ``PipelineError/Code/invalidState``.
     ///
-    /// What comes encoded is decoded (H.264, H.265, VP8, VP9, AV1, JPEG, as far as a decoder is installed), beginning with a key frame; ``units()`` reads it as it is. ``Statistics``
-    /// counts units that gave no picture as ``DropCause/undecodable`` or ``DropCause/needsKeyFrame``.
+    /// An encoded stream is decoded (H.264, H.265, VP8, VP9, AV1, JPEG, if a decoder is installed), beginning with
+    /// a key frame; ``units()`` reads it without decoding. ``Statistics`` counts units that gave no picture as
+    /// ``DropCause/undecodable`` or ``DropCause/needsKeyFrame``.
     public func frames() -> FrameSequence { FrameSequence(reader: reader) }
 
     /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
@@ -35,7 +36,7 @@ public struct FrameSequence: AsyncSequence, Sendable {
         let run: SequenceRun
         /// Decodes a stream that comes encoded; `nil` while it is raw.
         private var decoding: UnitDecoding?
-        /// What came behind the units of the present decoder.
+        /// The item that followed the units of the present decoder.
         private var held: SampleTranslation.Item?
         /// How the loop ends after the last picture; `nil` while it goes on.
         private var end: Result<Void, any Error>?
@@ -44,8 +45,8 @@ public struct FrameSequence: AsyncSequence, Sendable {
 
         /// Returns the next frame; `nil` at the end of the stream and in a cancelled task.
         ///
-        /// - Throws: ``PipelineError`` if the pipeline fails, or its stream is neither raw video nor of a
-        ///   codec that can be decoded.
+        /// - Throws: ``PipelineError`` if the pipeline fails, or if its stream is not raw video and not of a codec
+        ///   that can be decoded.
         public mutating func next() async throws -> VideoFrame? {
             do {
                 while true {
@@ -80,7 +81,7 @@ public struct FrameSequence: AsyncSequence, Sendable {
             } catch {
                 end = .failure(error)
             }
-            // In a cancelled task nobody waits for the last pictures.
+            // A cancelled task does not wait for the last pictures.
             if !Task.isCancelled { await decoding?.drain() }
             return nil
         }

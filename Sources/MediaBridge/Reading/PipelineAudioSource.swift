@@ -70,8 +70,8 @@ public final class PipelineAudioSource: AudioSource, Sendable {
     /// waiting for a frame at that moment, the second loop throws
     /// ``PipelineError/Code/invalidState``.
     ///
-    /// What comes encoded is decoded (Opus, AAC, MP3, FLAC, Vorbis, AC-3, G.711, as far as a decoder is
-    /// installed); ``units()`` reads it as it is.
+    /// An encoded stream is decoded (Opus, AAC, MP3, FLAC, Vorbis, AC-3, G.711, if a decoder is
+    /// installed); ``units()`` reads it without decoding.
     public func frames() -> AudioFrameSequence { AudioFrameSequence(reader: reader) }
 
     /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
@@ -144,8 +144,8 @@ public struct AudioFrameSequence: AsyncSequence, Sendable {
 
         /// Returns the next frame; `nil` at the end of the stream and in a cancelled task.
         ///
-        /// - Throws: ``PipelineError`` if the pipeline fails, or its stream is neither raw audio nor of a
-        ///   codec that can be decoded.
+        /// - Throws: ``PipelineError`` if the pipeline fails, or if its stream is not raw audio and not
+        ///   of a codec that can be decoded.
         public mutating func next() async throws -> AudioFrame? {
             while true {
                 if let frame = decoded.popFirst() { return frame }

@@ -10,13 +10,12 @@ internal import Synchronization
 /// If the reader is slow, a live capture drops its oldest frame and counts it; a file waits. In
 /// both cases no more than ``Configuration/depth`` frames wait.
 ///
-/// What the string records by itself (`… ! tee name=t t. ! … ! filesink t. ! … ! appsink`) is
-/// completed when reading ends, in whatever way. The call that ends the reading waits for that, and
-/// throws an error if it fails. If no call ends it, because a loop was left, the error becomes the
-/// pipeline's ``Pipeline/failure``.
+/// What the string records by itself (`… ! tee name=t t. ! … ! filesink t. ! … ! appsink`) is completed
+/// whenever reading ends. The call that ends the reading waits for that, and throws an error if it fails.
+/// If no call ends it, because a loop was left, the error becomes the pipeline's ``Pipeline/failure``.
 ///
-/// What comes encoded (`rtspsrc … ! rtph264depay ! h264parse`) arrives as units, in a loop of
-/// ``units()`` and in an engine, which decodes it while anybody wants pictures.
+/// An encoded stream (`rtspsrc … ! rtph264depay ! h264parse`) is delivered as units, in a loop of
+/// ``units()`` and to an engine, which decodes it while pictures are needed.
 ///
 /// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and
 /// calls the `should…` methods on its control thread. Thread: any but a streaming thread.
@@ -42,8 +41,8 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         public var captured: Int { balance.offered }
         /// Frames that the program has taken.
         public var delivered: Int { balance.delivered }
-        /// Frames not delivered, by cause: ``DropCause/evicted``, and ``DropCause/closed`` for
-        /// those that came after the reading had ended.
+        /// Frames not delivered, by cause: ``DropCause/evicted``, and ``DropCause/closed`` for frames that
+        /// came after the reading had ended.
         public var dropped: DropCounts { balance.dropped }
         /// Frames that wait for the reader.
         public var waiting: Int { balance.waiting }
@@ -157,8 +156,8 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     @discardableResult
     public func requestKeyFrame() -> Bool { reader.branch.sink.requestKeyFrame() }
 
-    /// Makes the encoder in the string keep to a bit rate, from its next picture on, and never above the
-    /// string's own. Every reader of the string gets these units. Does not block. Thread: any.
+    /// Limits the bit rate of the encoder in the string, from its next picture on; the bit rate never
+    /// exceeds the string's own. Every reader of the string gets these units. Does not block. Thread: any.
     ///
     /// - Returns: The bit rate that holds now, if the string has an encoder whose bit rate may change while
     ///   it runs (`x264enc`, `x265enc`, `openh264enc`, `vp8enc` and others) and the limit has one. Size and

@@ -1,6 +1,6 @@
 extension PipelineVideoSource {
-    /// Returns the units of a stream that comes encoded, as a sequence. What the string gives is
-    /// what arrives, undecoded.
+    /// Returns the units of an encoded stream as a sequence. They arrive as the string delivers
+    /// them, undecoded.
     ///
     /// ```swift
     /// let camera = try PipelineVideoSource("v4l2src ! image/jpeg")

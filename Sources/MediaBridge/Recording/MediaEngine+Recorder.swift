@@ -14,7 +14,7 @@ extension MediaEngine {
     /// try recorder.start()
     /// ```
     ///
-    /// The recorded video is neither mirrored nor scaled. The engine neither starts nor stops the
+    /// The recorded video is not mirrored and not scaled. The engine does not start or stop the
     /// recorder: preview, channel and source may start and stop meanwhile, and replacing the source
     /// by one of another size begins a new file.
     ///

@@ -18,14 +18,14 @@ extension Recorder {
         /// nothing is kept. With it, a file begins with the last key frame before
         /// ``Recorder/start()``.
         public var replay: Duration?
-        /// The maximum number of bytes that are kept for replays; what exceeds it is forgotten
+        /// The maximum number of bytes that are kept for replays; beyond it, the oldest units are discarded
         /// earlier. Default 256 MB: 30 s at 68 Mbit/s.
         public var replayMemory = 256_000_000
         /// How to divide the recording; `nil`: one file, and a new one only if the size or the
         /// format of the pictures changes.
         public var segments: RecordingSegments?
-        /// What happens if there is a file of the recording's name. Default `fail`. Names with a number, which segments
-        /// and later files have, go on behind those that exist, so that they never meet one.
+        /// What happens if a file with the recording's name exists. Default `fail`. Segments and later files have
+        /// numbered names. The numbers continue after those of existing files, so these names never collide.
         public var whenExists = WhenExists.fail
         /// What happens to a frame if the encoder, or the disk, is slow. Default `automatic`: for a
         /// live capture the oldest queued frame is evicted and counted; any other caller waits.

@@ -15,7 +15,7 @@ extension Recorder {
         return sound.consume(frame) { pictures?.reach($0) }
     }
 
-    /// Records a unit of encoded media as it is. Blocks while the disk is slow, unless units of a
+    /// Records a unit of encoded media unchanged. Blocks while the disk is slow, unless units of a
     /// live stream are dropped. Thread: any.
     func consume(_ unit: MediaSample, of kind: RecordingKind) -> FrameDisposition {
         guard let track = tracks[kind] else { return .notEnabled }
@@ -27,8 +27,8 @@ extension Recorder {
         }
     }
 
-    /// Drops the units of encoded pictures from here on to the next key unit: those before it refer
-    /// to units that never came. Thread: any.
+    /// Drops the units of encoded pictures up to the next key unit, because they reference units
+    /// that never came. Thread: any.
     func expectKeyUnit(of kind: RecordingKind) { tracks[kind]?.expectKeyUnit() }
 
     /// Records a video frame. Suspends, without blocking a thread, while the encoder is slow.
@@ -78,8 +78,8 @@ extension Recorder: VideoSink, AudioSink {
     /// Returns the kind of buffer that the recorder takes: pixel buffers.
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
-    /// Returns the codecs that the container takes as they are; none if
-    /// ``Configuration/video`` names a codec, so that pictures are encoded with it.
+    /// Returns the codecs that the container takes unchanged; none if ``Configuration/video`` names
+    /// a codec, so that pictures are encoded with it.
     public func codecs() -> Set<EncodedVideoFrame.Codec> {
         guard let encoding = configuration.video, encoding.codec == nil else { return [] }
         return CopyRecipe.pictureCodecs(in: writer.container)

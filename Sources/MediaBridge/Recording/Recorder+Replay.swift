@@ -1,19 +1,20 @@
 internal import MediaBasics
 
 extension Recorder {
-    /// Writes the last seconds into a file of their own, while everything else goes on: as often as
-    /// wanted, before, during and after a recording, and after the stop.
+    /// Writes the last seconds into a separate file, while everything else continues. May be called
+    /// any number of times, before, during and after a recording, and after the stop.
     ///
-    /// The file has what the encoders had delivered by the time of the call. It begins with a key
-    /// frame, so that it may be longer than asked for; it is shorter if there was less, or if the
-    /// memory was full (``RecorderReport/replay`` says what there is). Times of a pause are not in
-    /// it. A change of the pictures' size or format within it begins another file, with a number in
-    /// its name.
+    /// The file contains what the encoders had delivered by the time of the call. It begins with a
+    /// key frame, so it may be longer than requested. It is shorter if less was kept, or if the
+    /// memory was full (``RecorderReport/replay`` reports how much is kept). Times of a pause are
+    /// not in it. A change of the pictures' size or format within it begins another file, with a
+    /// number in its name.
     ///
     /// - Parameters:
-    ///   - path: Has the same ending as the recorder's.
-    ///     ``Configuration/whenExists`` says what becomes of an existing file of that name.
-    ///   - length: How much; `nil`, the default, for all that ``Configuration/replay`` keeps.
+    ///   - path: Has the same extension as the recorder's. ``Configuration/whenExists`` decides what
+    ///     happens if the file exists.
+    ///   - length: The duration to write; `nil`, the default, for all that ``Configuration/replay``
+    ///     keeps.
     /// - Returns: The files, complete and read back; usually one.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/invalidState`` without
     ///   ``Configuration/replay``; ``PipelineError/Code/noFrames`` if there is nothing yet; an error

@@ -1,5 +1,5 @@
 extension Recorder {
-    /// The events from now on. Each caller gets a stream of its own, which ends with
+    /// The events from now on. Each caller gets a separate stream, which ends with
     /// ``RecorderEvent/finished(_:)``. If a reader falls more than 256 events behind, the oldest
     /// are dropped.
     public var events: AsyncStream<RecorderEvent> { listeners.stream() }

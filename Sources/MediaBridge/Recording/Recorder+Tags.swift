@@ -1,14 +1,13 @@
 extension Recorder {
-    /// Writes the tags of a stream (title, artist, cover …) into the current file and those that
-    /// follow.
+    /// Writes the tags of a stream (title, artist, cover …) into the current file and all later files.
     func note(_ tags: Tags, of kind: RecordingKind) {
         // Drops tags of the source's encoding. Pictures that are encoded here are upright, so only files of
-        // copied ones use the orientation.
+        // copied pictures use the orientation.
         guard tracks[kind] != nil, let kept = tags.removing(Self.tagsOfEncoding) else { return }
         inbox.note(kept, of: kind)
     }
 
-    /// Notes how copied pictures are to be turned.
+    /// Notes the rotation that copied pictures need.
     func note(_ rotation: VideoRotation) {
         let isNew = self.rotation.withLock { present in
             defer { present = rotation }

@@ -1,8 +1,8 @@
 extension Recorder {
-    /// Records a unit of encoded video as it is, without decoding it. Blocks while the disk is slow,
-    /// unless units of a live stream are dropped. Thread: any.
+    /// Records a unit of encoded video unchanged, without decoding it. Blocks while the disk is
+    /// slow, unless units of a live stream are dropped. Thread: any.
     ///
-    /// Files begin with a key unit: those before it are dropped as ``DropCause/early``. A codec that
+    /// Files begin with a key unit: units before it are dropped as ``DropCause/early``. A codec that
     /// the container does not take ends the recording with an error.
     ///
     /// - Returns: ``FrameDisposition/badFormat`` for a unit that is empty or larger than 8 MB.
@@ -12,8 +12,8 @@ extension Recorder {
         return take(try? unit.sample(), of: .video)
     }
 
-    /// Records a unit of encoded video as it is. Suspends, without blocking a thread, while the disk
-    /// is slow.
+    /// Records a unit of encoded video unchanged. Suspends, without blocking a thread, while the
+    /// disk is slow.
     ///
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
     ///   does not take this unit; ``FrameError`` for a unit that is empty or larger than 8 MB. Units
@@ -23,13 +23,13 @@ extension Recorder {
         try await write(.video, "encoded \(unit.codec) frame") { try unit.sample() }
     }
 
-    /// Records a unit of encoded audio as it is. Behaves as ``consume(_:)-(EncodedVideoFrame)``.
+    /// Records a unit of encoded audio unchanged. Behaves as ``consume(_:)-(EncodedVideoFrame)``.
     @discardableResult
     public func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
         take(try? unit.sample(), of: .audio)
     }
 
-    /// Records a unit of encoded audio as it is. Behaves as ``write(_:)-(EncodedVideoFrame)``.
+    /// Records a unit of encoded audio unchanged. Behaves as ``write(_:)-(EncodedVideoFrame)``.
     public func write(_ unit: EncodedAudioFrame) async throws {
         try await write(.audio, "encoded \(unit.codec) frame") { try unit.sample() }
     }

@@ -10,10 +10,10 @@ internal import Synchronization
 /// let report = try await recorder.stop()
 /// ```
 ///
-/// A recorder has pipelines of its own: an error in it affects no other pipeline. It is a
-/// ``VideoSink`` and an ``AudioSink``, so an engine can use it as a renderer; the program starts,
-/// pauses and stops it at any time. Sources deliver to ``videoInput`` and ``audioInput``; when all
-/// sources have ended, so does the recording.
+/// A recorder has separate pipelines: an error in it affects no other pipeline. It is a ``VideoSink``
+/// and an ``AudioSink``, so an engine can use it as a renderer; the program starts, pauses and stops
+/// it at any time. Sources deliver to ``videoInput`` and ``audioInput``; the recording ends when all
+/// sources have ended.
 ///
 /// If the process is killed, an mkv loses one frame and an mp4 0.6 s at most: the encoder's output
 /// is passed to the kernel at once. ``RecordingRepair`` restores the duration and the index of such
@@ -28,7 +28,7 @@ public final class Recorder: Sendable {
     let configuration: Configuration
     let tracks: [RecordingKind: RecordingTrack]
     private let timeline: RecordingTimeline
-    /// Measures how long streams wait for each other, and when nothing is written.
+    /// Measures how long streams wait for each other, and how long nothing is written.
     let clock: any Timeline
     let inbox: RecordingInbox
     let writer: RecordingWriter
@@ -37,30 +37,32 @@ public final class Recorder: Sendable {
     let pictures: RecordedPictures?
     let sound: RecordedSound?
     let watch: RecordingWatch
-    /// Where the writers of sound wait for the encoder.
+    /// Audio writers wait for the encoder on this queue.
     let writes = SerialQueue(label: "mediabridge.recorder.sound")
 
     enum Phase { case idle, recording, rearming, stopping }
     let phase = Mutex(Phase.idle)
-    /// How the latest unit of pictures is to be turned.
+    /// The rotation that the latest encoded video unit needs.
     let rotation = Mutex(VideoRotation.none)
     private let result = Latch()
 
     /// Chooses the encoders; opens no file yet. With a pre-roll, frames are kept from here on.
     ///
     /// - Parameters:
-    ///   - path: Ends in .mkv, .mp4, .webm or .ts. ``Configuration/whenExists`` says what becomes of
-    ///     an existing file of that name; one that another recording is writing is an error.
+    ///   - path: Ends in .mkv, .mp4, .webm or .ts. ``Configuration/whenExists`` decides what happens
+    ///     if the file exists; a file that another recording is writing is an error.
     ///   - configuration: The settings.
-    /// - Throws: ``PipelineError``: an unknown extension, a codec that the container does not
-    ///   support, an encoder that is not installed, a directory that does not exist, a file that does.
+    /// - Throws: ``PipelineError``: an unknown extension, a codec that the container does not support,
+    ///   an encoder that is not installed, a directory that does not exist, or a file that already
+    ///   exists.
     public convenience init(
         _ path: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
         try self.init(path, configuration: configuration, clock: .system)
     }
 
-    /// - Parameter clock: Measures how long streams wait for each other, and when nothing is written.
+    /// - Parameter clock: Measures how long streams wait for each other, and how long nothing is
+    ///   written.
     package init(
         _ path: String, configuration: Configuration, clock: any Timeline
     ) throws(PipelineError) {
@@ -145,7 +147,7 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Throws if the file cannot be written, or must not.
+    /// Throws if the file cannot or must not be written.
     private static func check(
         _ path: String, _ configuration: Configuration, isFirst: Bool = true
     ) throws(PipelineError) {
@@ -216,7 +218,7 @@ public final class Recorder: Sendable {
     /// Returns whether streams of this kind are recorded.
     func takes(_ kind: RecordingKind) -> Bool { tracks[kind] != nil }
 
-    /// Ends one stream; when the last one ends, so does the recording. Returns at once.
+    /// Ends one stream; the recording ends with the last stream. Returns at once.
     func end(_ kind: RecordingKind) {
         if kind == .video { pictures?.end() }
         guard tracks[kind]?.close() == true, tracks.values.allSatisfy(\.isClosed) else { return }

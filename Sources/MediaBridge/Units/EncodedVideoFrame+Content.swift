@@ -2,7 +2,7 @@ extension EncodedVideoFrame {
     /// What the first bytes of a unit announce.
     enum Content {
         case picture
-        /// Valid but without visible output: parameter sets alone, or a picture that is only a
+        /// Valid but without visible output: only parameter sets, or a picture that is only a
         /// reference for others.
         case hidden
         /// Not data of the codec.
@@ -55,8 +55,8 @@ extension EncodedVideoFrame {
         return isShown ? .picture : .hidden
     }
 
-    /// The size in the bytes of a key frame of VP8 or of a JPEG picture, which have no parsers in
-    /// GStreamer that a muxer can do without; `nil` for anything else.
+    /// The size stated in the bytes of a VP8 key frame or a JPEG picture, which are muxed without a
+    /// GStreamer parser; `nil` for anything else.
     var writtenSize: VideoSize? {
         (try? withUnsafeBytes { bytes -> VideoSize? in
             switch codec {

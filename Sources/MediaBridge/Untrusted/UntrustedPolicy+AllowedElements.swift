@@ -17,7 +17,7 @@ extension UntrustedPolicy {
     }
 
     /// The complete list. Anything else is refused: elements that reach the network, a device, a
-    /// display or another process; elements that create others of their own choice from a URI; and
+    /// display or another process; elements that choose and create other elements from a URI; and
     /// elements that have not been reviewed.
     public static let permits: [Permit] =
         inner + all(["filesrc", "filesink"], of: "coreelements", "files in the directory")

@@ -1,5 +1,4 @@
-/// Restricts strings written by others to computing, and to reading and writing files in one
-/// directory.
+/// Restricts untrusted strings to computing, and to reading and writing files in one directory.
 ///
 /// ```swift
 /// var plan = BridgePlan(capture: theirCapture, outputs: [theirOutput])
@@ -13,8 +12,8 @@
 /// that GStreamer creates, still in NULL; and on every element that is added later. Anything else
 /// is an error with the code ``PipelineError/Code/refused``.
 ///
-/// The policy checks what a string *asks* for. It cannot know what a damaged file makes a decoder
-/// do: a program that also accepts files from strangers should enter a ``Sandbox`` as well, as
+/// The policy checks what a string *asks* for. It does not control what a damaged file makes a
+/// decoder do: a program that also accepts untrusted files should enter a ``Sandbox`` as well, as
 /// `gst-bridge run --untrusted` does.
 ///
 /// Relative paths are resolved against the working directory of the process, so they are inside
@@ -30,7 +29,7 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
         self.directory = try Sandbox(directory: directory).directory
     }
 
-    /// Checks a file that the program itself writes for others.
+    /// Checks a file that the program itself writes for an untrusted client.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/refused`` if it is not in the
     ///   directory after all symbolic links are resolved.

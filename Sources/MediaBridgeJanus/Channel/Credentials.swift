@@ -1,11 +1,11 @@
 internal import BridgeEngine
 internal import Synchronization
 
-/// The token that is valid now, and the requests that carry it. Thread: any.
+/// The current token, and the requests that carry it. Thread: any.
 final class Credentials: Sendable {
     private struct State {
         var token: String?
-        /// The number by which the server knows that subscriptions belong to this user.
+        /// The server's number (`private_id`) that links subscriptions to this user.
         var privateID: Int?
     }
     private let request: ChannelRequest
@@ -28,7 +28,8 @@ final class Credentials: Sendable {
         var body = joining()
         body["ptype"] = "publisher"
         body["id"] = .string(feed.description)
-        // Without a name at first, Janus tells nobody of the next one.
+        // Janus announces a later change of the display name only if the participant joined with
+        // one.
         body["display"] = .string(request.userID.name)
         return body
     }
@@ -48,8 +49,8 @@ final class Credentials: Sendable {
         return body
     }
 
-    /// Returns the request to create the room. Nobody knows its secret, without which every client could change,
-    /// record, forward and destroy it.
+    /// Returns the request to create the room. The room gets a random secret that is not stored:
+    /// without a secret, every client could change, record, forward and destroy the room.
     func creating(_ creation: JanusTransport.RoomCreation) -> [String: JSONValue] {
         var body: [String: JSONValue] = [
             "request": "create", "room": .string(request.channel), "permanent": false,

@@ -2,7 +2,7 @@ internal import BridgeEngine
 internal import FoundationEssentials
 
 extension JanusFailure {
-    /// What it means for a user who wants to be in a channel.
+    /// Returns the error for a user that joins or uses a channel.
     func error(for request: ChannelRequest, tokens: TokenPair, now: Date = Date()) -> EngineError {
         let (channel, user) = (request.channel, request.userID)
         let refusal = TokenRefusal(tokens: tokens, channel: channel, now: now)

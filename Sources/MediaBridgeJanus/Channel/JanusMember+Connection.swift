@@ -2,7 +2,7 @@ internal import BridgeEngine
 internal import FoundationEssentials
 internal import MediaBasics
 
-// Connecting, and connecting again.
+// Connecting and reconnecting.
 extension JanusMember {
     private var limits: JanusSession.Limits {
         var limits = JanusSession.Limits()
@@ -42,15 +42,15 @@ extension JanusMember {
         }
     }
 
-    /// Ends this user's last session, if the server still has it: it may not have noticed that the
-    /// connection is gone, and the user's id would be taken.
+    /// Ends this user's previous session if the server still has it. The server may not have
+    /// noticed that the connection is lost, and would refuse the user's ID as taken.
     private func endLastSession(_ session: JanusSession) async {
         guard let last = lastSession else { return }
         do {
             _ = try await session.request(["janus": "claim", "session_id": .number(last)])
             _ = try await session.request(["janus": "destroy", "session_id": .number(last)])
         } catch {
-            // The server has none: that is the usual case.
+            // Usually the server has already ended that session.
         }
     }
 
@@ -64,7 +64,7 @@ extension JanusMember {
             do throws(JanusFailure) {
                 _ = try await handle.request(credentials.creating(creation))
             } catch {
-                // Otherwise somebody else has created it meanwhile.
+                // If the room exists, another client has created it in the meantime.
                 guard error.code == JanusFailure.roomExists else {
                     throw JanusFailure(.notCreated(error.code), error.message)
                 }
@@ -75,7 +75,8 @@ extension JanusMember {
 
     // MARK: Interruptions
 
-    /// The session is over. What was published and wanted stays so.
+    /// Handles the end of the session. Publications and subscriptions are kept for the next
+    /// session.
     func lost(_ failure: JanusFailure) {
         guard phase == .up else { return }
         phase = .reconnecting
@@ -134,13 +135,14 @@ extension JanusMember {
     private func isHopeless(_ error: EngineError, after duration: Duration) -> Bool {
         switch error.code {
         case .tokenMissing, .tokenForged, .tokenExpired, .tokenNotForThis, .kicked: true
-        // The server may keep this very user until its session is over.
+        // The server may keep this user's old participation until its session times out.
         case .userIDTaken: duration > configuration.sessionTimeout + .seconds(5)
         default: false
         }
     }
 
-    /// Users who were there before the interruption may have been interrupted, too.
+    /// Waits for the users that were present before the interruption: their connections may have
+    /// been interrupted too.
     private func waitForMissing() {
         let limit = configuration.reconnection.returnLimit
         tasks["missing"] = Task {
@@ -156,7 +158,7 @@ extension JanusMember {
 
     // MARK: Tokens
 
-    /// Asks for another token before the present one expires.
+    /// Requests a new token before the current one expires.
     func watchToken() {
         tokenAlarm = nil
         guard let lifetime = credentials.tokens.lifetime(from: Date()) else { return }
@@ -174,7 +176,7 @@ extension JanusMember {
             let tokens = credentials.tokens
             live.session.setToken(tokens.server)
             do throws(JanusFailure) { try await live.session.confirm() } catch {
-                // A connection that is over is dealt with elsewhere.
+                // The end of the connection is handled elsewhere.
                 guard error.code != nil else { return }
                 throw error.error(for: request, tokens: tokens)
             }

@@ -1,7 +1,7 @@
 internal import BridgeEngine
 internal import MediaBridgeWebRTC
 
-// What the server tells.
+// Events of the server.
 extension JanusMember {
     func handle(_ event: JanusSession.Event, _ number: Int) {
         guard let live, live.number == number else { return }
@@ -29,7 +29,7 @@ extension JanusMember {
         }
     }
 
-    /// What the room tells this user.
+    /// Handles an event of the room.
     private func handle(_ data: VideoRoomData, _ live: Live) {
         switch data.videoroom {
         case "joined":
@@ -62,9 +62,10 @@ extension JanusMember {
         settle()
     }
 
-    /// Ends the membership once Janus has done with it: after this event it closes the handles of all members, and
-    /// crashes where one is gone by then. It holds the lock of the rooms until it is done, and `exists` waits for
-    /// that lock (janus_videoroom.c, `destroy`).
+    /// Ends the membership after Janus has finished destroying the room. After this event Janus
+    /// closes the handles of all members, and crashes if one of them is already gone. It holds the
+    /// lock of the rooms meanwhile, and `exists` waits for that lock (janus_videoroom.c,
+    /// `destroy`).
     private func roomWasDestroyed(_ live: Live) async {
         _ = try? await live.handle.request([
             "request": "exists", "room": .string(request.channel),
@@ -74,7 +75,7 @@ extension JanusMember {
                 .disconnected, message: "channel \(request.channel) was closed on the server"))
     }
 
-    /// What a user tells through its display name.
+    /// Handles a notice that a user sends through its display name.
     private func hear(_ display: String, from id: String) {
         let feed = FeedID(id)
         guard feed.track == .main, feed.user != request.userID, directory.contains(feed.user),
@@ -94,7 +95,7 @@ extension JanusMember {
         }
     }
 
-    /// Tells the receiver what has changed in the room.
+    /// Reports the changes in the room to the receiver.
     func settle() {
         for change in directory.settle() { tell(change) }
         updateReceiving()
@@ -138,7 +139,7 @@ extension JanusMember {
             to: inbox)
     }
 
-    /// What of the stream is still on its way does not arrive.
+    /// Closes a stream. Its frames that are still in flight are discarded.
     private func close(_ id: StreamID) { streams.removeValue(forKey: id)?.close() }
 
     func tell(_ connection: ChannelConnection) { post { $0.connectionChanged(connection) } }

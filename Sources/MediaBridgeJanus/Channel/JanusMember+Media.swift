@@ -1,10 +1,11 @@
 internal import BridgeEngine
 
-// The connections that carry media.
+// Media connections.
 extension JanusMember {
     // MARK: Sending
 
-    /// Starts a connection for what is announced, or tells the one that there is.
+    /// Starts a connection if anything is announced, or notifies the existing connection of a
+    /// change.
     func updateSending(_ feed: FeedID) {
         guard phase == .up, let live else { return }
         let media = self.media(of: feed.track)
@@ -29,7 +30,8 @@ extension JanusMember {
         sending[feed] = Sending(task: task, current: current, number: number)
     }
 
-    /// The main track is published by the user's own handle, a custom track by one of its own.
+    /// Attaches the handle that publishes: the user's own handle for the main track, a separate
+    /// handle for each custom track.
     private func attaching(
         _ feed: FeedID, _ live: Live, _ current: CurrentSignals
     ) -> @Sendable () async throws(JanusFailure) -> JanusHandle {
@@ -55,7 +57,7 @@ extension JanusMember {
         sending[feed] = nil
         let media = self.media(of: feed.track)
         if let error { return media.fail(error) }
-        // It was announced again while the connection ended.
+        // The track was announced again while the connection ended.
         if !ended.task.isCancelled, media.isAnnounced { updateSending(feed) }
     }
 
@@ -65,7 +67,8 @@ extension JanusMember {
         end(feed, stopped.task)
     }
 
-    /// Remembers a connection that ends, so that the next one of the same participant waits for it.
+    /// Stores the task that ends a connection, so that the participant's next connection waits for
+    /// it.
     private func end(_ feed: FeedID, _ task: Task<Void, Never>) {
         let before = ending[feed]
         ending[feed] = Task {
@@ -76,7 +79,7 @@ extension JanusMember {
 
     // MARK: Receiving
 
-    /// Makes the connections what the room has and the user wants.
+    /// Adjusts the connections to what the room publishes and the user wants.
     func updateReceiving() {
         for (feed, present) in receiving {
             let next = directory.feeds[feed]
@@ -96,7 +99,7 @@ extension JanusMember {
         }
     }
 
-    /// Whether anything of a participant is to be received: a track that is wanted, or audio.
+    /// Whether anything is to be received from a participant: a track that is wanted, or audio.
     private func isNeeded(_ feed: FeedID) -> Bool {
         guard directory.feeds[feed] != nil else { return false }
         let hasAudio = feed.track == .main && directory.hasToldAudio(of: feed.user)

@@ -1,8 +1,9 @@
 internal import BridgeEngine
 
-// Messages to others.
+// Messages to other users.
 extension JanusMember {
-    /// Sends a message, behind those that wait; after an interruption, if there is one.
+    /// Sends a message after the messages that are already queued. During an interruption it waits
+    /// for the connection.
     func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
         guard phase != .over else { throw Self.left(request) }
         guard message.bytes.count <= ChannelMessage.maximumSize else {
@@ -28,7 +29,8 @@ extension JanusMember {
         try result.get()
     }
 
-    /// Sends what waits, one after the other, so that the order is kept; then takes the name back.
+    /// Sends the queued messages one at a time, to keep their order; then restores the display
+    /// name.
     func pumpOutbox() {
         guard phase == .up, tasks["outbox"] == nil, outbox.first != nil else { return }
         tasks["outbox"] = Task { await self.sendOutbox() }
@@ -45,8 +47,8 @@ extension JanusMember {
                 outbox.finishFirst(.success(()))
             } catch {
                 guard phase != .over else { return }
-                // Without an answer it is not known whether the message was sent. It is sent again when the
-                // connection is back, with the same stamp.
+                // Without an answer it is unknown whether the message was sent. It is sent again
+                // with the same stamp after the connection is restored.
                 guard error.code != nil else { return live.session.end(error) }
                 outbox.finishFirst(
                     .failure(error.error(for: request, tokens: credentials.tokens)))

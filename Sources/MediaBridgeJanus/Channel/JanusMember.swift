@@ -3,27 +3,27 @@ internal import MediaBasics
 internal import MediaBridgeWebRTC
 internal import Synchronization
 
-/// One user in one room, from joining to leaving, through interruptions.
+/// One user's membership in one room, from joining to leaving, including interruptions.
 ///
-/// Everything that happens comes through one stream of inputs and is handled in order; what takes time
-/// (requests, connections) runs in tasks of its own and looks again at how things are when it is done.
+/// All inputs arrive through one stream and are handled in order. Slow work (requests, connections)
+/// runs in separate tasks, which check the current state again when they finish.
 actor JanusMember {
-    /// What happens.
+    /// An input of the membership.
     enum Input: Sendable {
-        /// In the session of a number.
+        /// An event of the session with this number.
         case session(JanusSession.Event, Int)
-        /// What one connection is to send has changed.
+        /// The media that one connection is to send has changed.
         case outgoing(FeedID)
         case want(VideoDemand?, TrackID, UserID)
         case keyFrame(TrackID, UserID)
-        /// The token expires soon.
+        /// The token is about to expire.
         case tokenExpires
         /// The membership was released.
         case abandoned
     }
     enum Phase { case joining, up, reconnecting, over }
 
-    /// The session that is used now, with the handle of the user.
+    /// The current session, with the user's handle.
     struct Live {
         let session: JanusSession
         let handle: JanusHandle
@@ -57,7 +57,7 @@ actor JanusMember {
     private nonisolated let outgoing = Mutex<[TrackID: OutgoingMedia]>([:])
     private nonisolated let inputs: AsyncStream<Input>
     private nonisolated let continuation: AsyncStream<Input>.Continuation
-    /// The number of messages of the server that wait to be handled.
+    /// The number of server messages that are waiting to be handled.
     private nonisolated let waitingEvents = Atomic<Int>(0)
 
     var phase = Phase.joining
@@ -65,7 +65,7 @@ actor JanusMember {
     /// The session that is being opened.
     var opening: JanusSession?
     var sessionNumber = 0
-    /// The server's name of the last session, which it may not have missed yet.
+    /// The server's ID of the last session. The server may not have noticed its end yet.
     var lastSession: Int?
     var directory: Directory
     var demands: [StreamID: VideoDemand?] = [:]
@@ -75,11 +75,11 @@ actor JanusMember {
     /// Connections that are being closed.
     var ending: [FeedID: Task<Void, Never>] = [:]
     var tasks: [String: Task<Void, Never>] = [:]
-    /// Rings before the token expires.
+    /// Fires before the token expires.
     var tokenAlarm: OneShotTimer?
     var outbox = Outbox()
     var lastStamps: [UserID: Notice.Stamp] = [:]
-    /// Whether the receiver was told that the connection is interrupted.
+    /// Whether the interruption was reported to the receiver.
     var isInterruptionTold = false
 
     init(
@@ -97,7 +97,7 @@ actor JanusMember {
 
     // MARK: From other threads
 
-    /// What the user sends of a track; audio goes with the main track.
+    /// The outgoing media of a track; audio belongs to the main track.
     nonisolated func media(of track: TrackID) -> OutgoingMedia {
         outgoing.withLock { table in
             if let media = table[track] { return media }
@@ -114,9 +114,9 @@ actor JanusMember {
 
     nonisolated func note(_ input: Input) { continuation.yield(input) }
 
-    /// Called by a session, on a thread of its own.
+    /// Queues an event of a session. Called on a thread of that session.
     ///
-    /// - Returns: False if more messages wait than may.
+    /// - Returns: False if more messages are waiting than allowed.
     private nonisolated func note(_ event: JanusSession.Event, _ number: Int) -> Bool {
         let waiting = waitingEvents.add(1, ordering: .relaxed).newValue
         continuation.yield(.session(event, number))
@@ -140,7 +140,7 @@ actor JanusMember {
 
     // MARK: Life
 
-    /// Joins the room and begins to handle what happens.
+    /// Joins the room and starts to handle the inputs.
     func join() async throws(EngineError) {
         tasks["inputs"] = Task { [inputs] in
             for await input in inputs { self.handle(input) }
@@ -151,7 +151,7 @@ actor JanusMember {
         begin()
     }
 
-    /// Continues what a connection allows: after joining, and after each interruption.
+    /// Resumes the work that needs a connection: after joining, and after each interruption.
     func begin() {
         watchToken()
         for media in allOutgoing {
@@ -190,18 +190,18 @@ actor JanusMember {
         opening?.close()
     }
 
-    /// Leaves the room. A second call waits as well.
+    /// Leaves the room. A second call waits for the end as well.
     func leave() async {
         let (live, opening) = (self.live.take(), self.opening.take())
         opening?.close()
         stop(Self.left(request))
         let ending = self.ending.values
-        // In a task of its own, because a caller that was cancelled leaves as well.
+        // A separate task, because a caller that was cancelled must leave as well.
         if let live { await Task { await self.sayGoodbye(live) }.value }
         for task in ending { await task.value }
     }
 
-    /// Ends everything that runs, but the session.
+    /// Stops everything except the session.
     private func stop(_ reason: EngineError) {
         guard phase != .over else { return }
         phase = .over
@@ -217,9 +217,9 @@ actor JanusMember {
         continuation.finish()
     }
 
-    /// Tells the others and the server, which may be gone. Each request waits for the answer to the one
-    /// before: Janus handles requests on several threads, and a leave that overtook the goodbye would
-    /// make the others believe that the user was dropped.
+    /// Says goodbye to the other users and leaves the server, which may be unreachable. Each
+    /// request waits for the answer to the previous one: Janus handles requests on several threads,
+    /// and if a leave overtook the goodbye, the other users would see this user as dropped.
     private func sayGoodbye(_ live: Live) async {
         do throws(JanusFailure) {
             _ = try await live.handle.request([

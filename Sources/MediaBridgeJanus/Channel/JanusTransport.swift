@@ -14,33 +14,36 @@ public import MediaBridgeWebRTC
 /// try await engine.joinChannel("room", userID: "anna")
 /// ```
 ///
-/// What Janus 1.1 cannot do:
-/// - A message to one user is passed to every member of the room, whose programs keep it from their users.
-///   Messages reach those who are connected at that moment.
-/// - A room counts those who send, not those who are there: a full one is told by
+/// Limits of Janus 1.1:
+/// - A message to one user is sent to every member of the room; the other members' programs discard
+///   it. Only users that are connected at that moment receive messages.
+/// - A room limits the number of senders, not of members. A full room is therefore reported by
 ///   `PublicationState.failed(_:)` with `EngineError.Code/channelFull`, not by `join`.
-/// - The sender does not learn whether anybody takes a track: it is sent as long as it is published.
-/// - A user who leaves by another program than this library may be told as `OfflineReason.dropped`.
+/// - The sender does not learn whether a track has receivers: it sends as long as the track is
+///   published.
+/// - A user that leaves with a program that does not use this library may be reported as
+///   `OfflineReason.dropped`.
 public struct JanusTransport: ChannelTransport {
     /// How channels are reached.
     public struct Configuration: Sendable {
-        /// How media reaches the server: STUN and TURN servers, bit rate.
+        /// The media connection to the server: STUN and TURN servers, bit rate.
         public var media = PeerConnection.Configuration()
-        /// A PEM file of the authorities that sign the server's certificate; `nil`, the default, for those
-        /// of the system.
+        /// A PEM file with the certificate authorities for the server's certificate. Default `nil`:
+        /// those of the system.
         public var caFile: String?
-        /// How a room that does not exist is created; `nil`, the default: it is an error.
+        /// How to create a room that does not exist. Default `nil`: a missing room is an error.
         public var roomCreation: RoomCreation?
-        /// The PIN of the room; `nil`, the default, if it has none. A room that is created gets it.
+        /// The PIN of the room. Default `nil`: none. A room that is created gets this PIN.
         public var pin: String?
         /// How long connecting may take. Default 5 s.
         public var connectDeadline = Duration.seconds(5).asDefaultDeadline
         /// How long the server may take to answer a request. Default 5 s.
         public var requestDeadline = Duration.seconds(5).asDefaultDeadline
-        /// How long nothing may come from the server, which is asked for a sign four times in that time,
-        /// before the connection counts as interrupted. Default 2.2 s.
+        /// How long the server may be silent before the connection counts as interrupted. The
+        /// server is pinged four times in that time. Default 2.2 s.
         public var silenceLimit = Duration.milliseconds(2200).asDefaultDeadline
-        /// The server's `session_timeout`, after which it forgets a user who is gone. Default 60 s.
+        /// The server's `session_timeout`, after which it removes a user that has disappeared.
+        /// Default 60 s.
         public var sessionTimeout = Duration.seconds(60)
         /// How an interrupted connection is restored.
         public var reconnection = Reconnection()
@@ -54,11 +57,12 @@ public struct JanusTransport: ChannelTransport {
 
     /// How rooms are created.
     public struct RoomCreation: Sendable {
-        /// The `admin_key` of the plugin; `nil`, the default, if it has none.
+        /// The `admin_key` of the plugin. Default `nil`: none.
         public var adminKey: String?
-        /// The most users who send at once. A custom track counts like a user. Default 32.
+        /// The maximum number of users that send at once. A custom track counts as a user. Default
+        /// 32.
         public var capacity = 32
-        /// Whether users need tokens for the room, where the server has signed tokens. Default true.
+        /// Whether users need tokens for the room, if the server uses signed tokens. Default true.
         public var demandsTokens = true
 
         /// Creates the settings of rooms.
@@ -67,14 +71,15 @@ public struct JanusTransport: ChannelTransport {
 
     /// How an interrupted connection is restored.
     public struct Reconnection: Hashable, Sendable {
-        /// How long the first attempt waits at most. Each one waits twice as long as the one before, and up
-        /// to half of it less, by chance. Default 500 ms.
+        /// The maximum delay before the first attempt. Each further delay is twice as long, minus a
+        /// random part of up to half of it. Default 500 ms.
         public var firstDelay = Duration.milliseconds(500)
-        /// How long an attempt waits at most. Default 8 s.
+        /// The maximum delay before an attempt. Default 8 s.
         public var longestDelay = Duration.seconds(8)
-        /// How long after the interruption the channel is given up; `nil`, the default: never.
+        /// How long after the interruption reconnecting is given up. Default `nil`: never.
         public var limit: Duration?
-        /// How long users and tracks that are missing after the interruption are waited for. Default 10 s.
+        /// How long to wait for users and tracks that are missing after the interruption. Default
+        /// 10 s.
         public var returnLimit = Duration.seconds(10)
 
         /// Creates the default values.
@@ -89,10 +94,10 @@ public struct JanusTransport: ChannelTransport {
     /// Creates a transport. Nothing is connected yet.
     ///
     /// - Parameters:
-    ///   - server: The address of the server's WebSocket: `ws://HOST:PORT/PATH`, or `wss://…` for TLS, in
-    ///     which the server's certificate is checked.
+    ///   - server: The address of the server's WebSocket: `ws://HOST:PORT/PATH`, or `wss://…` for
+    ///     TLS, which verifies the server's certificate.
     ///   - configuration: How channels are reached.
-    /// - Throws: `EngineError` with the code `invalidArgument` if `server` is no such address.
+    /// - Throws: `EngineError` with the code `invalidArgument` if `server` is not such an address.
     public init(
         server: String, configuration: Configuration = Configuration()
     ) throws(EngineError) {
@@ -107,10 +112,10 @@ public struct JanusTransport: ChannelTransport {
 
     /// Joins a channel.
     ///
-    /// - Throws: `EngineError`: `unreachable`; `userIDTaken`; the codes for tokens, which also stand for a
-    ///   PIN that is missing or wrong; `invalidArgument` for a channel that does not exist and is not to
-    ///   be created, for a server without `string_ids`, and for a user id that ends like a track's
-    ///   (`~track~1`); `disconnected` in a task that is cancelled.
+    /// - Throws: `EngineError`: `unreachable`; `userIDTaken`; the token codes, which also stand for
+    ///   a missing or wrong PIN; `invalidArgument` for a channel that does not exist and is not to
+    ///   be created, for a server without `string_ids`, and for a user ID that ends like a track's
+    ///   (`~track~1`); `disconnected` if the task is cancelled.
     public func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {

@@ -9,11 +9,11 @@ internal import Synchronization
 final class Inbox: Sendable {
     private struct State {
         var isSealed = false
-        /// The number of events that wait.
+        /// The number of pending events.
         var waiting = 0
     }
-    /// The most events that wait for a receiver. They are never discarded, so a member whose receiver lets
-    /// more of them wait is disconnected.
+    /// The maximum number of pending events. Events are never discarded, so a member that exceeds
+    /// this limit is disconnected.
     static let capacity = 4096
 
     private let state = Mutex(State())
@@ -25,9 +25,9 @@ final class Inbox: Sendable {
         queue = SerialQueue(label: label)
     }
 
-    /// Calls `body` with the receiver, unless it is released before.
+    /// Calls `body` with the receiver, unless it is released first.
     ///
-    /// - Returns: False if more events wait than may.
+    /// - Returns: False if more events are pending than allowed.
     @discardableResult
     func post(_ body: @escaping @Sendable (any ChannelReceiver) -> Void) -> Bool {
         let (isOpen, hasRoom) = state.withLock { state in
@@ -43,15 +43,16 @@ final class Inbox: Sendable {
         return hasRoom
     }
 
-    /// Calls `body` with the receiver; with `nil` if it is released before. For units, which their streams
-    /// count.
+    /// Calls `body` with the receiver, or with `nil` if it is released first. For encoded frames,
+    /// which their streams count.
     func deliver(_ body: @escaping @Sendable ((any ChannelReceiver)?) -> Void) {
         queue.async { [receiver] in
             if !receiver.call({ body($0) }) { body(nil) }
         }
     }
 
-    /// Tells the receiver that the channel is gone, after what waits, and releases it.
+    /// Reports the end of the channel to the receiver after the pending events, and releases the
+    /// receiver.
     func seal(with error: EngineError) {
         let isFirst = state.withLock { state in
             defer { state.isSealed = true }

@@ -3,7 +3,7 @@ internal import MediaBridgeWebRTC
 internal import MediaCore
 internal import Synchronization
 
-/// Where the units of one remote participant go, and what of them is wanted. Thread: any.
+/// Routes the encoded frames of one remote participant to the streams that want them. Thread: any.
 final class IncomingMedia: Sendable {
     private struct State {
         var video: IncomingStream?
@@ -11,7 +11,7 @@ final class IncomingMedia: Sendable {
         var connection: PeerConnection?
         var asked: ContinuousClock.Instant?
     }
-    /// How long after a request for a key frame the next one is made.
+    /// The minimum time between two keyframe requests.
     private static let keyFrameInterval = Duration.milliseconds(500)
 
     let feed: FeedID
@@ -19,7 +19,7 @@ final class IncomingMedia: Sendable {
 
     init(_ feed: FeedID) { self.feed = feed }
 
-    /// Sends units from now on to these streams; what there is no stream for is discarded.
+    /// Sets the streams that receive frames from now on. Frames without a stream are discarded.
     func setStreams(video: IncomingStream?, audio: IncomingStream?) {
         let before = state.withLock { state in
             defer { (state.video, state.audio) = (video, audio) }
@@ -34,7 +34,7 @@ final class IncomingMedia: Sendable {
     func setConnection(_ connection: PeerConnection?) {
         let before = state.withLock { state in
             defer { (state.connection, state.asked) = (connection, nil) }
-            // What comes over another connection does not continue what came before.
+            // The stream of another connection does not continue the previous one.
             state.video?.beginAnew()
             return state.connection
         }
@@ -50,7 +50,7 @@ final class IncomingMedia: Sendable {
         state.withLock { $0.audio }?.receive(unit)
     }
 
-    /// Asks for a key frame, unless one was asked for just before.
+    /// Requests a keyframe, unless one was requested within the minimum interval.
     func requestKeyFrame() {
         let connection = state.withLock { state -> PeerConnection? in
             let now = ContinuousClock.now

@@ -2,7 +2,7 @@ internal import BridgeEngine
 internal import MediaBridgeWebRTC
 internal import Synchronization
 
-/// Counts units of one kind, and adds them to a sum. Thread: any.
+/// Counts encoded frames of one kind, and adds them to a total. Thread: any.
 final class UnitTally: Sendable {
     private let counts = Mutex(ChannelStatistics.Frames())
     private let sum: UnitTally?
@@ -17,9 +17,9 @@ final class UnitTally: Sendable {
     var frames: ChannelStatistics.Frames { counts.withLock { $0 } }
 }
 
-/// The counts of a membership, available after its end too. Thread: any.
+/// The counts of a membership; they remain available after its end. Thread: any.
 final class Ledger: Sendable {
-    /// What came from one user.
+    /// The counts of the media received from one user.
     struct User: Sendable {
         let video: UnitTally
         let audio: UnitTally
@@ -35,7 +35,7 @@ final class Ledger: Sendable {
     }
     private let state = Mutex(State())
 
-    /// The counts of a user who is in the channel, from its coming on.
+    /// Returns the counts of a user in the channel, which start when the user joins.
     func user(_ user: UserID) -> User {
         state.withLock { state in
             if let counts = state.users[user] { return counts }
@@ -54,7 +54,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Forgets a user who left; what came from it stays in the sums.
+    /// Removes a user that left. The totals keep its counts.
     func forget(_ user: UserID) {
         setConnection(nil, of: user)
         state.withLock { $0.users[user] = nil }

@@ -3,11 +3,11 @@ internal import MediaBridgeWebRTC
 internal import MediaCore
 internal import Synchronization
 
-// What publications do.
+// The operations of publications.
 extension OutgoingMedia {
     /// Announces the video.
     ///
-    /// - Returns: The number of the publication; `nil` if there is one already.
+    /// - Returns: The number of the publication; `nil` if the track is already published.
     func publishVideo(_ feedback: any PublicationFeedback) -> Int? {
         let (number, failure) = state.withLock { state -> (Int?, EngineError?) in
             guard state.video == nil, !state.isClosed else { return (nil, nil) }
@@ -63,7 +63,7 @@ extension OutgoingMedia {
         }
         guard isChanged else { return }
         tellState()
-        // What comes after the pause begins with a key frame.
+        // The stream continues with a keyframe after the pause.
         if !isMuted { askForKeyFrame() }
         onChange()
     }
@@ -78,21 +78,21 @@ extension OutgoingMedia {
         if isChanged { onChange() }
     }
 
-    /// The codecs of video: those that are offered, or the one that was agreed on.
+    /// The video codecs: the negotiated one, or before negotiation all codecs on offer.
     var videoCodecs: Set<EncodedVideoFrame.Codec> {
         let (connection, refused) = state.withLock {
             ($0.isConnected ? $0.connection : nil, $0.refused)
         }
-        // Where all are refused there is no publication, and nothing to say of encoders.
+        // If all codecs are refused, there is no publication that could use this value.
         let others = Self.codecs.subtracting(refused)
         return (connection?.videoCodec).map { [$0] } ?? (others.isEmpty ? Self.codecs : others)
     }
 
-    /// The codecs of video that a room may take.
+    /// The video codecs that a room may accept.
     static let codecs: Set<EncodedVideoFrame.Codec> = [.h264, .vp8]
 
     func send(_ unit: EncodedVideoFrame, _ number: Int) -> FrameDisposition {
-        // An encoder that is being replaced.
+        // The frame comes from an encoder that is being replaced.
         guard !state.withLock({ $0.refused.contains(unit.codec) }) else { return .wrongBufferType }
         if Self.codecs.contains(unit.codec) { note(unit.codec) }
         let answer = state.withLock { state -> Result<PeerConnection, Refusal> in
@@ -106,7 +106,7 @@ extension OutgoingMedia {
         return pass(answer, ledger.outgoing) { $0.send(unit) }
     }
 
-    /// The share of the packets of sound that the server has lost lately, from 0 to 1.
+    /// The fraction of audio packets that the server has recently lost, from 0 to 1.
     var soundLoss: Double {
         state.withLock { $0.isConnected ? $0.connection : nil }?.soundLoss ?? 0
     }

@@ -4,13 +4,13 @@ internal import MediaBridgeWebRTC
 internal import MediaCore
 internal import Synchronization
 
-/// What one sending connection carries, as publications see it: they outlive the connection, which may
-/// fail and be replaced. Thread: any.
+/// The media of one sending connection, as publications see it. It outlives the connection, which
+/// may fail and be replaced. Thread: any.
 final class OutgoingMedia: Sendable {
     struct Video {
         var feedback: any PublicationFeedback
         var isMuted = false
-        /// The last state that was told, without its reason.
+        /// The last state that was reported to the publication, without its reason.
         var told = Stage.negotiating
     }
     struct Audio {
@@ -22,18 +22,18 @@ final class OutgoingMedia: Sendable {
         var audio: Audio?
         var connection: PeerConnection?
         var isConnected = false
-        /// Whether any connection has worked.
+        /// Whether a connection was ever established.
         var hasWorked = false
-        /// The codec of the latest unit of video; `nil` before the first one.
+        /// The codec of the latest video frame; `nil` before the first one.
         var codec: EncodedVideoFrame.Codec?
-        /// The codecs of video that the room has refused.
+        /// The video codecs that the room has refused.
         var refused: Set<EncodedVideoFrame.Codec> = []
-        /// Called with the first unit of video, or at the end of the wait for it.
+        /// Called with the first video frame, or when the wait for it times out.
         var onCodec: [@Sendable () -> Void] = []
-        /// The reason why nothing is sent any more.
+        /// Why sending has stopped; `nil` while it has not.
         var failure: EngineError?
         var isClosed = false
-        /// Tells publications of one track that follow each other apart.
+        /// Distinguishes consecutive publications of the same track.
         var number = 0
         var videoNumber = 0
         var audioNumber = 0
@@ -56,12 +56,12 @@ final class OutgoingMedia: Sendable {
 
     // MARK: The connection
 
-    /// Whether anything is announced, and may be sent.
+    /// Whether anything is announced and sending is allowed.
     var isAnnounced: Bool {
         state.withLock { ($0.video != nil || $0.audio != nil) && !$0.isClosed && $0.failure == nil }
     }
 
-    /// Forgets why nothing is sent: another session may take it.
+    /// Clears the failure: another session may accept the media.
     func retry() {
         state.withLock { state in
             state.refused = []
@@ -70,20 +70,20 @@ final class OutgoingMedia: Sendable {
         }
     }
 
-    /// The codec of video: that of the latest unit, before the first one that of an encoder by default.
+    /// The video codec: that of the latest frame; before the first frame, the default encoder's.
     var videoCodec: EncodedVideoFrame.Codec {
         state.withLock { $0.codec ?? ($0.refused.contains(.h264) ? .vp8 : .h264) }
     }
 
-    /// Whether any connection has worked: what fails then may be over soon.
+    /// Whether a connection was ever established. If so, a failure may be temporary.
     var hasWorked: Bool { state.withLock { $0.hasWorked } }
 
-    /// Whether video was announced, or may be, that is not known to be impossible.
+    /// Whether video may be sent: it is not known to have failed.
     var mayHaveVideo: Bool { state.withLock { $0.video?.told != .failed } }
 
-    /// Waits until the codec of the video is known, if there is video.
+    /// Waits until the video codec is known, if video is published.
     ///
-    /// - Parameter limit: The longest wait. A source may give its first picture late.
+    /// - Parameter limit: The timeout. A source may deliver its first frame late.
     func waitForCodec(atMost limit: Duration) async {
         let timer = OneShotTimer(after: limit) { [weak self] in self?.endWaits() }
         await withCheckedContinuation { continuation in
@@ -105,7 +105,8 @@ final class OutgoingMedia: Sendable {
         for wait in waits { wait() }
     }
 
-    /// Notes the codec of a unit. One that the connection does not carry needs another connection.
+    /// Notes the codec of a frame. A codec that the connection does not carry requires a new
+    /// connection.
     func note(_ codec: EncodedVideoFrame.Codec) {
         let before = state.withLock { state in
             defer { state.codec = codec }
@@ -116,12 +117,12 @@ final class OutgoingMedia: Sendable {
         if before != nil || codec != .h264 { onChange() }
     }
 
-    /// The codecs of video that the room has refused.
+    /// The video codecs that the room has refused.
     var refusedCodecs: Set<EncodedVideoFrame.Codec> { state.withLock { $0.refused } }
 
-    /// Notes that the room does not take a codec.
+    /// Notes that the room does not accept a codec.
     ///
-    /// - Returns: Whether the publisher sends another one instead.
+    /// - Returns: Whether the publisher switches to another codec.
     func refuse(_ codec: EncodedVideoFrame.Codec) async -> Bool {
         let (feedback, hasOthers) = state.withLock { state in
             state.refused.insert(codec)
@@ -129,7 +130,7 @@ final class OutgoingMedia: Sendable {
             return (state.video?.feedback, !Self.codecs.isSubset(of: state.refused))
         }
         guard hasOthers else { return false }
-        // Nobody publishes: the next one finds out what is left.
+        // There is no publication. The next one uses the remaining codecs.
         guard let feedback else { return true }
         return await withCheckedContinuation { continuation in
             inbox.deliver { receiver in
@@ -138,7 +139,7 @@ final class OutgoingMedia: Sendable {
         }
     }
 
-    /// The modes of both streams, as the others are to see them.
+    /// The modes of both streams as announced to the other users.
     var modes: (video: Feed.Stream.Mode, audio: Feed.Stream.Mode) {
         state.withLock { state in
             (
@@ -148,7 +149,7 @@ final class OutgoingMedia: Sendable {
         }
     }
 
-    /// Takes a connection, or none: `nil` while it is replaced.
+    /// Sets the connection; `nil` while it is being replaced.
     func setConnection(_ connection: PeerConnection?) {
         let before = state.withLock { state in
             defer { (state.connection, state.isConnected) = (connection, false) }
@@ -158,7 +159,7 @@ final class OutgoingMedia: Sendable {
         tellState()
     }
 
-    /// Whether media flows.
+    /// Sets whether media flows.
     func setConnected(_ isConnected: Bool) {
         let isNew = state.withLock { state in
             defer { state.isConnected = isConnected && state.connection != nil }
@@ -169,13 +170,13 @@ final class OutgoingMedia: Sendable {
         if isNew { askForKeyFrame() }
     }
 
-    /// Nothing is sent any more.
+    /// Stops sending because of an error.
     func fail(_ error: EngineError) {
         state.withLock { $0.failure = error }
         failVideo(error)
     }
 
-    /// No video is sent any more; audio is.
+    /// Stops sending video because of an error; audio continues.
     func failVideo(_ error: EngineError) {
         let feedback = state.withLock { state -> (any PublicationFeedback)? in
             guard state.video?.told != .failed else { return nil }
@@ -185,7 +186,7 @@ final class OutgoingMedia: Sendable {
         if let feedback { inbox.post { _ in feedback.stateChanged(.failed(error)) } }
     }
 
-    /// Takes nothing any more.
+    /// Ends all publications; nothing is accepted any more.
     func close() {
         let (connection, video) = state.withLock { state in
             state.isClosed = true

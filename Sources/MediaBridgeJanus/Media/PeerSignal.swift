@@ -1,18 +1,18 @@
 internal import MediaBridgeWebRTC
 internal import Synchronization
 
-/// What happens to one peer connection, in order.
+/// An event of one peer connection. Events are ordered.
 enum PeerSignal: Sendable {
     case state(PeerConnection.State)
-    /// A candidate of the server.
+    /// An ICE candidate of the server.
     case offered(PeerConnection.Candidate)
-    /// The server has ended its side.
+    /// The server has hung up.
     case hungUp(String)
-    /// What the connection carries was changed by this side.
+    /// This side has changed the media of the connection.
     case changed
 }
 
-/// The way from those who know what happens to a peer connection to the task that keeps it up.
+/// Carries the events of a peer connection to the task that maintains it.
 struct PeerSignals: Sendable {
     let stream: AsyncStream<PeerSignal>
     private let continuation: AsyncStream<PeerSignal>.Continuation
@@ -27,11 +27,11 @@ struct PeerSignals: Sendable {
     func finish() { continuation.finish() }
 }
 
-/// The signals of the present one of connections that follow each other. Thread: any.
+/// The signals of the current connection in a sequence of connections. Thread: any.
 final class CurrentSignals: Sendable {
     private let current = Mutex<PeerSignals?>(nil)
 
-    /// Returns signals for a new connection. What is sent from now on goes there.
+    /// Creates the signals for a new connection, which receives all events from now on.
     func renew() -> PeerSignals {
         let signals = PeerSignals()
         current.withLock { $0 = signals }
@@ -41,7 +41,7 @@ final class CurrentSignals: Sendable {
     func send(_ signal: PeerSignal) { current.withLock { $0 }?.send(signal) }
 }
 
-/// Finds the connection that a message of the server about a handle is for. Thread: any.
+/// Finds the connection that a server message about a handle belongs to. Thread: any.
 final class HandleTable: Sendable {
     private let table = Mutex<[Int: CurrentSignals]>([:])
 
@@ -51,20 +51,20 @@ final class HandleTable: Sendable {
     }
 }
 
-/// Why a connection is to be made anew, or is not.
+/// Why a connection ended, which determines whether to replace it.
 enum PeerLoss: Error {
-    /// It failed, and another may succeed.
+    /// The connection failed; a new one may succeed.
     case broken(String)
-    /// The server refused, and will refuse again.
+    /// The server refused the connection and would refuse it again.
     case hopeless(JanusFailure)
     /// This side cannot make such a connection.
     case impossible(PeerError)
-    /// The units have another codec than the connection.
+    /// The codec of the frames differs from that of the connection.
     case recoded
-    /// It is not needed any more.
+    /// The connection is no longer needed.
     case over
 
-    /// - Parameter failure: Of a request on behalf of the connection.
+    /// - Parameter failure: The failure of a request for the connection.
     init(_ failure: JanusFailure) {
         switch failure.kind {
         case .refused: self = .hopeless(failure)

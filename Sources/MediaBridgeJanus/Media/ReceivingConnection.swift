@@ -2,11 +2,12 @@ internal import BridgeEngine
 internal import MediaBridgeWebRTC
 internal import MediaCore
 
-/// Keeps the connection from one remote participant up, in one session: the server offers, this side
-/// answers. Where video comes with audio and is not wanted, the server does not send it.
+/// Maintains the connection that receives from one remote participant, within one session. The
+/// server offers, this side answers. If video comes with audio and is not wanted, the server is
+/// asked not to send it.
 struct ReceivingConnection: Sendable {
     let media: IncomingMedia
-    /// The `mid`s of the participant's streams; `nil` for what it does not have.
+    /// The `mid`s of the participant's streams; `nil` for a stream it does not have.
     let (video, audio): (String?, String?)
     let current: CurrentSignals
     let configuration: PeerConnection.Configuration
@@ -15,12 +16,12 @@ struct ReceivingConnection: Sendable {
     let request: @Sendable () -> [String: JSONValue]
     /// Attaches a handle; called for each connection.
     let attach: @Sendable () async throws(JanusFailure) -> JanusHandle
-    /// Called with the handle when it is needed no more.
+    /// Called with the handle when it is no longer needed.
     let release: @Sendable (JanusHandle) -> Void
-    /// Called with each connection, and with `nil` when it is over.
+    /// Called with each connection, and with `nil` when it has ended.
     let onConnection: @Sendable (PeerConnection?) -> Void
 
-    /// Passes on what the connection says. Retained by it.
+    /// Forwards the events of the connection, which retains it.
     private final class Observer: PeerConnectionObserver {
         let media: IncomingMedia
         let signals: PeerSignals
@@ -35,7 +36,7 @@ struct ReceivingConnection: Sendable {
         func receive(_ unit: EncodedAudioFrame) { media.receive(unit) }
     }
 
-    /// Runs until the task is cancelled or the participant publishes nothing any more.
+    /// Runs until the task is cancelled or the participant stops publishing.
     func run() async {
         var attempt = 0
         while !Task.isCancelled {
@@ -45,7 +46,8 @@ struct ReceivingConnection: Sendable {
                 switch error {
                 case .impossible(let reason) where reason.code == .badServer: break
                 case .over, .impossible: return
-                // A participant that is not there yet, or not any more: the room tells what becomes of it.
+                // The participant has not arrived yet, or has left; the events of the room decide
+                // which.
                 case .hopeless(let failure)
                 where failure.code != JanusFailure.noSuchFeed
                     && failure.code != JanusFailure.coreUnable:
@@ -133,7 +135,7 @@ struct ReceivingConnection: Sendable {
         ])
     }
 
-    /// Passes candidates and changes on until the connection is over.
+    /// Handles candidates and changes until the connection ends.
     private func serve(
         _ connection: PeerConnection, _ signals: PeerSignals, _ handle: JanusHandle,
         _ video: (mid: String?, sends: Bool), _ onConnected: () -> Void

@@ -2,24 +2,24 @@ internal import BridgeEngine
 internal import MediaBridgeWebRTC
 internal import MediaCore
 
-/// Keeps one sending connection up while anything is to be sent, in one session: offers, publishes, and
-/// makes another connection when one fails.
+/// Maintains one sending connection while anything is to be sent, within one session: offers,
+/// publishes, and replaces a connection that fails.
 ///
-/// Both streams have a place in it, whether they are announced or not, so that neither interrupts the
-/// other. The streams' descriptions tell the others what is announced and what is muted.
+/// The connection always has a place for both streams, so that announcing one does not interrupt
+/// the other. The streams' descriptions show the other users what is announced and what is muted.
 struct SendingConnection: Sendable {
     let media: OutgoingMedia
     let current: CurrentSignals
     let configuration: PeerConnection.Configuration
     let backoff: Backoff
-    /// Whether the connection carries audio, too.
+    /// Whether the connection also carries audio.
     let hasAudio: Bool
     /// Returns the handle that publishes; called for each connection.
     let attach: @Sendable () async throws(JanusFailure) -> JanusHandle
-    /// Called with the handle when it is needed no more.
+    /// Called with the handle when it is no longer needed.
     let release: @Sendable (JanusHandle) -> Void
 
-    /// Passes on what the connection says. Retained by it.
+    /// Forwards the events of the connection, which retains it.
     private final class Observer: PeerConnectionObserver {
         let media: OutgoingMedia
         let signals: PeerSignals
@@ -34,9 +34,10 @@ struct SendingConnection: Sendable {
         func limitChanged(_ limit: VideoLimit) { media.limit(limit) }
     }
 
-    /// Runs until the task is cancelled, nothing is announced any more, or there is no hope.
+    /// Runs until the task is cancelled, nothing is announced any more, or sending has failed
+    /// permanently.
     ///
-    /// - Returns: Why there is none; `nil` if it is not needed any more.
+    /// - Returns: Why sending failed; `nil` if the connection is no longer needed.
     func run() async -> EngineError? {
         var attempt = 0
         while !Task.isCancelled, media.isAnnounced {
@@ -45,7 +46,7 @@ struct SendingConnection: Sendable {
             } catch {
                 switch error {
                 case .over: return nil
-                // A server that had no network, or a TURN server that gave no relay.
+                // The server had no network, or a TURN server provided no relay.
                 case .hopeless(let failure)
                 where media.hasWorked && failure.code == JanusFailure.coreUnable: break
                 case .impossible(let reason) where media.hasWorked && reason.code == .badServer:
@@ -75,10 +76,10 @@ struct SendingConnection: Sendable {
     private func connect(onConnected: () -> Void) async throws(PeerLoss) {
         let handle: JanusHandle
         do throws(JanusFailure) { handle = try await attach() } catch { throw PeerLoss(error) }
-        // An offer names one codec: that of the units, which an encoder or the source has chosen.
+        // An offer names one codec: that of the frames, which the encoder or the source has chosen.
         await media.waitForCodec(atMost: Self.codecLimit)
         let signals = current.renew()
-        // After a codec that the room does not take, audio is sent alone.
+        // If the room refuses the codec and video has failed, only audio is sent.
         let codec = media.mayHaveVideo ? media.videoCodec : nil
         let connection = PeerConnection(
             .sender,
@@ -101,7 +102,7 @@ struct SendingConnection: Sendable {
         if let result { throw result }
     }
 
-    /// How long an offer waits for the first unit of video.
+    /// How long an offer waits for the first video frame.
     private static let codecLimit = Duration.seconds(2)
 
     private static func noVideo(_ refused: Set<EncodedVideoFrame.Codec>) -> EngineError {
@@ -115,7 +116,7 @@ struct SendingConnection: Sendable {
                 + (others.isEmpty ? "" : ", or send \(others)"))
     }
 
-    /// What was told of the streams, by their `mid`.
+    /// The stream modes announced to the other users, by `mid`.
     private struct Told {
         let video: String?
         let audio: String?
@@ -163,7 +164,7 @@ struct SendingConnection: Sendable {
         return told
     }
 
-    /// Passes candidates and changes on until the connection is over.
+    /// Handles candidates and changes until the connection ends.
     private func serve(
         _ connection: PeerConnection, _ codec: EncodedVideoFrame.Codec?,
         _ signals: PeerSignals, _ handle: JanusHandle, _ first: Told, _ onConnected: () -> Void
@@ -187,10 +188,11 @@ struct SendingConnection: Sendable {
             guard media.isAnnounced else { return }
             if media.mayHaveVideo, media.videoCodec != codec { throw .recoded }
             let modes = media.modes
-            // Before the connection is there, the others would take it for a connection.
+            // Before the connection is established, the other users would mistake the announcement
+            // for a connection.
             guard isConnected, modes != told.modes else { continue }
             told.modes = modes
-            // Waits for the answer, because Janus may handle a later request first.
+            // Waits for the answer, because Janus may otherwise handle a later request first.
             _ = try? await handle.request([
                 "request": "configure", "descriptions": told.descriptions,
             ])

@@ -1,8 +1,9 @@
-/// What this library reads and changes in session descriptions.
+/// Reads and changes session descriptions.
 enum SessionDescription {
-    /// Returns a description without what the server offers and does not do. It ignores full intra requests,
-    /// but GStreamer would ask for key frames by them alone: a loss would freeze the picture for good. It takes
-    /// reports on packets of what it sends for nothing, and GStreamer would send twenty a second.
+    /// Removes the feedback that the server offers but does not support. Janus ignores full intra
+    /// requests (FIR), but GStreamer would request keyframes only by FIR: a loss would freeze the
+    /// video permanently. Janus ignores reports on the packets it sends, and GStreamer would send
+    /// twenty of them a second.
     static func withoutUnusedFeedback(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline)
             .filter { line in

@@ -1,9 +1,9 @@
 internal import BridgeEngine
 
-/// Who is in the room and publishes what, by what the server tells, and what of that the receiver was told.
-/// ``settle()`` gives the difference.
+/// The room's users and publications as reported by the server, and the part of them that was
+/// reported to the receiver. ``settle()`` returns the difference.
 struct Directory: Sendable {
-    /// What the receiver is to be told.
+    /// A change to report to the receiver.
     enum Change: Hashable, Sendable {
         case joined(UserID)
         case left(UserID, OfflineReason)
@@ -21,24 +21,24 @@ struct Directory: Sendable {
         var audio: Bool?
     }
 
-    /// This side's user, who is left out.
+    /// This side's user, which is excluded.
     private let own: UserID
     private var users: Set<UserID> = []
     /// What is published now.
     private(set) var feeds: [FeedID: Feed] = [:]
     private var told: [UserID: Told] = [:]
-    /// Users who were there before the connection was interrupted, and may come back.
+    /// Users that were present before the connection was interrupted, and may come back.
     private var missing: Set<UserID> = []
-    /// Users who have said that they leave.
+    /// Users that have announced that they are leaving.
     private var departing: Set<UserID> = []
     private var reasons: [UserID: OfflineReason] = [:]
 
     init(own: UserID) { self.own = own }
 
-    // MARK: What the server tells
+    // MARK: State reported by the server
 
-    /// Begins anew: everything that is there is told again. Who was there before is waited for up to
-    /// ``giveUpMissing()``.
+    /// Starts over: the server reports the whole room again. Users that were present before are
+    /// kept until ``giveUpMissing()``.
     mutating func reset() {
         missing = Set(told.keys)
         (users, feeds, departing, reasons) = ([], [:], [], [:])
@@ -48,7 +48,7 @@ struct Directory: Sendable {
         for participant in participants { add(participant) }
     }
 
-    /// A participant is there, and publishes what its streams say, if they say anything.
+    /// Adds a participant, and its streams if the server reports them.
     private mutating func add(_ participant: VideoRoomData.Participant) {
         let id = FeedID(participant.id)
         guard id.user != own, !participant.id.isEmpty else { return }
@@ -64,14 +64,15 @@ struct Directory: Sendable {
         missing.remove(id.user)
     }
 
-    /// A participant has left, or was removed.
+    /// Removes a participant that has left or was kicked.
     mutating func remove(_ text: String, isKicked: Bool = false) {
         let id = FeedID(text)
         let feed = feeds.removeValue(forKey: id)
         missing.remove(id.user)
         guard id.track == .main, users.remove(id.user) != nil else { return }
         for other in feeds.keys where other.user == id.user { feeds[other] = nil }
-        // A program that ends loses its connection first; one of others that leaves loses it later.
+        // A crashed client loses its connection before it leaves the room. A client without this
+        // library that leaves on purpose loses it afterwards.
         let isAsked = departing.remove(id.user) != nil || feed != nil
         reasons[id.user] = isKicked ? .kicked : isAsked ? .quit : .dropped
     }
@@ -80,23 +81,23 @@ struct Directory: Sendable {
         if users.contains(user) { departing.insert(user) }
     }
 
-    /// Waits no longer for users who were there before an interruption.
+    /// Stops waiting for users that were present before an interruption.
     mutating func giveUpMissing() { missing = [] }
 
     var isWaiting: Bool { !missing.isEmpty }
 
-    // MARK: What the receiver was told
+    // MARK: State reported to the receiver
 
-    /// Whether a user is in the room, or may come back.
+    /// Whether a user is in the room or may come back, as reported to the receiver.
     func contains(_ user: UserID) -> Bool { told[user] != nil }
 
-    /// Whether a track is published, as the receiver was told.
+    /// Whether a track was reported to the receiver as published.
     func hasTold(_ track: TrackID, of user: UserID) -> Bool { told[user]?.tracks[track] != nil }
 
-    /// Whether a user's audio is published, as the receiver was told.
+    /// Whether a user's audio was reported to the receiver as published.
     func hasToldAudio(of user: UserID) -> Bool { told[user]?.audio != nil }
 
-    /// Returns what the receiver is to be told now, in order.
+    /// Returns the changes to report to the receiver now, in order.
     mutating func settle() -> [Change] {
         var changes: [Change] = []
         for user in told.keys.sorted(by: { $0.name < $1.name })

@@ -1,15 +1,15 @@
 internal import BridgeEngine
 
-/// What a participant publishes through one connection, as the server tells it.
+/// The streams that a participant publishes through one connection, as reported by the server.
 struct Feed: Hashable, Sendable {
-    /// One stream of it.
+    /// One stream of the feed.
     struct Stream: Hashable, Sendable {
-        /// Whether it is announced, and whether anything is sent. Told by the stream's description, which
-        /// others than this library leave empty.
+        /// Whether the stream is announced, and whether it carries media. It is the stream's
+        /// description, which clients without this library leave empty.
         enum Mode: String, Hashable, Sendable {
             case on = ""
             case muted
-            /// There is a place for it in the connection, and nothing in it.
+            /// The connection has a place for the stream, but the stream is not announced.
             case off
         }
         let mid: String

@@ -1,15 +1,17 @@
 internal import BridgeEngine
 internal import FoundationEssentials
 
-/// What a member tells the others through its display name, the only text that Janus 1.1 passes on to
-/// everybody in a room at once, whole and in order: a message, or that it leaves of its own accord.
+/// A notice that a member sends to the other users through its display name: a message, or a
+/// voluntary leave. The display name is the only text that Janus 1.1 passes to all members of a
+/// room at once, complete and in order.
 enum Notice: Hashable, Sendable {
     case message(ChannelMessage, to: UserID?, Stamp)
     case goodbye
 
-    /// Tells messages apart that are sent again, because an answer was lost, from others.
+    /// Identifies a message, so that receivers detect one that is sent again because its answer was
+    /// lost.
     struct Stamp: Hashable, Sendable {
-        /// Of one membership.
+        /// Identifies one membership.
         let sender: UInt64
         let number: Int
     }
@@ -25,7 +27,7 @@ enum Notice: Hashable, Sendable {
         }
     }
 
-    /// - Returns: `nil` for a display name that is one.
+    /// - Returns: `nil` for an ordinary display name.
     init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count >= 2, words[0] == Self.mark else { return nil }

@@ -13,14 +13,14 @@ struct JanusHandle: Sendable {
         return JanusHandle(session: session, id: id)
     }
 
-    /// Makes a request of the plugin, and returns its answer.
+    /// Sends a request to the plugin and returns its answer.
     func request(
         _ body: [String: JSONValue], jsep: (type: String, sdp: String)? = nil
     ) async throws(JanusFailure) -> JanusMessage {
         try await session.request(message(body, jsep))
     }
 
-    /// Makes a request of the plugin whose answer nobody needs.
+    /// Sends a request to the plugin without waiting for an answer.
     func post(_ body: [String: JSONValue]) { session.post(message(body, nil)) }
 
     private func message(
@@ -33,7 +33,7 @@ struct JanusHandle: Sendable {
         return message
     }
 
-    /// Gives the handle up: whoever it was leaves the room.
+    /// Detaches the handle: its participant leaves the room.
     func detach() {
         session.post(["janus": "detach", "handle_id": .number(id)])
         session.forget(id)

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// A message of a Janus server. What is not known of it is left out.
+/// A message of a Janus server. Unknown fields are ignored.
 struct JanusMessage: Decodable, Sendable {
     struct Failure: Decodable, Sendable {
         let code: Int
@@ -26,9 +26,9 @@ struct JanusMessage: Decodable, Sendable {
 
     /// `success`, `error`, `ack`, `event`, `hangup`, `timeout` …
     let janus: String
-    /// The request that this answers; `nil` if it answers none.
+    /// The request that this message answers; `nil` if it is not an answer.
     let transaction: String?
-    /// The handle that it is about; `nil` if it is about none.
+    /// The handle that the message concerns; `nil` if none.
     let sender: Int?
     let error: Failure?
     let data: Created?
@@ -37,7 +37,7 @@ struct JanusMessage: Decodable, Sendable {
     let candidate: Candidate?
     let reason: String?
 
-    /// - Returns: `nil` for bytes that are no message.
+    /// - Returns: `nil` for bytes that are not a Janus message.
     init?(_ bytes: [UInt8]) {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -48,13 +48,13 @@ struct JanusMessage: Decodable, Sendable {
     }
 }
 
-/// What the VideoRoom plugin says in a message.
+/// The VideoRoom plugin's data in a message.
 struct VideoRoomData: Decodable, Sendable {
-    /// Somebody who is in the room.
+    /// A participant of the room.
     struct Participant: Decodable, Sendable {
         let id: String
         let display: String?
-        /// What it publishes; `nil` if it is not said.
+        /// What the participant publishes; `nil` if the message does not include it.
         let streams: [Stream]?
     }
     /// One stream of a publisher, or of a subscription.
@@ -80,7 +80,7 @@ struct VideoRoomData: Decodable, Sendable {
     let publishers: [Participant]?
     let attendees: [Participant]?
     let joining: Participant?
-    /// Ids of users, or `ok` if it is about this user.
+    /// IDs of users, or `ok` for this user.
     let unpublished: String?
     let leaving: String?
     let kicked: String?

@@ -1,13 +1,14 @@
 internal import MediaBasics
 internal import Synchronization
 
-// What comes from the server, on the thread of the connection.
+// Messages of the server, on the thread of the connection.
 extension JanusSession {
     func receive(_ bytes: [UInt8]) {
         guard let message = JanusMessage(bytes) else {
             return state.withLock { $0.ignored.garbage += 1 }
         }
-        // An event that answers a request is told as an event too, so that it keeps its place among them.
+        // An event that answers a request is also delivered as an event, to keep its place among
+        // the events.
         if let handle = message.sender, message.transaction == nil || message.plugindata != nil {
             tell(message, handle)
         }
@@ -64,7 +65,7 @@ extension JanusSession {
         return .success(message)
     }
 
-    /// Ends the session: everything that waits fails, and ``Event/ended(_:)`` is told.
+    /// Ends the session: all pending requests fail, and ``Event/ended(_:)`` is delivered.
     func end(_ failure: JanusFailure) {
         let (connection, waiting, heartbeat, isFirst) = state.withLock { state in
             let isFirst = state.end == nil

@@ -3,10 +3,10 @@ internal import Synchronization
 
 // Requests and their answers.
 extension JanusSession {
-    /// Makes a request and returns the answer.
+    /// Sends a request and returns the answer.
     ///
     /// - Parameters:
-    ///   - endsWithAck: Whether `ack` is the answer; otherwise it only says that one follows.
+    ///   - endsWithAck: Whether `ack` is the answer; otherwise `ack` only announces a later answer.
     ///   - attaches: Whether the answer is a new handle.
     func request(
         _ body: [String: JSONValue], endsWithAck: Bool = false, attaches: Bool = false
@@ -56,7 +56,7 @@ extension JanusSession {
         if let failure { continuation.resume(returning: .failure(failure)) }
     }
 
-    /// Makes a request whose answer nobody needs.
+    /// Sends a request without waiting for an answer.
     func post(_ body: [String: JSONValue]) {
         state.withLock { state in
             guard state.end == nil else { return }
@@ -64,7 +64,7 @@ extension JanusSession {
         }
     }
 
-    /// Under the lock, so that requests arrive in the order of their numbers.
+    /// Called under the lock, so that requests are sent in the order of their numbers.
     private func send(
         _ body: [String: JSONValue], _ transaction: String, _ state: inout State
     ) {
@@ -81,9 +81,9 @@ extension JanusSession {
         waiting?.continuation.resume(returning: result)
     }
 
-    /// Ignores what comes for a handle from now on.
+    /// Ignores all further messages for a handle.
     func forget(_ handle: Int) { state.withLock { _ = $0.handles.remove(handle) } }
 
-    /// The transaction of requests whose answers nobody needs.
+    /// The transaction of requests whose answers are ignored.
     static let noTransaction = "0"
 }

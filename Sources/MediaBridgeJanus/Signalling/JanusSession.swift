@@ -1,8 +1,8 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// A session at a Janus server: requests and their answers, handles, keep-alive. It ends with its
-/// connection, and never comes back.
+/// A session on a Janus server: requests and their answers, handles, keep-alive. It ends with its
+/// connection and cannot be resumed.
 ///
 /// Thread: any.
 final class JanusSession: Sendable {
@@ -11,26 +11,26 @@ final class JanusSession: Sendable {
         var socket = WebSocketLimits()
         /// How long an answer may take.
         var request = Duration.seconds(5)
-        /// How often the server is told that the session is needed; it must be less than the server's
+        /// The interval of keep-alive requests; it must be shorter than the server's
         /// `session_timeout`.
         var keepAlive = Duration.seconds(20)
-        /// The most requests that wait for their answers.
+        /// The maximum number of pending requests.
         var waitingRequests = 1024
     }
 
-    /// What comes from the server without being asked for, in order.
+    /// An unsolicited event of the server. Events are delivered in order.
     enum Event: Sendable {
-        /// Of a handle.
+        /// A message for a handle.
         case message(JanusMessage, handle: Int)
         /// The session is over.
         case ended(JanusFailure)
     }
 
-    /// What came and was of no use.
+    /// The counts of messages that were ignored.
     struct Ignored: Hashable, Sendable {
-        /// Messages that are not JSON, or not Janus's.
+        /// Messages that are not valid JSON, or not Janus messages.
         var garbage = 0
-        /// Answers to requests that nobody made, or that are over.
+        /// Answers to requests that were never made, or have ended.
         var answers = 0
         /// Messages about handles that do not exist, or of unknown kinds.
         var events = 0
@@ -115,19 +115,19 @@ final class JanusSession: Sendable {
         }
     }
 
-    /// Tells the server that the session is needed.
+    /// Keeps the session alive on the server.
     private func keepAlive() async {
         do throws(JanusFailure) { try await confirm() } catch {
             end(error)
         }
     }
 
-    /// Asks whether the server still takes the session and its token.
+    /// Checks that the server still accepts the session and its token.
     func confirm() async throws(JanusFailure) {
         _ = try await request(["janus": "keepalive"], endsWithAck: true)
     }
 
-    /// The number by which the server knows the session.
+    /// The server's ID of the session.
     var id: Int? { state.withLock { $0.id } }
 
     /// Why the session is over; `nil` if it is not.
@@ -136,12 +136,12 @@ final class JanusSession: Sendable {
     /// The counts of what was ignored so far.
     var ignored: Ignored { state.withLock { $0.ignored } }
 
-    /// The number of requests that wait for their answers.
+    /// The number of pending requests.
     var waitingRequests: Int { state.withLock { $0.waiting.count } }
 
     /// Uses another token from the next request on.
     func setToken(_ token: String?) { state.withLock { $0.token = token } }
 
-    /// Ends the session without a word to the server. ``Event/ended(_:)`` follows.
+    /// Ends the session without notifying the server. ``Event/ended(_:)`` follows.
     func close() { end(JanusFailure(.closed, "the session was closed by the client")) }
 }

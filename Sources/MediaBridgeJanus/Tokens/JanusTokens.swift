@@ -2,11 +2,12 @@ public import BridgeEngine
 public import FoundationEssentials
 internal import GStreamerKit
 
-/// Makes tokens with which users join channels of a Janus server.
+/// Creates the tokens with which users join channels of a Janus server.
 ///
-/// A token is a text of two of Janus's signed tokens, separated by a space: one for the server and its
-/// VideoRoom plugin, one for the room. The server checks both with its `token_auth_secret`; the room must
-/// have been created with `signed_tokens`. Such tokens name no user: whoever has one joins under any id.
+/// A token consists of two Janus signed tokens, separated by a space: one for the server and its
+/// VideoRoom plugin, one for the room. The server verifies both with its `token_auth_secret`; the
+/// room must have been created with `signed_tokens`. These tokens name no user: any client that has
+/// one can join under any ID.
 ///
 /// ```swift
 /// let tokens = try JanusTokens(secret: "as in janus.jcfg")
@@ -15,7 +16,7 @@ internal import GStreamerKit
 public struct JanusTokens: Sendable {
     private let secret: String
 
-    /// Creates a maker of tokens.
+    /// Creates a token generator.
     ///
     /// - Parameter secret: The server's `token_auth_secret`.
     /// - Throws: `EngineError` with the code `invalidArgument` if it is empty.
@@ -30,11 +31,11 @@ public struct JanusTokens: Sendable {
     /// Returns a token.
     ///
     /// - Parameters:
-    ///   - channel: The channel that it is for.
-    ///   - duration: How long it is valid, from `now` on; counted in whole seconds.
-    ///   - now: The time; by default the machine's.
-    /// - Throws: `EngineError` with the code `invalidArgument` for a channel that Janus's tokens cannot
-    ///   name: with a comma or a colon, or of more than 90 bytes.
+    ///   - channel: The channel that the token is for.
+    ///   - duration: How long the token is valid, from `now`; in whole seconds.
+    ///   - now: The start of the validity. Default: the machine's current time.
+    /// - Throws: `EngineError` with the code `invalidArgument` for a channel name that Janus tokens
+    ///   cannot contain: one with a comma or a colon, or of more than 90 bytes.
     public func token(
         channel: String, validFor duration: Duration, now: Date = Date()
     ) throws(EngineError) -> String {

@@ -1,18 +1,18 @@
 internal import BridgeEngine
 internal import FoundationEssentials
 
-/// Why a server refused a token, as far as its text tells.
+/// Why a server refused a token, as far as the token's text shows it.
 struct TokenRefusal {
     let tokens: TokenPair
     let channel: String
     let now: Date
 
-    /// The server wanted another token than the one that it got.
+    /// The server does not accept the token.
     func serverError(_ reason: String) -> EngineError {
         error(tokens.server, "the Janus server", reason) { $0.isForServer }
     }
 
-    /// The room wanted another token than the one that it got.
+    /// The room does not accept the token.
     func roomError(_ reason: String) -> EngineError {
         error(tokens.room, "channel \(channel)", reason) { $0.isFor(room: channel) }
     }

@@ -1,7 +1,7 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// A value that is not known at first, and that many wait for. Thread: any.
+/// A value that is unknown at first and that several tasks may wait for. Thread: any.
 final class Announcement<Value: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let continuation: CheckedContinuation<Value?, Never>
@@ -18,13 +18,13 @@ final class Announcement<Value: Sendable>: Sendable {
 
     init(on timeline: any Timeline = .system) { self.timeline = timeline }
 
-    /// The value; `nil` before it is known.
+    /// The value; `nil` while it is unknown.
     var value: Value? { state.withLock { $0.value } }
 
-    /// Sets the value, or replaces it by another.
+    /// Sets or replaces the value.
     func announce(_ value: Value) { resumeAll(with: value) { $0.value = value } }
 
-    /// Nothing will be announced: nobody waits any more.
+    /// Ends all waits: no value will be announced.
     func end() { resumeAll(with: nil) { $0.isOver = true } }
 
     private func resumeAll(with value: Value?, _ change: (inout State) -> Void) {
@@ -38,7 +38,7 @@ final class Announcement<Value: Sendable>: Sendable {
 
     /// Waits for the value.
     ///
-    /// - Returns: `nil` if it is not known in time.
+    /// - Returns: `nil` if the value is still unknown after `limit`.
     func value(within limit: Duration) async -> Value? {
         await withCheckedContinuation { continuation in
             let (isOver, value) = state.withLock { state in

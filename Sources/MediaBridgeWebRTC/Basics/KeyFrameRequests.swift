@@ -1,8 +1,8 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Merges requests for key frames: one is passed on at once, those that follow too soon are postponed
-/// together, and none is ever dropped.
+/// Merges keyframe requests. The first one is forwarded at once; requests that follow too soon are
+/// merged into one that is forwarded later. No request is lost.
 ///
 /// Thread: any.
 final class KeyFrameRequests: Sendable {
@@ -15,16 +15,16 @@ final class KeyFrameRequests: Sendable {
     private let state = Mutex(State())
     private let timeline: any Timeline
 
-    /// The shortest time between two requests that are passed on: at most four a second.
+    /// The minimum time between two forwarded requests: at most four a second.
     static let gap = Duration.milliseconds(250)
-    /// After this time a key frame that was asked for and has not come is asked for again.
+    /// How long to wait for a requested keyframe before it is requested again.
     static let retry = Duration.milliseconds(500)
 
     init(on timeline: any Timeline = .system) { self.timeline = timeline }
 
-    /// Requests a key frame.
+    /// Requests a keyframe.
     ///
-    /// - Parameter ask: Passes the request on. Called on this thread, or later on one of a timer.
+    /// - Parameter ask: Forwards the request. Called on this thread, or later on a timer's thread.
     func request(_ ask: @escaping @Sendable () -> Void) {
         let asksNow = state.withLock { state in
             guard !state.isOver, state.timer == nil else { return false }
@@ -42,7 +42,8 @@ final class KeyFrameRequests: Sendable {
         if asksNow { ask() }
     }
 
-    /// Requests a key frame for somebody who still waits for one. Of no effect shortly after a request.
+    /// Requests a keyframe again for a receiver that is still waiting for one. Ignored if the last
+    /// request was made less than ``retry`` ago, or while a request is postponed.
     func repeatRequest(_ ask: @escaping @Sendable () -> Void) {
         let asksNow = state.withLock { state in
             let now = timeline.now
@@ -63,9 +64,9 @@ final class KeyFrameRequests: Sendable {
         if !isOver { ask() }
     }
 
-    /// Passes on nothing more.
+    /// Ends: no request is forwarded any more.
     func end() {
-        // The timer, and what it holds, is released outside the lock.
+        // The timer and what it retains are released outside the lock.
         _ = state.withLock { state in
             state.isOver = true
             return state.timer.take()

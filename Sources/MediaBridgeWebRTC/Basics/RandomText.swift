@@ -1,4 +1,4 @@
-/// Text that nobody can guess, from the system's random numbers.
+/// Unguessable text from the system's random number generator.
 package enum RandomText {
     /// Returns hexadecimal digits, two for each byte.
     package static func hexadecimal(bytes: Int) -> String {

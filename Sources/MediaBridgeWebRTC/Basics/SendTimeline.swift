@@ -4,19 +4,20 @@ internal import MediaBridge
 internal import MediaCore
 internal import Synchronization
 
-/// Places the units of all streams of one connection on the running time of its pipeline.
+/// Maps the timestamps of all streams of one connection to the running time of its pipeline.
 ///
 /// Thread: any.
 final class SendTimeline: Sendable {
-    /// The time of the shared clock at the pipeline's running time zero.
+    /// The shared clock's time at the pipeline's running time zero.
     private let origin: MediaTime
-    /// What is added to the times of units that are not live: the first of them, of whatever stream, is due when it
-    /// comes. One for all streams, because the first picture may have been encoded for longer than the first sound.
+    /// The offset for frames that are not live: the first frame of any stream is due when it
+    /// arrives. All streams share the offset, because encoding the first video frame may take
+    /// longer than encoding the first audio frame.
     private let shift = Mutex<MediaTime?>(nil)
 
     init(origin: MediaTime) { self.origin = origin }
 
-    /// Returns the running time of a unit in the pipeline.
+    /// Returns the running time of a frame in the pipeline.
     func due(
         _ time: MediaTime, _ live: LiveTiming?, now: MediaTime = MediaTime(SharedClock.now)
     ) -> MediaTime {

@@ -1,24 +1,24 @@
 public import MediaCore
 
 extension PeerConnection {
-    /// Which way media goes.
+    /// The direction of the media.
     public enum Role: Sendable {
-        /// Units are sent: ``send(_:)-(EncodedVideoFrame)``.
+        /// Sends encoded frames: ``send(_:)-(EncodedVideoFrame)``.
         case sender
-        /// Units are received: ``PeerConnectionObserver/receive(_:)-(EncodedVideoFrame)``.
+        /// Receives encoded frames: ``PeerConnectionObserver/receive(_:)-(EncodedVideoFrame)``.
         case receiver
     }
 
     /// The media of a connection.
     public struct Media: Hashable, Sendable {
-        /// The codecs of video, the preferred one first: H.264 and VP8. None: no video.
+        /// The video codecs in order of preference: H.264 and VP8. Empty: no video.
         public var video: [EncodedVideoFrame.Codec]
-        /// The codecs of audio, the preferred one first: Opus, A-law and µ-law. None: no audio.
+        /// The audio codecs in order of preference: Opus, A-law and µ-law. Empty: no audio.
         public var audio: [EncodedAudioFrame.Codec]
         /// Whether an offer has a data channel for messages. An answer accepts one in any case. Default false.
         public var hasMessages = false
 
-        /// Creates media of the codecs, by default H.264 before VP8, and Opus.
+        /// Creates media with the given codecs. Default: H.264 before VP8, and Opus.
         public init(
             video: [EncodedVideoFrame.Codec] = [.h264, .vp8],
             audio: [EncodedAudioFrame.Codec] = [.opus]
@@ -33,21 +33,23 @@ extension PeerConnection {
         /// STUN and TURN servers: `stun://HOST:PORT`, `turn://USER:PASSWORD@HOST:PORT?transport=udp` (or
         /// `tcp`), `turns://…`, user and password percent-escaped. Default: none.
         public var servers: [String] = []
-        /// Whether media goes through a TURN server alone. Default false.
+        /// Whether media goes only through a TURN server. Default false.
         public var isRelayOnly = false
-        /// The addresses of this machine at which the peer can reach it. Default none: all but loopback
+        /// The addresses of this machine that the peer can reach. Default none: all except loopback
         /// addresses.
         public var localAddresses: [String] = []
-        /// How long a receiver waits for packets that are late or sent again. Default 100 ms.
+        /// How long a receiver waits for late or retransmitted packets. Default 100 ms.
         public var jitterBuffer = Duration.milliseconds(100)
-        /// How long gathering the candidates of an answer may take; what is found later is left out.
-        /// Default 500 ms. Where media goes through a TURN server alone, up to 5 s.
+        /// The timeout for gathering the candidates of an answer; later candidates are not
+        /// included. Default 500 ms. If media goes only through a TURN server, up to 5 s.
         public var gatheringTimeout = Duration.milliseconds(500)
-        /// How long the peer may take from the description to the connection. Default 15 s.
+        /// The timeout from the description to the established connection. Default 15 s.
         public var connectTimeout = Duration.seconds(15).asDefaultDeadline
-        /// The most bits per second of video to send; where the network has less, less. Default: any.
+        /// The maximum bit rate of sent video, in bits per second; a slower network reduces it
+        /// further. Default: unlimited.
         public var bitRate: Int?
-        /// Whether the peer is a Janus, which reads reports in a way of its own: ``ReportForJanus``.
+        /// Whether the peer is a Janus server, which interprets receiver reports differently:
+        /// ``ReportForJanus``.
         package var isPeerJanus = false
 
         /// Creates a configuration with the default values.
@@ -56,27 +58,27 @@ extension PeerConnection {
 
     /// The state of a connection.
     public enum State: Hashable, Sendable {
-        /// No description was exchanged yet.
+        /// No description has been exchanged yet.
         case new
-        /// The peer is being reached.
+        /// The connection is being established.
         case connecting
         /// Media flows.
         case connected
-        /// Nothing has come from the peer for a while; it may come back.
+        /// The peer has been silent for a while; the connection may recover.
         case interrupted
-        /// The connection is over, and why.
+        /// The connection has failed.
         case failed(PeerError)
         /// The connection was closed, by either side.
         case closed
     }
 
-    /// A way to reach a peer.
+    /// An ICE candidate.
     public struct Candidate: Hashable, Sendable {
         /// The text after `a=` in a session description: `candidate:1 1 UDP …`.
         public var text: String
-        /// The m-line that it belongs to, by its `a=mid`; `nil` if only the number is known.
+        /// The `a=mid` of the candidate's m-line; `nil` if only the number is known.
         public var mid: String?
-        /// The m-line's number, from zero.
+        /// The number of the m-line, from zero.
         public var line: Int
 
         /// Creates a candidate.

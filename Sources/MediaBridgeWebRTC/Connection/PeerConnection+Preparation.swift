@@ -4,9 +4,9 @@ internal import GStreamerKit
 internal import MediaBasics
 
 extension PeerConnection {
-    /// Does, beside `body`, what the first connection of a process would wait for: the plugins are loaded and the
-    /// certificate of all connections is made, in 0.2 to 1 s. Returns when both are done. Afterwards it only
-    /// calls `body`.
+    /// Runs `body` and, concurrently, the one-time setup that the first connection of a process
+    /// would wait for: it loads the plugins and makes the certificate of all connections, in 0.2 to
+    /// 1 s. Returns when both are done. Later calls only run `body`.
     package static func preparing<R: Sendable>(
         _ body: () async throws(EngineError) -> R
     ) async throws(EngineError) -> R {
@@ -27,7 +27,7 @@ extension PeerConnection {
         OpenSSLExit.prevent()
         GStreamer.countAsTeardown(on: SerialQueue(label: "mediabridge.webrtc.preparation")) {
             defer { group.leave() }
-            // What is missing is told by the first connection.
+            // The first connection reports missing elements.
             _ = try? Pipeline(parsing: "webrtcbin nicesrc srtpenc")
             guard let pipeline = try? Pipeline(parsing: "dtlssrtpdec identity") else { return }
             for state in [PipelineState.ready, .null] {

@@ -3,23 +3,24 @@ internal import MediaBasics
 public import MediaCore
 internal import Synchronization
 
-/// A WebRTC connection to one peer, which sends or receives one video and one audio stream in encoded units.
+/// A WebRTC connection to one peer that sends or receives one video and one audio stream of encoded
+/// frames.
 ///
-/// Either side offers: ``offer(isComplete:)`` and ``accept(answer:)``, or ``answer(_:)``. How descriptions
-/// and candidates reach the peer is the caller's business. A connection that nobody holds any more is
-/// closed.
+/// Either side offers: ``offer(isComplete:)`` and ``accept(answer:)``, or ``answer(_:)``. The
+/// caller carries descriptions and candidates to the peer. The connection is closed when its last
+/// reference is released.
 ///
 /// Thread: any. Source: the W3C's `RTCPeerConnection`, over GStreamer's `webrtcbin`.
 public final class PeerConnection: Sendable {
-    /// Which way media goes.
+    /// The direction of the media.
     public let role: Role
     let media: Media
     let configuration: Configuration
     let events: PeerEvents
 
-    /// What the connection consists of.
+    /// The state of the connection.
     struct Parts {
-        /// Whether a description was made, which is done once.
+        /// Whether a description was made, which is possible only once.
         var isUsed = false
         var isClosed = false
         var link: PeerPipeline?
@@ -28,10 +29,10 @@ public final class PeerConnection: Sendable {
         var receiver: PeerReceiver?
         var monitor: PeerMonitor?
         var messages: PeerMessages?
-        /// The candidates of the peer that came before its description.
+        /// The candidates of the peer that arrived before its description.
         var early: [Candidate] = []
-        /// The place of the peer's m-lines in the description that webrtcbin has, by name; `nil` before
-        /// it has one.
+        /// The position of each of the peer's m-lines, by `mid`, in webrtcbin's description; `nil`
+        /// before webrtcbin has a description.
         var lines: [String: Int]?
         var connectLimit: OneShotTimer?
     }
@@ -40,11 +41,10 @@ public final class PeerConnection: Sendable {
     /// Creates a connection. Does not block.
     ///
     /// - Parameters:
-    ///   - role: Which way media goes.
+    ///   - role: The direction of the media.
     ///   - media: The codecs.
     ///   - configuration: How the peer is reached.
-    ///   - observer: Receives states, media and requests, until the connection is closed. Retained until
-    ///     then.
+    ///   - observer: Receives states, media and requests. Retained until the connection is closed.
     public init(
         _ role: Role, _ media: Media = Media(), configuration: Configuration = Configuration(),
         observer: any PeerConnectionObserver
@@ -57,10 +57,10 @@ public final class PeerConnection: Sendable {
 
     deinit { events.end() }
 
-    /// The present state.
+    /// The current state.
     public var state: State { events.present }
 
-    /// The codec of the video that was agreed on; `nil` before that, or if there is none.
+    /// The negotiated video codec; `nil` before negotiation, or without video.
     public var videoCodec: EncodedVideoFrame.Codec? {
         for stream in parts.withLock({ $0.streams }) {
             if case .video(let codec) = stream.codec { return codec }
@@ -68,7 +68,7 @@ public final class PeerConnection: Sendable {
         return nil
     }
 
-    /// The codec of the audio that was agreed on; `nil` before that, or if there is none.
+    /// The negotiated audio codec; `nil` before negotiation, or without audio.
     public var audioCodec: EncodedAudioFrame.Codec? {
         for stream in parts.withLock({ $0.streams }) {
             if case .audio(let codec) = stream.codec { return codec }
@@ -76,15 +76,15 @@ public final class PeerConnection: Sendable {
         return nil
     }
 
-    /// Closes the connection: when it returns, the observer is called no more. A second call does nothing.
-    /// Must not be waited for in a call of the observer.
+    /// Closes the connection: the observer is not called after this returns. A second call does
+    /// nothing. Do not await it in a call of the observer.
     public func close() async {
         events.end()
         await takeDown()
         await events.drain()
     }
 
-    /// Ends the pipeline, and keeps the counts.
+    /// Stops the pipeline and keeps the counts.
     func takeDown() async {
         let (link, monitor, limit) = parts.withLock { parts in
             parts.isClosed = true

@@ -1,22 +1,24 @@
 public import BridgeEngine
 public import MediaCore
 
-/// Receives what a connection gives. States and requests are called one at a time, in order; so are the
-/// units of each stream, on threads of their own. All must return quickly.
+/// Receives the events and media of a connection. States and requests are delivered one at a time,
+/// in order. So are the frames of each stream, on separate threads. All methods must return
+/// quickly.
 public protocol PeerConnectionObserver: AnyObject, Sendable {
-    /// Called with each new state. None follows ``PeerConnection/State/failed(_:)`` or
-    /// ``PeerConnection/State/closed``.
+    /// Called with each new state. ``PeerConnection/State/failed(_:)`` and
+    /// ``PeerConnection/State/closed`` are final.
     func stateChanged(_ state: PeerConnection.State)
-    /// Called with each candidate of this side.
+    /// Called with each local candidate.
     func found(_ candidate: PeerConnection.Candidate)
-    /// Called with each unit of video, in the order of decoding, with times of the shared clock
-    /// (`LiveTiming`). The first is a key frame, and so is the first one after a loss.
+    /// Called with each encoded video frame (access unit), in decoding order, with timestamps of
+    /// the shared clock (`LiveTiming`). The first frame is a keyframe, and so is the first frame
+    /// after a loss.
     func receive(_ unit: EncodedVideoFrame)
-    /// Called with each unit of audio.
+    /// Called with each encoded audio frame.
     func receive(_ unit: EncodedAudioFrame)
-    /// Called when the peer needs a key frame: at most four times a second, and never lost.
+    /// Called when the peer needs a keyframe, at most four times a second. Requests are never lost.
     func keyFrameNeeded()
-    /// Called when what the network can carry has changed.
+    /// Called when the capacity of the network has changed.
     func limitChanged(_ limit: VideoLimit)
     /// Called with each message of the peer.
     func receive(_ message: ChannelMessage)
@@ -27,9 +29,9 @@ public protocol PeerConnectionObserver: AnyObject, Sendable {
 extension PeerConnectionObserver {
     /// Does nothing.
     public func found(_ candidate: PeerConnection.Candidate) {}
-    /// Discards the unit.
+    /// Discards the frame.
     public func receive(_ unit: EncodedVideoFrame) {}
-    /// Discards the unit.
+    /// Discards the frame.
     public func receive(_ unit: EncodedAudioFrame) {}
     /// Does nothing.
     public func keyFrameNeeded() {}

@@ -4,8 +4,8 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Tells the observer of a connection what happens, one call at a time and in order, up to the end of the
-/// connection.
+/// Reports the events of a connection to its observer, one call at a time and in order, until the
+/// connection ends.
 ///
 /// Thread: any.
 final class PeerEvents: Sendable {
@@ -19,12 +19,12 @@ final class PeerEvents: Sendable {
     }
     private let state: Mutex<State>
     private let queue = SerialQueue(label: "mediabridge.peer")
-    /// The names of the m-lines, for candidates.
+    /// The `mid`s of the m-lines, for candidates.
     private let mids = Mutex<[String]>([])
 
     init(_ observer: any PeerConnectionObserver) { state = Mutex(State(observer: observer)) }
 
-    /// The present state.
+    /// The current state.
     var present: PeerConnection.State { state.withLock { $0.present } }
 
     /// The observer; `nil` after the end.
@@ -32,15 +32,15 @@ final class PeerEvents: Sendable {
 
     func name(_ mids: [String]) { self.mids.withLock { $0 = mids } }
 
-    /// Calls `body` when media flows for the first time, before the observer hears of it.
+    /// Calls `body` when media flows for the first time, before the observer is notified.
     func onConnected(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.onConnected = body }
     }
 
-    /// Calls `body` once, when the connection has ended by itself.
+    /// Calls `body` once, when the connection ends without ``end()``.
     func onEnd(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onEnd = body } }
 
-    /// Calls `body` with the observer, behind what was told before.
+    /// Calls `body` with the observer, after all earlier events.
     func tell(_ body: @escaping @Sendable (any PeerConnectionObserver) -> Void) {
         queue.async { [self] in if let observer { body(observer) } }
     }
@@ -52,7 +52,7 @@ final class PeerEvents: Sendable {
         tell { $0.found(candidate) }
     }
 
-    /// Takes a state of webrtcbin. Thread: one of GStreamer.
+    /// Handles a state of webrtcbin. Thread: one of GStreamer.
     func changed(to state: WebRTCBin.ConnectionState) {
         queue.async { [self] in
             switch state {
@@ -80,8 +80,8 @@ final class PeerEvents: Sendable {
     /// Ends the connection because the peer has closed it. Thread: any.
     func closedByPeer() { queue.async { [self] in finish(.closed) } }
 
-    /// Ends the connection because the data channels are gone: the peer has closed it, unless it was not heard
-    /// any more. Thread: any.
+    /// Ends the connection because its data channels were aborted: the peer has closed it, unless
+    /// it was already silent. Thread: any.
     func dataChannelsAborted(_ error: PeerError) {
         queue.async { [self] in
             let isInterrupted = state.withLock { $0.present == .interrupted }
@@ -89,14 +89,14 @@ final class PeerEvents: Sendable {
         }
     }
 
-    /// Marks the beginning of the connection.
+    /// Reports that the connection is being established.
     func begin() { queue.async { [self] in enter(.connecting) } }
 
     private func enter(_ next: PeerConnection.State) {
         let (observer, onConnected) = state.withLock {
             state -> ((any PeerConnectionObserver)?, (@Sendable () -> Void)?) in
             guard let observer = state.observer, state.present != next else { return (nil, nil) }
-            // ICE reports that it connects again when a better path is tried.
+            // ICE reports "connecting" again when it tries a better path.
             if next == .connecting, state.wasConnected { return (nil, nil) }
             state.present = next
             let isFirst = next == .connected && !state.wasConnected
@@ -119,8 +119,8 @@ final class PeerEvents: Sendable {
         onEnd?()
     }
 
-    /// Ends without a word to the observer. No call of it begins afterwards, except one of media that is
-    /// just being made.
+    /// Ends the connection without notifying the observer. No call of the observer begins
+    /// afterwards, except a media call that is just starting.
     func end() {
         let last = state.withLock { state in
             if state.observer != nil { state.present = .closed }
@@ -131,7 +131,7 @@ final class PeerEvents: Sendable {
         _ = consume last
     }
 
-    /// Waits for a call of the observer that is running.
+    /// Waits until a running call of the observer has returned.
     func drain() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }

@@ -6,19 +6,20 @@ internal import MediaBridge
 internal import MediaCore
 internal import Synchronization
 
-/// Follows what the peer reports: whether it is there, what it asks for, and what the network carries.
+/// Evaluates the peer's reports: whether the peer is alive, what it requests, and how much the
+/// network carries.
 ///
 /// Thread: any.
 final class PeerMonitor: Sendable {
     private struct State {
         var rate: RateControl
         var sender: PeerSender?
-        /// The source (SSRC) of the sound, and what the peer has lost of it.
+        /// The source (SSRC) of the audio. The peer's losses of it follow.
         var sound: UInt32?
         var soundLoss = LossWindow()
         var told: VideoLimit?
         var sentBytes = 0
-        /// Bits per second in the last step.
+        /// Bits per second since the previous step.
         var sentRate = 0
         var lastHeard = ContinuousClock.now
         var reports: [UInt32: ControlPacket.Report] = [:]
@@ -26,21 +27,21 @@ final class PeerMonitor: Sendable {
         var estimate: Int?
         var budget: ResendBudget?
         var beat: Heartbeat?
-        /// Called with each step.
+        /// Called at each step.
         var onStep: (@Sendable () -> Void)?
-        /// Requests a key frame some time after a fall of the rate.
+        /// Requests a keyframe some time after a decrease of the rate.
         var keyFrame: OneShotTimer?
         var isOver = false
     }
     private let state: Mutex<State>
     private let events: PeerEvents
     private let keyFrames = KeyFrameRequests()
-    /// The requests of the peer, or of this side.
+    /// The requests made by the peer, or by this side.
     private let requests = Atomic<Int>(0)
     private let queue = SerialQueue(label: "mediabridge.peer-monitor")
-    /// How often the rate is computed.
+    /// The interval at which the rate is computed.
     private static let interval = Duration.milliseconds(500)
-    /// How long a key frame waits after a fall of the rate.
+    /// How long a keyframe is delayed after a decrease of the rate.
     private static let keyFrameDelay = Duration.milliseconds(400)
     /// How long a peer may be silent; browsers report at least every 5 s.
     private static let silence = Duration.seconds(10).asDefaultDeadline
@@ -52,7 +53,7 @@ final class PeerMonitor: Sendable {
         state = Mutex(State(rate: RateControl(most: configuration.bitRate)))
     }
 
-    /// Begins when media flows.
+    /// Starts when media flows.
     ///
     /// - Parameter onStep: Called twice a second.
     func begin(
@@ -71,7 +72,7 @@ final class PeerMonitor: Sendable {
         guard let video else { return }
         video.onKeyFrameRequest { [weak self] in self?.keyFrameWanted() }
         limitResending(video, in: link)
-        // The first picture needs a key frame.
+        // The first frame must be a keyframe.
         keyFrameWanted()
     }
 
@@ -92,7 +93,7 @@ final class PeerMonitor: Sendable {
         }
     }
 
-    /// Notes that something has come from the peer.
+    /// Notes that data has arrived from the peer.
     func heard() { state.withLock { $0.lastHeard = .now } }
 
     func noteKeyFrameRequest() { requests.add(1, ordering: .relaxed) }
@@ -127,7 +128,7 @@ final class PeerMonitor: Sendable {
 
     private static var seconds: Double { Double(SharedClock.now.nanoseconds) / 1e9 }
 
-    /// The share of the packets of sound that the peer has lost lately, from 0 to 1.
+    /// The fraction of audio packets that the peer has recently lost, from 0 to 1.
     var soundLoss: Double { state.withLock { $0.soundLoss.share(at: Self.seconds) } }
 
     private func step() {
@@ -151,10 +152,10 @@ final class PeerMonitor: Sendable {
         state.withLock { $0.isOver ? nil : $0.onStep }?()
     }
 
-    /// Tells the observer of another limit.
+    /// Reports a changed limit to the observer.
     ///
-    /// - Parameter needsKeyFrame: Whether a key frame is worth its bits, because frames that are on their
-    ///   way come too late. It waits until they are through.
+    /// - Parameter needsKeyFrame: Whether to request a keyframe, because frames in flight will
+    ///   arrive too late. The request waits until they have passed.
     private func tellLimit(needingKeyFrame needsKeyFrame: Bool) {
         let limit = state.withLock { state -> VideoLimit? in
             let limit = state.rate.limit
@@ -176,7 +177,7 @@ final class PeerMonitor: Sendable {
         _ = consume last
     }
 
-    /// Ends, and keeps the counts.
+    /// Stops monitoring and keeps the counts.
     func end() {
         let (beat, timer) = state.withLock { state in
             state.isOver = true
@@ -187,7 +188,7 @@ final class PeerMonitor: Sendable {
         keyFrames.end()
     }
 
-    /// Adds what the peer reports, and what the pipeline knows.
+    /// Adds the counts from the peer's reports and from the pipeline.
     func add(
         to statistics: inout PeerStatistics, _ senders: [MediaKind: PeerSender],
         in link: PeerPipeline?
@@ -216,7 +217,7 @@ final class PeerMonitor: Sendable {
     }
 }
 
-/// The time of day as RTCP writes it.
+/// The wall-clock time in RTCP format.
 enum NetworkTime {
     /// The middle 32 bits of the NTP time: units of 1/65536 s.
     static var now: UInt32 {

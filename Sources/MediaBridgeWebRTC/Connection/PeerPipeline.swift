@@ -11,11 +11,11 @@ internal import Synchronization
 final class PeerPipeline: Sendable {
     let pipeline: Pipeline
     let bin: WebRTCBin
-    /// The time of the shared clock at the pipeline's running time zero.
+    /// The shared clock's time at the pipeline's running time zero.
     let origin: ClockTime
-    /// Of what is sent.
+    /// The timeline of sent media.
     let timeline: SendTimeline
-    /// What each source of the peer (SSRC) sends.
+    /// The kind of media of each of the peer's sources (SSRC).
     let sources = Mutex<[UInt32: MediaKind]>([:])
     private let events: PeerEvents
     let configuration: PeerConnection.Configuration
@@ -26,7 +26,7 @@ final class PeerPipeline: Sendable {
     ) throws(PeerError) {
         OpenSSLExit.prevent()
         do throws(PipelineError) {
-            // Without it webrtcbin connects to nobody, and says so only in the log.
+            // If one of these is missing, webrtcbin never connects, and only logs the reason.
             for element in ["webrtcbin", "nicesrc", "dtlssrtpdec", "srtpenc"] {
                 try ElementFactory.require(element)
             }
@@ -60,7 +60,7 @@ final class PeerPipeline: Sendable {
             if let state = bin?.connectionState { events.changed(to: state) }
         }
         pipeline.onFirstError { error in
-            // A browser that closes its side aborts the data channels first.
+            // A browser that closes the connection aborts the data channels first.
             if error.element?.contains("GstSctp") == true {
                 events.dataChannelsAborted(PeerError(error))
             } else {
@@ -69,14 +69,14 @@ final class PeerPipeline: Sendable {
         }
     }
 
-    /// Starts the pipeline: webrtcbin takes no description before.
+    /// Starts the pipeline: webrtcbin accepts no description before.
     func start() async throws(PeerError) {
         do throws(PipelineError) { try await pipeline.setState(.playing) } catch {
             throw PeerError(error)
         }
     }
 
-    /// Sets the peer's description. What webrtcbin does not take of it is the peer's fault.
+    /// Sets the peer's description. If webrtcbin rejects it, the error is attributed to the peer.
     func setRemote(_ kind: WebRTCBin.DescriptionKind, _ text: String) async throws(PeerError) {
         do throws(PipelineError) { try await bin.setRemote(kind, text) } catch {
             let reason = PeerError(error)
@@ -112,7 +112,7 @@ final class PeerPipeline: Sendable {
         return complete
     }
 
-    /// How long a relay may take, without which there is no candidate at all.
+    /// The timeout for a relay, without which there is no candidate at all.
     private static let relayTimeout = Duration.seconds(5).asDefaultDeadline
 
     private func waitForCandidates() async {
@@ -126,7 +126,7 @@ final class PeerPipeline: Sendable {
         _ = await gathered.wait(for: limit)
     }
 
-    /// Ends the pipeline: no callback follows.
+    /// Stops the pipeline: no callback follows.
     func stop() async {
         for sink in pipeline.appSinks.values { sink.removeHandlers() }
         if bin.connectionState == .connected { await bin.sayGoodbye(in: pipeline) }

@@ -9,13 +9,13 @@ struct PeerPipelineText {
     static func depayloader(_ codec: PeerStream.Codec) -> String { "\(codec.label)-depayloader" }
     static func sink(_ codec: PeerStream.Codec) -> String { "\(codec.label)-units" }
 
-    /// The largest packet, in bytes: what passes through every tunnel.
+    /// The maximum packet size in bytes, which fits through every tunnel.
     private static let packetSize = 1200
 
-    /// Returns the string of a connection that sends.
+    /// Returns the string of a sending connection.
     ///
-    /// - Parameter sources: The number of each stream's source (SSRC). It stands in the caps, because
-    ///   nothing has flowed when the description is made, and a browser shows nothing without it.
+    /// - Parameter sources: The source number (SSRC) of each stream. The caps include it, because
+    ///   no media has flowed when the description is made, and a browser shows nothing without it.
     static func sending(_ streams: [PeerStream], sources: [UInt32]) -> String {
         var text = "webrtcbin name=\(bin) bundle-policy=max-bundle latency=0 "
         for (stream, source) in zip(streams, sources) {
@@ -32,8 +32,8 @@ struct PeerPipelineText {
     private static func payloading(_ codec: PeerStream.Codec) -> String {
         switch codec {
         case .video(.h264):
-            // Parameter sets are put in front of each key picture by the parser; the payloader would put
-            // them in front of each of its slices, and receivers take these for pictures.
+            // The parser inserts parameter sets before each keyframe. The payloader would insert
+            // them before each of its slices, which receivers mistake for frames.
             "h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au ! "
                 + "rtph264pay config-interval=0 aggregate-mode=zero-latency"
         case .video: "rtpvp8pay picture-id-mode=15-bit"
@@ -43,8 +43,8 @@ struct PeerPipelineText {
         }
     }
 
-    /// Returns the string of a connection that receives. What a pad gives is linked to the depayloader
-    /// of its encoding when the pad is there.
+    /// Returns the string of a receiving connection. A pad is linked to the depayloader of its
+    /// encoding when the pad appears.
     static func receiving(_ codecs: [PeerStream.Codec], latency: Int) -> String {
         var text = "webrtcbin name=\(bin) bundle-policy=max-bundle latency=\(latency) "
         for codec in codecs {
@@ -74,8 +74,8 @@ struct PeerPipelineText {
             + "clock-rate=\(PayloadEncoding.clockRate(of: stream.codec)),payload=\(stream.payload)"
         if stream.codec == .audio(.opus) { text += ",encoding-params=(string)2" }
         guard stream.isVideo else { return text }
-        // No full intra requests: where both are possible, GStreamer asks for key frames by them alone,
-        // and Janus ignores them, so that a loss would freeze the picture for good.
+        // No full intra requests (FIR): if both are possible, GStreamer requests keyframes only by
+        // FIR. Janus ignores them, so a loss would freeze the picture permanently.
         text += ",rtcp-fb-nack=(boolean)true,rtcp-fb-nack-pli=(boolean)true"
         if stream.estimatesBitRate { text += ",rtcp-fb-goog-remb=(boolean)true" }
         if let number = stream.transportNumbers {
@@ -91,7 +91,7 @@ extension PeerStream.Codec {
     /// Video or audio.
     var kind: MediaKind { if case .video = self { .video } else { .audio } }
 
-    /// A word for the codec in names of elements.
+    /// A name for the codec in element names.
     var label: String {
         switch self {
         case .video(let codec): "video-\(codec)"

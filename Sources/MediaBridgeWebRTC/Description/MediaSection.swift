@@ -1,26 +1,26 @@
 /// An m-line and its attributes.
 package struct MediaSection: Sendable {
-    /// What an m-line is about.
+    /// The media kind of an m-line.
     package enum Kind: String, Sendable {
         case audio, video
         /// A data channel.
         case application
     }
 
-    /// The kind; `nil` for one that WebRTC does not use.
+    /// The kind; `nil` for a kind that WebRTC does not use.
     package let kind: Kind?
     /// The first word of the line.
     let name: String
-    /// The port; a number without a meaning for a stream that is wanted.
+    /// The port; its value has no meaning unless the stream is refused.
     package let port: Int
     /// The transport: `UDP/TLS/RTP/SAVPF`.
     let transport: String
-    /// The payload types, or names of formats.
+    /// The payload types, or format names.
     let formats: [String]
     /// The attributes, in order.
     package var attributes: [SessionDescription.Attribute] = []
 
-    /// Parses what follows `m=`; `nil` if there are too few words, or characters that do not belong there.
+    /// Parses the text after `m=`; `nil` if it has too few words or invalid characters.
     init?(_ text: Substring) {
         let words = text.split(separator: " ")
         guard words.count >= 4, words.count <= 260, words.allSatisfy({ $0.isToken("/-_.") }),
@@ -41,23 +41,23 @@ package struct MediaSection: Sendable {
         attributes.lazy.filter { $0.name == name }.map(\.value)
     }
 
-    /// The name of the m-line, by which candidates refer to it; `nil` if it has none, or one that is no
+    /// The `mid` of the m-line, by which candidates refer to it; `nil` if it is missing or not a
     /// token.
     package var mid: String? {
         value(of: "mid").flatMap { $0.isToken("-_.+") && $0.utf8.count <= 64 ? $0 : nil }
     }
 
-    /// Whether the stream is not wanted: a port of zero, unless it is there for the bundle alone (RFC 9143).
+    /// Whether the stream is refused: a port of zero without `bundle-only` (RFC 9143).
     package var isRefused: Bool { port == 0 && !has("bundle-only") }
 
-    /// Whether the peer sends. Without a direction it does both.
+    /// Whether the peer sends. Without a direction attribute, it sends and receives.
     package var isSending: Bool { !has("recvonly") && !has("inactive") && !isRefused }
     /// Whether the peer receives.
     package var isReceiving: Bool { !has("sendonly") && !has("inactive") && !isRefused }
 
     private func has(_ name: String) -> Bool { attributes.contains { $0.name == name } }
 
-    /// The formats of RTP, in the peer's order of preference.
+    /// The RTP formats in the peer's order of preference.
     package var payloads: [PayloadFormat] {
         let table = PayloadTable(attributes)
         var seen: Set<UInt8> = []
@@ -70,8 +70,8 @@ package struct MediaSection: Sendable {
     }
 }
 
-/// What the attributes of an m-line say about its payload types, read in one pass: the attributes are the peer's, and a
-/// search for each of 128 types would multiply them.
+/// The attributes of an m-line that describe its payload types, parsed in one pass: the peer
+/// controls the attributes, and a search for each of 128 types would multiply the work.
 struct PayloadTable {
     private var maps: [UInt8: Substring] = [:]
     private var parameters: [UInt8: Substring] = [:]
@@ -97,7 +97,7 @@ struct PayloadTable {
         }
     }
 
-    /// Returns what a payload type stands for; `nil` if the attributes do not say.
+    /// Returns the format of a payload type; `nil` if the attributes do not define it.
     func format(_ number: UInt8) -> PayloadFormat? {
         PayloadFormat(
             number: Int(number), map: maps[number], parameters: parameters[number],
@@ -105,7 +105,7 @@ struct PayloadTable {
     }
 }
 
-/// A payload type of RTP, and what it stands for.
+/// An RTP payload type and its format.
 package struct PayloadFormat: Hashable, Sendable {
     /// The payload type, 0 to 127.
     package let number: Int
@@ -115,10 +115,10 @@ package struct PayloadFormat: Hashable, Sendable {
     package let clockRate: Int
     /// The parameters of `a=fmtp`, names in lower case.
     package let parameters: [String: String]
-    /// The feedback that the peer gives, of the kinds that are used: `nack pli`.
+    /// The feedback that the peer supports, limited to the kinds in use: `nack pli`.
     let feedback: Set<String>
 
-    /// The kinds of feedback that are used, in the order in which they are written.
+    /// The kinds of feedback in use, in the order in which they are written.
     static let usedFeedback = ["nack", "nack pli", "goog-remb", "transport-cc"]
 
     /// `nil` if the numbers are out of range, or if a dynamic type has no `a=rtpmap`.
@@ -141,16 +141,16 @@ package struct PayloadFormat: Hashable, Sendable {
         self.feedback = feedback
     }
 
-    /// The payload types with a meaning of their own (RFC 3551).
+    /// Static payload types (RFC 3551).
     private static let fixed = [0: "PCMU/8000", 8: "PCMA/8000"]
 
-    /// The payload type that this one sends again (RFC 4588); `nil` for any other.
+    /// The payload type that this one retransmits (RFC 4588); `nil` for any other.
     var resends: Int? { encoding == "RTX" ? parameters["apt"].flatMap { Int($0) } : nil }
 }
 
 extension StringProtocol {
-    /// Whether it consists of letters and digits of ASCII and of these other characters, and is not
-    /// empty.
+    /// Whether the text is not empty and consists only of ASCII letters, ASCII digits and the given
+    /// other characters.
     func isToken(_ others: String) -> Bool {
         !isEmpty
             && utf8.allSatisfy { byte in

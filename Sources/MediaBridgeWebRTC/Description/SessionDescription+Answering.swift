@@ -1,17 +1,17 @@
 extension SessionDescription {
-    /// Returns webrtcbin's answer to the cleaned description as one to this description: with an m-line
-    /// for each of its m-lines, those that are not used refused.
+    /// Expands webrtcbin's answer to the cleaned description into an answer to this description: it
+    /// has an m-line for each of this description's m-lines, and refuses the unused ones.
     ///
     /// - Parameters:
     ///   - text: The answer of webrtcbin.
-    ///   - lines: The place in this description of each m-line of the answer.
+    ///   - lines: The position in this description of each m-line of the answer.
     func completing(answer text: String, lines: [Int]) -> String {
         var sections: [String] = [""]
         for line in text.split(whereSeparator: \.isNewline) {
             if line.hasPrefix("m=") { sections.append("") }
             sections[sections.count - 1] += line + "\r\n"
         }
-        // Some peers (aiortc) look for the transport, and for codecs, even in what is refused.
+        // Some peers (aiortc) look for the transport and the codecs even in refused m-lines.
         let transport = sections.dropFirst().first.map(Self.transport) ?? ""
         var result = sections[0]
         for (place, section) in media.enumerated() {
@@ -24,7 +24,7 @@ extension SessionDescription {
         return result
     }
 
-    /// Returns the lines about ICE and DTLS of an m-line.
+    /// Returns the ICE and DTLS lines of an m-line.
     private static func transport(of section: String) -> String {
         let names = ["ice-ufrag", "ice-pwd", "fingerprint", "setup"]
         return section.split(separator: "\r\n")
@@ -32,9 +32,9 @@ extension SessionDescription {
             .map { $0 + "\r\n" }.joined()
     }
 
-    /// Returns a description of webrtcbin in the form that peers expect: with the profile of H.264, without
-    /// which some assume one that is never sent, and with a port for what is in the bundle, which some take
-    /// for refused otherwise.
+    /// Returns a description of webrtcbin in the form that peers expect. It contains the H.264
+    /// profile, because some peers otherwise assume a profile that is never sent. It contains a
+    /// port for bundled m-lines, because some peers otherwise take them for refused.
     static func asPeersExpect(_ text: String) -> String {
         let sections = text.split(separator: "\r\nm=", omittingEmptySubsequences: false)
         return sections.enumerated().map { number, section in
@@ -53,7 +53,7 @@ extension SessionDescription {
         var result = ""
         var missing = Set(types)
         for line in lines where line != "a=bundle-only" {
-            // webrtcbin writes port 0 for what is in the bundle, which some peers take for a refusal.
+            // webrtcbin writes port 0 for bundled m-lines, which some peers take for a refusal.
             let isBundled = lines.contains("a=bundle-only") && line.hasPrefix("m=")
             let line = isBundled ? line.replacing(" 0 ", with: " 9 ", maxReplacements: 1) : line
             let type = types.first { line.hasPrefix("a=fmtp:\($0) ") }
@@ -87,7 +87,7 @@ extension SessionDescription {
 }
 
 extension MediaSection {
-    /// The m-line of an answer that does not want this one.
+    /// The m-line of an answer that refuses this one.
     fileprivate var refusal: String {
         let mid = self.mid.map { "a=mid:\($0)\r\n" } ?? ""
         let lines =

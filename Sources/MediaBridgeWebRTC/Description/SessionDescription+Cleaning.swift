@@ -1,12 +1,12 @@
 extension SessionDescription {
-    /// Returns the parts of a peer's description that webrtcbin needs, written anew: the m-lines of
-    /// `streams` with their payload types alone, and data channels. So nothing that a peer writes reaches
-    /// webrtcbin unread; it aborts the process for some descriptions.
+    /// Rebuilds a peer's description from the parts that webrtcbin needs: the m-lines of `streams`
+    /// with only their payload types, and data channels. webrtcbin aborts the process for some
+    /// descriptions, so no unchecked text of a peer may reach it.
     ///
     /// - Parameters:
     ///   - streams: The streams that are used.
-    ///   - keepsRefused: Whether all m-lines stay, as in an answer to webrtcbin's own offer.
-    /// - Returns: The text, and the place in this description of each of its m-lines.
+    ///   - keepsRefused: Whether to keep all m-lines, as in an answer to webrtcbin's own offer.
+    /// - Returns: The text, and the position in this description of each of its m-lines.
     /// - Throws: ``PeerError/Code/badDescription`` if an m-line lacks what a connection needs.
     func cleaned(
         for streams: [PeerStream], keepingRefused keepsRefused: Bool = false
@@ -62,10 +62,11 @@ extension SessionDescription {
         return lines.map { $0 + "\r\n" }.joined()
     }
 
-    /// Returns the m-line whose transport all streams have. A peer may offer another one for each m-line,
-    /// for the case that they are not bundled; in a bundle that of the first one counts (RFC 9143, section 7).
+    /// Returns the m-line whose transport all streams use. A peer may offer a different transport
+    /// for each m-line, for the case that they are not bundled; in a bundle, the first one's is
+    /// used (RFC 9143, section 7).
     private func transport(of sections: [MediaSection]) -> MediaSection? {
-        // A stream that the peer has refused has none.
+        // A stream that the peer has refused has no transport.
         (sections + media).first { !$0.isRefused && $0.value(of: "ice-ufrag") != nil }
             ?? (sections + media).first
     }
@@ -74,7 +75,7 @@ extension SessionDescription {
         section.flatMap { value(of: "ice-ufrag", in: $0) }
     }
 
-    /// The lines about ICE and DTLS.
+    /// Returns the ICE and DTLS lines.
     private func connection(of source: MediaSection?) throws(PeerError) -> [String] {
         guard let source else { throw Self.lacking("m-line") }
         let user = value(of: "ice-ufrag", in: source) ?? ""
@@ -126,8 +127,8 @@ extension SessionDescription {
         let channels = stream.codec == .audio(.opus) ? "/2" : ""
         lines.append("a=rtpmap:\(stream.payload) \(name)/\(rate)\(channels)")
         if stream.codec == .video(.h264) {
-            // Any profile: who receives H.264 decodes what comes, and who sends it is asked for the
-            // simplest one.
+            // Any profile: a receiver decodes whichever profile arrives, and a sender is asked for
+            // the simplest one.
             lines.append("a=fmtp:\(stream.payload) packetization-mode=1")
         }
         let feedback = section.payloads.first { $0.number == stream.payload }?.feedback ?? []
@@ -141,7 +142,7 @@ extension SessionDescription {
         return lines + sources(of: section)
     }
 
-    /// The lines that say which packets belong to the stream.
+    /// Returns the lines that assign packets to the stream.
     private func sources(of section: MediaSection) -> [String] {
         var lines: [String] = []
         for value in section.values(of: "ssrc-group").prefix(8) {
@@ -160,12 +161,12 @@ extension SessionDescription {
         return lines
     }
 
-    /// Whether it is the number of a source. webrtcbin does not take zero.
+    /// Whether the text is a valid source number (SSRC). webrtcbin does not accept zero.
     private static func isSource(_ text: Substring) -> Bool { UInt32(text) ?? 0 != 0 }
 }
 
 extension MediaSection {
-    /// Whether it is a data channel that is wanted.
+    /// Whether this is a data channel that is not refused.
     var isDataChannel: Bool {
         kind == .application && !isRefused && transport.hasSuffix("DTLS/SCTP")
             && formats == ["webrtc-datachannel"]

@@ -3,8 +3,8 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// Keeps a session with a WHIP server: connects, and connects again where a connection that has worked fails.
-/// Where the server does not take the codec of the pictures, another one is tried.
+/// Maintains a session with a WHIP server: connects, and reconnects when an established connection
+/// fails. If the server does not accept the video codec, the next codec is tried.
 ///
 /// Thread: any.
 final class WHIPLink: PeerConnectionObserver {
@@ -15,26 +15,26 @@ final class WHIPLink: PeerConnectionObserver {
         var retry: OneShotTimer?
         var isOver = false
         var media: PeerConnection.Media
-        /// The codecs of pictures that were not tried yet.
+        /// The video codecs that were not tried yet.
         var others: [EncodedVideoFrame.Codec]
     }
     private let state: Mutex<State>
-    /// Where the publications send.
+    /// The slot through which the publications send.
     let slot: PeerSlot
-    /// The publication of the pictures.
+    /// The video publication.
     let video: PeerVideoPublication
     private let client: SignallingClient
     private let configuration: PeerConnection.Configuration
     private let publisher: MediaPublisher
     private let onFailure: @Sendable (PeerError) -> Void
-    /// Opened when the first session works, or has failed for good, and at the end.
+    /// Opened when the first session is established or has failed permanently, and at the end.
     let settled = Latch()
 
     /// - Parameters:
-    ///   - codec: The codec of the pictures; `nil` if there is sound alone.
-    ///   - others: Those in which the publisher can send them instead.
-    ///   - onFailure: Called if the first session cannot be agreed on, and for errors that another attempt does
-    ///     not mend.
+    ///   - codec: The video codec; `nil` for audio only.
+    ///   - others: The other video codecs that the publisher can switch to.
+    ///   - onFailure: Called if the first session cannot be negotiated, and for errors that a retry
+    ///     cannot fix.
     init(
         _ client: SignallingClient, _ codec: EncodedVideoFrame.Codec?,
         others: [EncodedVideoFrame.Codec], hasAudio: Bool,
@@ -59,7 +59,7 @@ final class WHIPLink: PeerConnectionObserver {
             let media = state.withLock { $0.media }
             let connection = try await AnsweredConnection.open(
                 .sender, media, configuration, by: client, observer: self)
-            // A server may take the sound alone.
+            // A server may accept only the audio.
             let takesMedia =
                 media.video.isEmpty
                 ? connection.peer.audioCodec != nil : connection.peer.videoCodec != nil
@@ -88,9 +88,9 @@ final class WHIPLink: PeerConnectionObserver {
         codecs.map { $0 == .vp8 ? "VP8" : "H.264" }.sorted().joined(separator: ", ")
     }
 
-    /// Takes another codec for the first session.
+    /// Switches to another codec for the first session.
     ///
-    /// - Returns: False if there is none.
+    /// - Returns: False if no codec is left.
     private func changeCodec() -> Bool {
         let next = state.withLock { state -> EncodedVideoFrame.Codec? in
             guard !state.isOver, !state.hasWorked, let next = state.others.first else { return nil }
@@ -111,7 +111,7 @@ final class WHIPLink: PeerConnectionObserver {
         settled.open()
     }
 
-    /// Connects again later, or gives up.
+    /// Schedules a reconnection, or gives up.
     private func lost(_ error: PeerError) {
         slot.send(to: nil)
         publisher.stateChanged(.paused)

@@ -13,21 +13,22 @@ internal import Synchronization
 /// try await engine.addAudioSink(sink.audio)
 /// ```
 ///
-/// Pictures are encoded within what the network carries; units of H.264 and VP8 are sent as they are, and other
-/// units are an error, as are units of reordered pictures (B-frames). It connects with the first picture or
-/// unit, whose codec the session then has. Media that is not live waits for the connection; of live media,
-/// nothing is kept meanwhile. A connection that fails after it has worked is made anew, after 0.5 s, 1 s, 2 s …
-/// 8 s, until the sink is stopped. A server that refuses the first time is an error, and so is an end before
-/// anything was sent. Thread: any.
+/// Raw frames are encoded at a bit rate that the network can carry. Encoded H.264 and VP8 frames
+/// are sent without re-encoding. Frames of other codecs are an error, as are reordered frames
+/// (B-frames). The sink connects with the first frame, which determines the codec of the session.
+/// Media that is not live waits for the connection; live media is dropped until the connection is
+/// established. An established connection that fails is replaced after 0.5 s, 1 s, 2 s … 8 s, until
+/// the sink is stopped. A server that refuses the first connection is an error, and so is an end
+/// before any media was sent. Thread: any.
 public final class WHIPSink: VideoSink, Sendable {
-    /// How a sink sends.
+    /// The settings of a sink.
     public struct Configuration: Hashable, Sendable {
-        /// How pictures are encoded. Without a codec, the default, it is H.264, or VP8 if the server does not take
-        /// that.
+        /// The video encoder settings. Default codec `nil`: H.264, or VP8 if the server does not
+        /// accept H.264.
         public var video = VideoEncoderConfiguration()
-        /// How sound is encoded. The codec is Opus.
+        /// The audio encoder settings. The codec is Opus.
         public var audio = AudioEncoderConfiguration()
-        /// Whether there is sound to be sent. Default true.
+        /// Whether to send audio. Default true.
         public var hasAudio = true
         /// How the server is reached.
         public var connection = PeerConnection.Configuration()
@@ -40,19 +41,19 @@ public final class WHIPSink: VideoSink, Sendable {
         var isOpen = false
         var hasVideo = true
         var hasAudio = true
-        /// The codec of the session; `nil` before the first picture.
+        /// The codec of the session; `nil` before the first frame.
         var codec: EncodedVideoFrame.Codec?
         var publisher: MediaPublisher?
         var link: WHIPLink?
         var failure: PeerError?
         var refused = DropCounts()
-        /// Units of sound that were sent as they are.
+        /// The number of encoded audio frames that were sent without re-encoding.
         var sentUnits = 0
         var onKeyFrameNeeded: @Sendable () -> Void = {}
         var onFailure: @Sendable (PipelineError) -> Void = { _ in }
-        /// The order of the units' pictures.
+        /// Tracks the order of the encoded frames.
         var order = PictureOrder()
-        /// When the first media that is not live came, and its time.
+        /// When the first media that is not live arrived, and its timestamp.
         var pace: (start: ContinuousClock.Instant, time: MediaTime)?
     }
     private let state: Mutex<State>
@@ -63,7 +64,7 @@ public final class WHIPSink: VideoSink, Sendable {
     private let backend = GStreamerBackend()
     /// Signalled to end a wait for the time at which media is due.
     private let ending = MonotonicSignal()
-    /// Signalled when the first connection works, or nothing is to be waited for any more.
+    /// Signalled when the first connection is established, or when waiting for it is pointless.
     private let settled = MonotonicSignal()
 
     /// Creates a sink. Does not connect.
@@ -71,8 +72,8 @@ public final class WHIPSink: VideoSink, Sendable {
     /// - Parameters:
     ///   - url: The URL of the server's endpoint: `https://HOST/PATH`.
     ///   - token: The bearer token; `nil`, the default, for none.
-    ///   - configuration: How it sends.
-    /// - Throws: `PipelineError` for a URL or a token that cannot be used.
+    ///   - configuration: The settings.
+    /// - Throws: `PipelineError` for an invalid URL or token.
     public init(
         _ url: String, token: String? = nil, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
@@ -83,7 +84,7 @@ public final class WHIPSink: VideoSink, Sendable {
         state = Mutex(State(hasAudio: configuration.hasAudio))
     }
 
-    /// The sink of the sound of the same session.
+    /// The audio sink of the same session.
     public var audio: any AudioSink & Sendable { WHIPAudio(self) }
 
     /// Why the sink has failed; `nil` if it has not.
@@ -94,7 +95,7 @@ public final class WHIPSink: VideoSink, Sendable {
     /// Returns H.264 and VP8.
     public func codecs() -> Set<EncodedVideoFrame.Codec> { [.h264, .vp8] }
 
-    /// Lets media in.
+    /// Opens the sink: it now accepts media.
     public func shouldStart() throws {
         state.withLock { state in
             (state.isOpen, state.failure, state.codec, state.pace) = (true, nil, nil, nil)
@@ -102,12 +103,12 @@ public final class WHIPSink: VideoSink, Sendable {
             // The counts of the last run end here.
             state.publisher = nil
         }
-        // The connection of the last run is over, too.
+        // The connection of the last run has ended, too.
         settled.wait(for: .zero)
     }
 
-    /// Ends the session. Blocks while the first connection is made, for up to ten seconds, and for up to two
-    /// seconds more.
+    /// Ends the session. Blocks for up to ten seconds while the first connection is being
+    /// established, and then for up to two more seconds.
     public func shouldStop() throws {
         let isOver = MonotonicSignal()
         Task {
@@ -117,13 +118,13 @@ public final class WHIPSink: VideoSink, Sendable {
         isOver.wait(for: Self.longestWait + .seconds(5))
     }
 
-    /// Sends a picture. Throws the reason if the session has failed for good.
+    /// Sends a raw frame. Throws the reason if the session has failed permanently.
     public func render(_ frame: VideoFrame) throws {
         if let failure { throw failure }
         _ = take(frame)
     }
 
-    /// Sends a unit. Throws the reason if the session has failed for good.
+    /// Sends an encoded frame. Throws the reason if the session has failed permanently.
     public func render(_ unit: EncodedVideoFrame) throws {
         if let failure { throw failure }
         _ = take(unit)
@@ -131,7 +132,7 @@ public final class WHIPSink: VideoSink, Sendable {
 
     // MARK: Media
 
-    /// Returns the publisher, which the first picture or unit makes.
+    /// Returns the publisher, which the first frame creates.
     private func publisher(for codec: EncodedVideoFrame.Codec?) -> MediaPublisher? {
         let (publisher, isNew) = state.withLock { state -> (MediaPublisher?, Bool) in
             guard state.isOpen else { return (nil, false) }
@@ -146,7 +147,7 @@ public final class WHIPSink: VideoSink, Sendable {
             return (fresh, true)
         }
         if isNew, let publisher {
-            // Units are sent as they are, and what the caller has chosen is not changed.
+            // Encoded frames cannot change their codec, and a codec chosen by the caller is kept.
             let isFixed = codec != nil || configuration.video.codec != nil
             connect(publisher, others: isFixed ? [] : [.vp8])
         }
@@ -169,7 +170,7 @@ public final class WHIPSink: VideoSink, Sendable {
             settled.signal()
         }
         if hasVideo {
-            // Nothing is encoded before somebody takes it.
+            // Encoding starts when there is a receiver.
             publisher.begin(link.video, configuration.video)
             publisher.stateChanged(.paused)
         }
@@ -190,7 +191,7 @@ public final class WHIPSink: VideoSink, Sendable {
         onFailure?(PipelineError(error))
     }
 
-    /// Waits until media that is not live is due: it begins with the connection.
+    /// Blocks until media that is not live is due: its timeline starts with the connection.
     private func pace(_ time: MediaTime?, _ live: LiveTiming?) {
         guard live == nil, let time else { return }
         if settled.wait(for: Self.longestWait) { settled.signal() }
@@ -209,13 +210,14 @@ public final class WHIPSink: VideoSink, Sendable {
         return .dropped(cause)
     }
 
-    /// Ends the session for media that it cannot carry.
+    /// Ends the session because it cannot carry the media.
     private func refuse(_ what: String, advice: String) -> FrameDisposition {
         failed(PeerError(.nothingInCommon, message: what, advice: advice))
         return refuse(.badFormat)
     }
 
-    /// The publisher of the sound: the pictures make the session, or the sound if it is alone.
+    /// The publisher of the audio: the video creates the session, or the audio if there is no
+    /// video.
     private var audioPublisher: MediaPublisher? {
         let hasVideo = state.withLock { $0.hasVideo }
         return hasVideo
@@ -268,7 +270,7 @@ extension WHIPSink: BridgeDestination {
         guard let publisher = publisher(for: unit.codec) else { return refuse(.closed) }
         pace(unit.runningTime, unit.liveTiming)
         let disposition = publisher.consume(unit)
-        // The publisher does not count it: a session has one codec.
+        // The publisher does not count this frame: a session has one codec.
         return disposition == .wrongBufferType ? refuse(.badFormat) : .accepted
     }
 
@@ -298,7 +300,8 @@ extension WHIPSink: BridgeDestination {
     package func finish() async {
         ending.signal()
         if let link = state.withLock({ $0.link }) {
-            // What never worked is a failure, also if the media ended before the server answered.
+            // A connection that never worked is a failure, even if the media ended before the
+            // server answered.
             _ = await link.settled.wait(for: Self.longestWait)
         }
         let (publisher, link, sentUnits) = state.withLock { state in
@@ -316,7 +319,7 @@ extension WHIPSink: BridgeDestination {
         }
         await link?.end()
         settled.signal()
-        // They hold the bridge, which holds this sink.
+        // These closures retain the bridge, which retains this sink.
         state.withLock { ($0.onKeyFrameNeeded, $0.onFailure) = ({}, { _ in }) }
     }
 
@@ -329,7 +332,7 @@ extension WHIPSink: BridgeDestination {
     }
 }
 
-/// The sound of a ``WHIPSink``.
+/// The audio of a ``WHIPSink``.
 private final class WHIPAudio: AudioSink, Sendable {
     private let sink: WHIPSink
     init(_ sink: WHIPSink) { self.sink = sink }

@@ -1,4 +1,4 @@
-/// What a packet of RTCP says of what was sent to the peer, and by the peer.
+/// The contents of an RTCP packet: reports on sent media, and on the peer's media.
 ///
 /// Source: RFC 3550 (reports), RFC 4585 (feedback), draft-alvestrand-rmcat-remb-03 (REMB).
 struct ControlPacket: Hashable, Sendable {
@@ -6,28 +6,28 @@ struct ControlPacket: Hashable, Sendable {
     struct Report: Hashable, Sendable {
         /// The stream's source.
         var source: UInt32
-        /// The part of the packets that was lost since the last report, from 0 to 1.
+        /// The fraction of packets lost since the last report, from 0 to 1.
         var lostFraction: Double
-        /// The number of packets that were ever lost.
+        /// The total number of lost packets.
         var lost: Int
-        /// The highest number of a packet that has come, going on past 65535.
+        /// The highest received sequence number, extended beyond 65535.
         var highest: UInt32
-        /// The jitter of the arrival, in units of the stream's clock.
+        /// The interarrival jitter, in units of the stream's clock.
         var jitter: UInt32
-        /// The time of the sender's report that the peer has seen last, and how long ago that was; in
-        /// units of 1/65536 s. Zero if there was none.
+        /// The timestamp of the last sender report that the peer received, and the time since then;
+        /// in units of 1/65536 s. Zero if there was none.
         var lastReport: UInt32, sinceLastReport: UInt32
     }
-    /// Reports of arrival, of each source.
+    /// Receiver reports, one per source.
     var reports: [Report] = []
-    /// Bits per second that the peer estimates the network to carry; `nil` if it does not say.
+    /// The peer's estimate of the network's capacity in bits per second (REMB); `nil` without one.
     var estimate: Int?
-    /// The number of packets that the peer asks for again.
+    /// The number of packets that the peer requests again (NACK).
     var resendRequests = 0
-    /// Whether the peer asks for a key frame.
+    /// Whether the peer requests a keyframe.
     var asksForKeyFrame = false
 
-    /// Reads a compound packet, as far as it is well-formed.
+    /// Parses a compound packet up to its first malformed part.
     init(_ bytes: [UInt8]) {
         var at = 0
         while at + 4 <= bytes.count, bytes[at] >> 6 == 2 {

@@ -1,52 +1,53 @@
 internal import MediaCore
 
-/// Estimates how many bits per second of video a network carries, from what the peer reports.
+/// Estimates the network's capacity for video, in bits per second, from the peer's reports.
 ///
-/// A peer that estimates the rate itself (REMB) is believed, with a margin for sound and packets that are
-/// sent again. Without it the loss decides, as in draft-ietf-rmcat-gcc-02, section 6: less above a tenth,
-/// more below a fiftieth. A fall takes effect at once and a rise in steps, since a rate that is too high
-/// costs far more than one that is too low.
+/// The peer's own estimate (REMB) is used if there is one, minus a margin for audio and
+/// retransmissions. Otherwise the loss decides, as in draft-ietf-rmcat-gcc-02, section 6: the rate
+/// decreases above a tenth and increases below a fiftieth. Decreases take effect at once and
+/// increases in steps, because a rate that is too high costs far more than one that is too low.
 struct RateControl: Sendable {
-    /// The bit rate to be kept; `nil` while nothing limits it.
+    /// The target bit rate; `nil` while there is no limit.
     private(set) var target: Int?
-    /// The most that was asked for.
+    /// The configured maximum.
     private let most: Int?
     private var estimate: Int?
-    /// The packets that the peer has reported on since the last decision, and when the first loss was reported
-    /// that is not small. Counted in packets: browsers report on each hole at once, and on few packets between.
+    /// The lost and expected packets reported since the last decision, and when the first
+    /// significant loss was reported. Counted in packets: browsers report each loss at once, and
+    /// cover few packets between losses.
     private var loss = (lost: 0.0, expected: 0)
-    /// The highest number of a packet that was reported.
+    /// The highest sequence number that was reported.
     private var highest: UInt32?
     private var lossBegan: Double?
-    /// Whether the reports since the last look tell of lost packets, and when such ones came last.
+    /// Whether reports since the last evaluation contain losses, and when a loss was last seen.
     private var hasLost = false
     private var lossSeen = -Double.infinity
-    /// When a loss made the target fall.
+    /// When a loss last decreased the target.
     private var lastLoss = -Double.infinity
     private static let least = 50_000
-    /// How long a loss says nothing new after a fall, in seconds.
+    /// How long further losses are ignored after a decrease, in seconds.
     private static let lossInterval = 0.8
-    /// The part of what arrives that is sent after a loss: what waits in the network has to get through as
-    /// well, and a key frame.
+    /// The fraction of the delivered rate that is sent after a loss: the packets queued in the
+    /// network and a keyframe must get through as well.
     private static let caution = 0.45
-    /// For how long reports are averaged, in seconds.
+    /// The period over which reports are averaged, in seconds.
     private static let lossWindow = 0.12
-    /// The most packets that one report counts for.
+    /// The maximum number of packets that one report counts for.
     private static let mostPackets = 5000
-    /// How long none may be lost within what counts as one loss, in seconds.
+    /// The longest gap without losses within one loss episode, in seconds.
     private static let lossPause = 0.15
-    /// Above any video of one picture.
+    /// Higher than the bit rate of any single video.
     private static let unlimited = 50_000_000
-    /// The most by which the rate rises in a step of half a second.
+    /// The maximum increase of the rate in a step of half a second, as a factor.
     private static let rise = 1.08
 
-    /// - Parameter most: The most bits per second that are ever sent; `nil` for any.
+    /// - Parameter most: The maximum bit rate in bits per second; `nil` for no maximum.
     init(most: Int?) {
         self.most = most
         target = most
     }
 
-    /// Notes what the peer reports.
+    /// Notes the peer's reports.
     mutating func note(_ packet: ControlPacket, of source: UInt32) {
         if let estimate = packet.estimate { self.estimate = estimate }
         for report in packet.reports where report.source == source {
@@ -61,11 +62,11 @@ struct RateControl: Sendable {
         }
     }
 
-    /// Takes a report into account at once if it says that the network carries far less than the target.
+    /// Applies a report at once if the network carries far less than the target.
     ///
     /// - Parameters:
-    ///   - sent: The bits per second that are sent at present.
-    ///   - now: The time in seconds, of a clock that never goes back.
+    ///   - sent: The current send rate in bits per second.
+    ///   - now: The time in seconds, of a monotonic clock.
     /// - Returns: Whether the target fell.
     mutating func fall(sent: Int, at now: Double) -> Bool {
         var next = usable ?? Self.unlimited
@@ -74,9 +75,9 @@ struct RateControl: Sendable {
         } else if lossBegan != nil, now - lossSeen > Self.lossPause {
             (loss, lossBegan) = ((0, 0), nil)
         }
-        // What was sent before the last fall still gets lost for a while.
+        // Packets sent before the last decrease still get lost for a while.
         if let lostFraction, lostFraction > 0.1, sent > 0, now - lastLoss > Self.lossInterval {
-            // The first report counts packets of the time before.
+            // The first report also counts earlier packets.
             let began = lossBegan ?? now
             if lossBegan == nil { (lossBegan, loss) = (now, (0, 0)) }
             if now - began > Self.lossWindow {
@@ -90,10 +91,10 @@ struct RateControl: Sendable {
         return true
     }
 
-    /// Computes the bit rate anew; called every half second.
+    /// Recomputes the bit rate; called every half second.
     ///
-    /// - Parameter sent: The bits per second that were sent since the last step.
-    /// - Returns: Whether it fell far.
+    /// - Parameter sent: The send rate since the last step, in bits per second.
+    /// - Returns: Whether the rate decreased by a large amount.
     mutating func step(sent: Int) -> Bool {
         let before = target
         defer { if lossBegan == nil { loss = (0, 0) } }
@@ -114,12 +115,12 @@ struct RateControl: Sendable {
         return Double(target) < 0.6 * Double(before)
     }
 
-    /// The part of the packets that was lost; `nil` if none was reported on.
+    /// The fraction of packets lost; `nil` if there were no reports.
     private var lostFraction: Double? {
         loss.expected == 0 ? nil : loss.lost / Double(loss.expected)
     }
 
-    /// What is left of the estimate for video; `nil` without an estimate.
+    /// The part of the estimate that is left for video; `nil` without an estimate.
     private var usable: Int? {
         estimate.map { max(Self.least, Int(Double(min($0, Self.unlimited)) * 0.85) - 50_000) }
     }

@@ -1,19 +1,20 @@
-/// Changes what is sent about the arrival of streams so that Janus sends lost packets again.
+/// Adjusts outgoing receiver reports so that Janus retransmits lost packets.
 ///
-/// Janus 1.1 keeps packets for that only when it knows a round trip of more than zero milliseconds, and takes it
-/// from the first block of a report alone, as one of the stream that the block is about. So the blocks about
-/// video come first, and say that the server's report came a little later than it did.
+/// Janus 1.1 keeps packets for retransmission only if it knows a round-trip time above zero
+/// milliseconds. It takes that time only from the first block of a report, and assigns it to the
+/// stream of that block. The blocks about video are therefore moved to the front, and state that
+/// the server's report arrived a little later than it did.
 ///
 /// Source: RFC 3550, section 6.4; `janus_rtcp_incoming_rr` and `nack_queue_ms` in Janus.
 enum ReportForJanus {
     /// 2 ms in units of 1/65536 s.
     private static let addition: UInt32 = 131
 
-    /// Changes a compound packet, as far as it is well-formed.
+    /// Adjusts a compound packet up to its first malformed part.
     ///
     /// - Parameters:
     ///   - bytes: The packet.
-    ///   - isVideo: Says of the number of a source (SSRC) whether it sends video.
+    ///   - isVideo: Returns whether the source with this number (SSRC) sends video.
     static func adjust(
         _ bytes: UnsafeMutableRawBufferPointer, isVideo: (UInt32) -> Bool
     ) {
@@ -21,7 +22,7 @@ enum ReportForJanus {
         while at + 4 <= bytes.count, bytes[at] >> 6 == 2 {
             let end = at + 4 * (1 + Int(bytes[at + 2]) << 8 + Int(bytes[at + 3]))
             guard end <= bytes.count else { return }
-            // Reports of a receiver: the number of its source, and the blocks.
+            // A receiver report: the number of its source, then the blocks.
             if bytes[at + 1] == 201, at + 8 <= end {
                 let count = min(Int(bytes[at] & 0x1f), (end - at - 8) / Block.size)
                 let place = at + 8..<at + 8 + count * Block.size
@@ -43,7 +44,7 @@ enum ReportForJanus {
         }
     }
 
-    /// A block of a report.
+    /// A report block.
     private struct Block {
         static let size = 24
         private var bytes: [UInt8]
@@ -58,7 +59,7 @@ enum ReportForJanus {
 
         var source: UInt32 { word(at: 0) }
 
-        /// How long ago the last report of the sender came, in units of 1/65536 s.
+        /// The time since the last sender report arrived, in units of 1/65536 s.
         var sinceLastReport: UInt32 {
             get { word(at: 20) }
             set {

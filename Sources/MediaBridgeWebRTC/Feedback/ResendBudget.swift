@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// Limits the bits that are spent on packets that are sent again.
+/// Limits the bit rate of retransmissions.
 ///
-/// webrtcbin sends every packet again that the peer asks for. On a path that has become narrow that fills
-/// the path, and delays what is new; so a quarter of the bit rate is spent on it at most, and nothing on packets
-/// from before the last key frame, which a receiver does not need any more.
+/// webrtcbin retransmits every packet that the peer requests. On a path whose capacity has dropped,
+/// retransmissions would fill the path and delay new packets. At most a quarter of the bit rate is
+/// therefore spent on them, and nothing on packets from before the last keyframe, which a receiver
+/// no longer needs.
 ///
 /// Thread: any.
 final class ResendBudget: Sendable {
@@ -12,26 +13,27 @@ final class ResendBudget: Sendable {
         var tokens: Double
         var bitRate: Double
         var last: UInt64 = 0
-        /// The number of the first packet of the last key frame; `nil` before there is one.
+        /// The sequence number of the last keyframe's first packet; `nil` before the first
+        /// keyframe.
         var keyFrame: UInt16?
         var wasKey = false
     }
     private let state: Mutex<State>
     private let sent = Atomic<Int>(0)
     private static let share = 0.25
-    /// What may be spent at once, in seconds of the budget.
+    /// The maximum burst, in seconds of the budget.
     private static let burst = 0.5
 
-    /// - Parameter bitRate: Bits per second of the video.
+    /// - Parameter bitRate: The bit rate of the video, in bits per second.
     init(bitRate: Int) {
         let rate = Double(bitRate)
         state = Mutex(State(tokens: rate * Self.share * Self.burst, bitRate: rate))
     }
 
-    /// Changes the bit rate of which a share is spent.
+    /// Sets the bit rate that the budget is a share of.
     func setBitRate(_ bitRate: Int) { state.withLock { $0.bitRate = Double(bitRate) } }
 
-    /// The number of packets that were sent again.
+    /// The number of retransmitted packets.
     var packets: Int { sent.load(ordering: .relaxed) }
 
     /// Notes a packet that is sent for the first time.
@@ -42,19 +44,19 @@ final class ResendBudget: Sendable {
         }
     }
 
-    /// Returns whether a packet may be sent again.
+    /// Returns whether a packet may be retransmitted.
     ///
     /// - Parameters:
     ///   - size: Its size in bytes.
-    ///   - number: The number that it had.
-    ///   - now: The time in nanoseconds, of a clock that never goes back.
+    ///   - number: Its original sequence number.
+    ///   - now: The time in nanoseconds, of a monotonic clock.
     func admits(_ size: Int, number: UInt16, now: UInt64) -> Bool {
         let isAdmitted = state.withLock { state in
             let gained = Double(now &- (state.last == 0 ? now : state.last)) / 1e9
             state.last = now
             let rate = state.bitRate * Self.share
             state.tokens = min(state.tokens + gained * rate, rate * Self.burst)
-            // Numbers begin anew after 65,535.
+            // Sequence numbers wrap around after 65,535.
             if let keyFrame = state.keyFrame, number &- keyFrame >= 0x8000 { return false }
             guard state.tokens > 0 else { return false }
             state.tokens -= Double(8 * size)

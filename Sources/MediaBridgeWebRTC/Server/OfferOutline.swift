@@ -1,9 +1,9 @@
-/// What a server looks at in an offer before a connection is made for it.
+/// The parts of an offer that the server checks before it makes a connection.
 struct OfferOutline {
     /// The value of `a=ice-ufrag`.
     let userFragment: String
 
-    /// The most media lines of an offer.
+    /// The maximum number of m-lines in an offer.
     private static let maximumMedia = 32
 
     private struct Media {
@@ -13,7 +13,7 @@ struct OfferOutline {
 
     /// - Parameters:
     ///   - offer: The body of the request.
-    ///   - kind: What the peer comes for.
+    ///   - kind: The kind of session that the peer requests.
     init(_ offer: String, _ kind: PeerSession.Kind) throws(RequestRefusal) {
         guard offer.hasPrefix("v=0\r\n") || offer.hasPrefix("v=0\n"), !offer.contains("\0") else {
             throw Self.bad("it does not begin with v=0")

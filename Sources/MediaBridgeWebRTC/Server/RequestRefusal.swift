@@ -1,9 +1,9 @@
 package import HTTPTypes
 
-/// Why a request is refused, as the client is told.
+/// Why a request is refused, as reported to the client.
 package struct RequestRefusal: Error {
     let status: HTTPResponse.Status
-    /// One line, without anything that the client sent.
+    /// One line, without any text from the client.
     let text: String
     var fields = HTTPFields()
 
@@ -13,14 +13,14 @@ package struct RequestRefusal: Error {
         self.fields = fields
     }
 
-    /// Refused now; a later attempt may succeed.
+    /// A temporary refusal; a later attempt may succeed.
     ///
-    /// - Parameter delay: Seconds.
+    /// - Parameter delay: The delay before the next attempt, in seconds.
     init(_ status: HTTPResponse.Status, _ text: String, retryAfter delay: Int) {
         self.init(status, text, [.retryAfter: "\(delay)"])
     }
 
-    /// The response, and its body: the reason as text.
+    /// The response, with the reason as its text body.
     package var response: (HTTPResponse, [UInt8]) {
         var response = HTTPResponse(status: status, headerFields: fields)
         response.headerFields[.contentType] = "text/plain; charset=utf-8"
@@ -35,7 +35,7 @@ package struct RequestRefusal: Error {
         .unauthorized, "a token is required: Authorization: Bearer …",
         [.wwwAuthenticate: "Bearer realm=\"media\""])
 
-    /// The refusal for what the engine's side of the server says.
+    /// Creates the refusal of a request that the channel has refused.
     init(_ refusal: ServedChannel.Refusal) {
         switch refusal {
         case .nothingShared:

@@ -1,8 +1,8 @@
 public import HTTPTypes
 
 extension WebRTCServer {
-    /// The most bytes of a request's body that are of use: longer ones are refused with 413, whether the caller
-    /// has read all of it or one byte more.
+    /// The maximum length of a request body, in bytes. A longer one is refused with 413, whether
+    /// the caller has read all of it or only one byte too many.
     public static let maximumBodyLength = 256 * 1024
 
     /// Answers a request: WHEP, WHIP, or a page.
@@ -10,7 +10,7 @@ extension WebRTCServer {
     /// - Parameters:
     ///   - request: The request; its path is absolute, with the query, and its authority is the `Host` field.
     ///   - body: The body.
-    /// - Returns: The response, to be sent as it is, and its body.
+    /// - Returns: The response, to be sent unchanged, and its body.
     public func respond(
         to request: HTTPRequest, body: [UInt8]
     ) async -> (HTTPResponse, [UInt8]) {
@@ -48,7 +48,8 @@ extension WebRTCServer {
         }
         guard body.count <= Self.maximumBodyLength else { throw .tooLong }
         if request.method == .options {
-            // Pages ask so whether their session is still there; its name is known to nobody else.
+            // Pages use this to check that their session still exists. Only its own client knows
+            // its ID.
             if case .session(let kind, let id) = place, channel?.session(id, kind) == nil {
                 throw .noSession
             }
@@ -83,7 +84,7 @@ extension WebRTCServer {
         }
         if case .endpoint = place {
             reply.response.headerFields[.acceptPost] = "application/sdp"
-            // Servers may have passwords: only who may connect is told.
+            // TURN servers may have passwords, so the list is sent only to authorized clients.
             if (try? rules.authorize(request)) != nil { addServers(to: &reply) }
         }
         return reply
@@ -145,7 +146,7 @@ extension WebRTCServer {
                 "the content type of candidates is \(MediaType.trickle.name)",
                 [.acceptPatch: MediaType.trickle.name])
         }
-        // Clients that send none are tolerated: there is no other state that they could mean.
+        // Clients without this field are tolerated: they can only mean the current state.
         if let tags = request.headerFields[.ifMatch], !matches(session.entityTag, tags) {
             throw RequestRefusal(.preconditionFailed, "the entity tag is not that of the session")
         }
@@ -172,7 +173,7 @@ extension WebRTCServer {
     private func matches(_ tag: String, _ tags: String) -> Bool {
         tags.split(separator: ",").contains { part in
             let part = part.drop { $0 == " " }.prefix { $0 != " " }
-            // Some clients leave the quotes out.
+            // Some clients omit the quotes.
             return part == "*" || part == tag || "\"\(part)\"" == tag
         }
     }

@@ -2,15 +2,15 @@ public import BridgeEngine
 package import MediaBasics
 internal import Synchronization
 
-/// A server of WHEP and WHIP for one engine: browsers and players watch what the engine publishes, and those
-/// who send to it are the users of its channel.
+/// A WHEP and WHIP server for one engine: browsers and players watch what the engine publishes, and
+/// senders are the users of its channel.
 ///
-/// The engine that joins is the one user whose tracks are shared. Its video is encoded once, whoever watches;
-/// each viewer has a ``PeerConnection``. Viewers are no users of the channel; senders are, with a main track
-/// and audio as far as they send them. Messages come from both, under their names.
+/// The engine that joins is the only user whose tracks are shared. Its video is encoded once for
+/// all viewers; each viewer has a ``PeerConnection``. Viewers are not users of the channel. Senders
+/// are, with a main track and audio if they send them. Both can send messages, under their names.
 ///
-/// The server opens no port itself: `listen(on:)` of `MediaBridgeHTTP`, or another HTTP library, calls
-/// ``respond(to:body:)``.
+/// The server does not open a port. `listen(on:)` of `MediaBridgeHTTP`, or another HTTP library,
+/// calls ``respond(to:body:)``.
 ///
 /// ```swift
 /// var configuration = WebRTCServer.Configuration()
@@ -32,15 +32,15 @@ public final class WebRTCServer: ChannelTransport {
 
     /// Creates a server.
     ///
-    /// - Parameter configuration: The settings. Default: no token, whoever reaches the server may watch and
-    ///   send.
+    /// - Parameter configuration: The settings. Default: no token; every client that reaches the
+    ///   server may watch and send.
     public convenience init(_ configuration: Configuration = Configuration()) {
         self.init(configuration) { role, media, configuration, observer in
             PeerConnection(role, media, configuration: configuration, observer: observer)
         }
     }
 
-    /// Creates a server with connections of another kind, and a clock of another kind.
+    /// Creates a server with replaceable connections and clock.
     package init(
         _ configuration: Configuration, timeline: any Timeline = .system,
         makePeer: @escaping MakePeer
@@ -50,11 +50,11 @@ public final class WebRTCServer: ChannelTransport {
         self.timeline = timeline
     }
 
-    /// The stay of the engine that has joined.
+    /// The channel of the engine that has joined.
     var channel: ServedChannel? { current.withLock { $0 } }
 
-    /// Makes an engine the one that is served. The channel's name and the token of the request do not matter:
-    /// whoever has the server may use it.
+    /// Makes the server serve an engine. The channel's name and the token of the request are
+    /// ignored: any code with a reference to the server may join.
     ///
     /// - Throws: `EngineError.Code/channelFull` if another engine is served;
     ///   `EngineError.Code/invalidArgument` for a user without a name.
@@ -95,9 +95,9 @@ public final class WebRTCServer: ChannelTransport {
         }
     }
 
-    /// The counts of the connections to the viewers, by their names.
+    /// The connection counts of the viewers, by name.
     public var viewers: [UserID: PeerStatistics] { channel?.peers(.viewer) ?? [:] }
 
-    /// The counts of the connections to those who send, by their names.
+    /// The connection counts of the senders, by name.
     public var senders: [UserID: PeerStatistics] { channel?.peers(.sender) ?? [:] }
 }

@@ -2,11 +2,11 @@ internal import BridgeEngine
 internal import MediaCore
 internal import Synchronization
 
-/// One viewer or one sender: a peer connection, and what is counted of it.
+/// The session of one viewer or sender: a peer connection and its counts.
 ///
-/// It is in its channel from the offer to the end of the connection. Thread: any.
+/// It belongs to its channel from the offer to the end of the connection. Thread: any.
 package final class PeerSession: PeerConnectionObserver {
-    /// What the peer came for.
+    /// The kind of a session.
     package enum Kind: String, Hashable, Sendable {
         /// WHEP: receives what the engine publishes.
         case viewer
@@ -15,15 +15,15 @@ package final class PeerSession: PeerConnectionObserver {
 
         var role: PeerConnection.Role { self == .viewer ? .sender : .receiver }
     }
-    /// What the peer came for.
+    /// The kind of the session.
     package let kind: Kind
-    /// What names the session in URLs. Nobody can guess it.
+    /// The unguessable ID of the session in URLs.
     package let id = RandomText.hexadecimal(bytes: 16)
     /// The entity tag of the session, with its quotes.
     package let entityTag = "\"\(RandomText.hexadecimal(bytes: 6))\""
     /// The name of the viewer or sender.
     package let user: UserID
-    /// What the engine asks of the sender.
+    /// Keyframe requests of the engine to the sender.
     let requests: KeyFrameRequests
 
     struct State {
@@ -31,15 +31,16 @@ package final class PeerSession: PeerConnectionObserver {
         var isConnected = false
         var isOver = false
         var ending: Task<Void, Never>?
-        /// Of the units that go to the viewer, or come from the sender.
+        /// Tracks the references of the frames that go to the viewer, or come from the sender.
         var chain = ReferenceChain()
-        /// Units that were not sent to the viewer, because a key frame was missing.
+        /// Frames that were not sent to the viewer because it was still waiting for a keyframe.
         var withheld = 0
         var video = UnitCounts()
         var audio = UnitCounts()
-        /// What the viewer's network can carry; `nil` before it is known.
+        /// The capacity of the viewer's network; `nil` while it is unknown.
         var limit: VideoLimit?
-        /// Whether the engine knows of the sender, and of which of its streams.
+        /// Which of the sender's streams were announced to the engine; `nil` before the
+        /// announcement.
         var announced: (video: Bool, audio: Bool)?
         /// Whether the engine wants the sender's video.
         var isWanted = true
@@ -58,10 +59,10 @@ package final class PeerSession: PeerConnectionObserver {
         state = Mutex(State(isWanted: isWanted))
     }
 
-    /// The connection; `nil` before it is made, and after its end.
+    /// The connection; `nil` before it is created, and after its end.
     var peer: (any MediaPeer)? { state.withLock { $0.isOver ? nil : $0.peer } }
 
-    /// What the peer's candidates belong to (`a=ice-ufrag`); `nil` at first.
+    /// The ICE user fragment of the peer's candidates (`a=ice-ufrag`); `nil` at first.
     package var userFragment: String? {
         get { state.withLock { $0.userFragment } }
         set { state.withLock { $0.userFragment = newValue } }
@@ -72,7 +73,7 @@ package final class PeerSession: PeerConnectionObserver {
 
     /// Sets the connection.
     ///
-    /// - Returns: False if the session was ended before.
+    /// - Returns: False if the session has already ended.
     func set(_ peer: any MediaPeer) -> Bool {
         state.withLock { state in
             guard !state.isOver else { return false }
@@ -81,7 +82,7 @@ package final class PeerSession: PeerConnectionObserver {
         }
     }
 
-    /// Adds candidates of the peer. Those that are too many are left out.
+    /// Adds candidates of the peer. Candidates beyond the limit are ignored.
     package func add(_ candidates: [PeerConnection.Candidate]) {
         let (peer, room) = state.withLock { state in
             let room = min(candidates.count, max(0, Self.maximumCandidates - state.candidates))
@@ -92,7 +93,7 @@ package final class PeerSession: PeerConnectionObserver {
     }
     private static let maximumCandidates = 256
 
-    /// Ends the session. Returns when nothing of it is left.
+    /// Ends the session. Returns when its connection is closed.
     package func end() async { await channel.end(self, because: .quit).value }
 
     // MARK: PeerConnectionObserver

@@ -1,8 +1,8 @@
 internal import BridgeEngine
 internal import MediaBasics
 
-/// Calls the receiver of a channel, and what belongs to its publications, one call at a time and in order,
-/// on a thread of its own; never after ``release()``.
+/// Calls the receiver of a channel and the feedback of its publications, one call at a time and in
+/// order, on a serial queue. It makes no calls after ``release()``.
 ///
 /// Thread: any.
 final class ReceiverQueue: Sendable {
@@ -15,7 +15,7 @@ final class ReceiverQueue: Sendable {
     ///
     /// - Parameters:
     ///   - call: Calls the receiver.
-    ///   - unheard: Called instead if the receiver is released meanwhile.
+    ///   - unheard: Called instead if the receiver is released first.
     func post(
         _ call: @escaping @Sendable (any ChannelReceiver) -> Void,
         unheard: @escaping @Sendable () -> Void = {}
@@ -25,10 +25,10 @@ final class ReceiverQueue: Sendable {
         }
     }
 
-    /// Releases the receiver: no call begins after this. One that is running continues.
+    /// Releases the receiver: no further call begins. A running call continues.
     func release() { receiver.release() }
 
-    /// Returns when no call is running; at once in a task that the running call has started.
+    /// Returns when no call is running; at once in a task that was started by the running call.
     func silence() async {
         if receiver.isInOwnTurn { return }
         await withCheckedContinuation { silent in queue.async { silent.resume() } }

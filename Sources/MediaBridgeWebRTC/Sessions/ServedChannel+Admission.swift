@@ -1,18 +1,19 @@
 package import BridgeEngine
 internal import MediaCore
 
-// How peers come.
+// Admission of peers.
 extension ServedChannel {
     /// Takes a peer's offer and returns the session with the answer.
     ///
     /// - Parameters:
-    ///   - kind: What the peer comes for.
-    ///   - offer: The offer, which was looked at before.
-    ///   - name: The name that the peer wants; `nil` for one that is made up.
+    ///   - kind: The kind of session that the peer requests.
+    ///   - offer: The offer, which the caller has already checked.
+    ///   - name: The name that the peer requests; `nil` for a generated one.
     package func admit(
         _ kind: PeerSession.Kind, _ offer: String, name: String?
     ) async throws(Refusal) -> (session: PeerSession, answer: String) {
-        // Before the place is taken, so that nobody else finds the channel full meanwhile.
+        // Checked before the place is taken: a place taken during the wait for media would make the
+        // channel appear full to other peers.
         try checkRoom(for: kind)
         let media = try await media(for: kind)
         let session = try enter(kind, name)
@@ -98,7 +99,7 @@ extension ServedChannel {
 
     // MARK: Connections
 
-    /// A peer is connected: media may flow.
+    /// Notes that a peer is connected: media may flow.
     func connected(_ session: PeerSession) {
         let isNew = session.state.withLock { state in
             defer { state.isConnected = true }
@@ -122,7 +123,7 @@ extension ServedChannel {
 
     // MARK: Messages
 
-    /// Passes on a message of a peer.
+    /// Forwards a message of a peer.
     func receive(_ message: ChannelMessage, from session: PeerSession) {
         let isFlood = session.state.withLock { state in
             state.waitingMessages += 1

@@ -1,7 +1,7 @@
 internal import BridgeEngine
 internal import MediaCore
 
-// What goes to the viewers.
+// Media for the viewers.
 extension ServedChannel {
     func publish(_ track: TrackID, feedback: any PublicationFeedback) -> any VideoPublication {
         guard track == .main, !isOver else {
@@ -36,8 +36,8 @@ extension ServedChannel {
         return audio
     }
 
-    /// Ends a publication of video, and with it the sessions of the viewers: they come again, and get what
-    /// there is then.
+    /// Ends a publication of video and the sessions of the viewers. They reconnect and get what is
+    /// published then.
     func end(_ video: SharedVideo) {
         guard video.close() else { return }
         let sent = video.sent
@@ -58,7 +58,7 @@ extension ServedChannel {
         }
     }
 
-    /// Ends the sessions of viewers who have agreed on another codec.
+    /// Ends the sessions of viewers that have negotiated another codec.
     func endViewers(without codec: EncodedVideoFrame.Codec) {
         for viewer in viewers where viewer.peer?.videoCodec.map({ $0 != codec }) ?? false {
             end(viewer, because: .kicked)
@@ -78,7 +78,7 @@ extension ServedChannel {
         if let video = state.withLock({ $0.video }) { updateViewers(of: video) }
     }
 
-    /// Computes again whether somebody watches, and the limit of all.
+    /// Updates whether there are viewers, and their combined limit.
     func updateViewers(of video: SharedVideo) {
         let sessions = state.withLock { state in
             state.sessions.values.filter { $0.kind == .viewer }

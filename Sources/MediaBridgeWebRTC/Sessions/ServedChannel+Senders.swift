@@ -1,16 +1,16 @@
 internal import BridgeEngine
 internal import MediaCore
 
-// What comes from those who send.
+// Media from senders.
 extension ServedChannel {
-    /// Announces a sender and its streams, before anything else of it.
+    /// Announces a sender and its streams before any other event of the sender.
     func announce(_ session: PeerSession) {
         guard session.kind == .sender, session.state.withLock({ $0.announced == nil }),
             let peer = session.peer
         else { return }
         let streams = (video: peer.videoCodec != nil, audio: peer.audioCodec != nil)
         let user = session.user
-        // Queued under the lock, so that no unit comes before.
+        // Queued under the lock, so that no frame is delivered first.
         session.state.withLock { state in
             guard state.announced == nil, !state.isOver else { return }
             state.announced = streams
@@ -22,7 +22,7 @@ extension ServedChannel {
         }
     }
 
-    /// Announces the end of a sender, after its last unit.
+    /// Announces the end of a sender after its last frame.
     func retire(_ session: PeerSession, _ reason: OfflineReason) {
         guard let streams = session.state.withLock({ $0.announced }) else { return }
         let user = session.user

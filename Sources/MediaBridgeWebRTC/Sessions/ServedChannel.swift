@@ -3,17 +3,17 @@ package import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// An engine's stay in a server: its publications, its viewers, and those who send to it.
+/// An engine's membership on a server: its publications, its viewers and its senders.
 ///
 /// Thread: any.
 package final class ServedChannel: Sendable {
-    /// Why a peer is not taken.
+    /// Why a peer is refused.
     package enum Refusal: Error, Sendable {
-        /// The engine publishes nothing, or nothing has come from it yet.
+        /// The engine publishes nothing, or has not sent a frame yet.
         case nothingShared
-        /// As many viewers or senders are there as may be.
+        /// The maximum number of viewers or senders is reached.
         case full
-        /// Too many are connecting at this moment.
+        /// Too many peers are connecting.
         case crowded
         /// Another sender has this name.
         case nameTaken
@@ -22,11 +22,11 @@ package final class ServedChannel: Sendable {
         /// The connection refused the offer.
         case peer(PeerError)
     }
-    /// How many sessions there may be.
+    /// The maximum numbers of sessions.
     package struct Capacity: Hashable, Sendable {
         package var viewers: Int
         package var senders: Int
-        /// Those who are not connected yet, of both kinds.
+        /// Viewers and senders that are not connected yet.
         package var connecting: Int
 
         package init(viewers: Int, senders: Int, connecting: Int) {
@@ -37,31 +37,32 @@ package final class ServedChannel: Sendable {
 
     struct State {
         var sessions: [String: PeerSession] = [:]
-        /// Sessions of senders that are over, and whose last units the receiver has not taken yet.
+        /// Ended sessions of senders whose last frames the receiver has not taken yet.
         var retiring: [PeerSession] = []
-        /// Viewers who are connected, in the order in which they came.
+        /// Connected viewers, in the order of arrival.
         var viewers: [PeerSession] = []
         var video: SharedVideo?
         var audio: SharedAudio?
-        /// What the engine has said that it wants of a user's video.
+        /// The engine's demands for the users' video.
         var demands: [UserID: VideoDemand?] = [:]
-        /// The counts of sessions and publications that are gone.
+        /// The counts of sessions and publications that have ended.
         var gone = ChannelStatistics()
         var number = 0
         var isOver = false
     }
     let state = Mutex(State())
     let queue: ReceiverQueue
-    /// The engine's request.
+    /// The engine's request to join.
     package let request: ChannelRequest
     let capacity: Capacity
     let configuration: PeerConnection.Configuration
     let makePeer: MakePeer
     let timeline: any Timeline
 
-    /// How long a viewer waits for the engine's first unit.
+    /// How long a viewer waits for the engine's first frame.
     static let firstUnitTimeout = Duration.seconds(5).asDefaultDeadline
-    /// The most messages of one peer that wait for the receiver; the session of one who sends more ends.
+    /// The maximum number of one peer's messages that wait for the receiver. The session of a peer
+    /// that exceeds it ends.
     static let messageDepth = 256
 
     package init(
@@ -79,16 +80,16 @@ package final class ServedChannel: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Viewers who are connected.
+    /// Connected viewers.
     var viewers: [PeerSession] { state.withLock { $0.viewers } }
 
-    /// Returns the session of a URL; `nil` if it has ended.
+    /// Returns the session with this ID from a URL; `nil` if it has ended.
     package func session(_ id: String, _ kind: PeerSession.Kind) -> PeerSession? {
         let session = state.withLock { $0.sessions[id] }
         return session?.kind == kind && session?.isOver == false ? session : nil
     }
 
-    /// Returns the counts of the connections of one kind, by name.
+    /// Returns the connection counts of the sessions of one kind, by name.
     package func peers(_ kind: PeerSession.Kind) -> [UserID: PeerStatistics] {
         let sessions = state.withLock { state in
             state.sessions.values.filter { $0.kind == kind }
@@ -102,7 +103,8 @@ package final class ServedChannel: Sendable {
 
     // MARK: The end
 
-    /// Ends the engine's stay: all sessions are closed, and the receiver is called no more.
+    /// Ends the engine's membership: all sessions are closed, and the receiver is not called any
+    /// more.
     package func leave() async {
         queue.release()
         let (sessions, video, audio) = state.withLock { state in
@@ -115,7 +117,7 @@ package final class ServedChannel: Sendable {
         await queue.silence()
     }
 
-    /// Ends a session. Its counts and its name are there until the connection is closed.
+    /// Ends a session. Its counts and its name remain until the connection is closed.
     @discardableResult
     func end(_ session: PeerSession, because reason: OfflineReason) -> Task<Void, Never> {
         session.state.withLock { state in
@@ -146,7 +148,7 @@ package final class ServedChannel: Sendable {
         }
         if session.kind == .viewer, let video { updateViewers(of: video) }
         guard session.kind == .sender else { return }
-        // Behind the units that still wait.
+        // After the frames that are still waiting.
         queue.post { [weak self] _ in
             self?.retired(session)
         } unheard: { [weak self] in
@@ -154,7 +156,7 @@ package final class ServedChannel: Sendable {
         }
     }
 
-    /// Adds the counts of a sender's session, all of whose units have been taken or refused.
+    /// Adds the counts of an ended sender session after all its frames were taken or refused.
     private func retired(_ session: PeerSession) {
         state.withLock { state in
             state.retiring.removeAll { $0 === session }

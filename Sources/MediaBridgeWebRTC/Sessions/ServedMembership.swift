@@ -1,11 +1,11 @@
 package import BridgeEngine
 
-/// An engine's membership in a server. Its stay ends when the last reference is released.
+/// An engine's membership on a server. It ends when the last reference is released.
 package final class ServedMembership: ChannelMembership {
     private let channel: ServedChannel
     private let onLeave: @Sendable (ServedChannel) -> Void
 
-    /// - Parameter onLeave: Called when the engine leaves, so that the server serves nobody.
+    /// - Parameter onLeave: Called when the engine leaves; the server then serves no engine.
     package init(
         _ channel: ServedChannel, onLeave: @escaping @Sendable (ServedChannel) -> Void
     ) {

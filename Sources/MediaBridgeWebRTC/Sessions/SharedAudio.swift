@@ -2,7 +2,7 @@ internal import BridgeEngine
 internal import MediaCore
 internal import Synchronization
 
-/// The engine's audio for the viewers: each unit goes to all of them.
+/// The engine's audio for the viewers: each frame goes to all of them.
 final class SharedAudio: AudioPublication {
     private struct State {
         var isMuted = false
@@ -16,7 +16,7 @@ final class SharedAudio: AudioPublication {
     var codecs: Set<EncodedAudioFrame.Codec> { [.opus] }
     var carriesFrames: Bool { false }
 
-    /// That of the viewer who loses most: what is added against it costs the others little.
+    /// The loss of the viewer with the highest loss: protecting against it costs the others little.
     var lossOfReceivers: Double {
         channel.viewers.reduce(0) { max($0, $1.peer?.soundLoss ?? 0) }
     }

@@ -1,18 +1,19 @@
 internal import MediaCore
 
-/// Makes one limit of those of all viewers, who get the same encoding.
+/// Combines the limits of all viewers into one, because they share one encoding.
 ///
-/// The bit rate is the lowest one, because a viewer who gets more than fits sees nothing, but not less than
-/// half of the median's: however slow a minority is, it takes at most half of the bits from the others. (Of an
-/// even number the median is the lower of the two in the middle, so that of two viewers the slower one
-/// decides.) Size and frame rate are the largest ones: a smaller picture would help nobody who takes the larger.
+/// The bit rate is the lowest one, because a viewer that gets more than its network carries sees
+/// nothing. It is at least half of the median: slow viewers in the minority cost the others at most
+/// half of their bits. (For an even number of viewers, the median is the lower of the two middle
+/// values. Of two viewers, the slower one therefore decides.) Size and frame rate are the largest
+/// ones: a smaller frame would help no viewer of the larger one.
 enum SharedLimit {
-    /// No limit is lower than this, in bits per second: below it a picture is not worth sending.
+    /// The lowest limit, in bits per second: below it, video is not worth sending.
     static let minimum = 100_000
-    /// A change of the bit rate by less than this share is not passed on.
+    /// A change of the bit rate by less than this share is not reported.
     private static let significance = 0.05
 
-    /// - Parameter limits: The limits of the viewers who have one.
+    /// - Parameter limits: The limits of the viewers that have one.
     static func combined(_ limits: [VideoLimit]) -> VideoLimit {
         var combined = VideoLimit()
         let rates = limits.compactMap(\.bitRate).sorted()
@@ -29,7 +30,7 @@ enum SharedLimit {
         return combined
     }
 
-    /// Returns whether a limit differs enough from the one before to be passed on.
+    /// Returns whether a limit differs enough from the previous one to be reported.
     static func isNews(_ limit: VideoLimit, after before: VideoLimit) -> Bool {
         guard limit.size == before.size, limit.frameRate == before.frameRate,
             let rate = limit.bitRate, let old = before.bitRate

@@ -2,17 +2,17 @@ internal import BridgeEngine
 internal import MediaCore
 internal import Synchronization
 
-/// The engine's video for the viewers: each unit goes to all of them.
+/// The engine's video for the viewers: each frame goes to all of them.
 ///
-/// The codec is the one of the units that come. It is not known before the first one, so the engine is told
-/// to send also while nobody watches, until that one has come.
+/// The codec is that of the incoming frames. It is unknown before the first frame, so the engine is
+/// asked to send until that frame arrives, even without viewers.
 final class SharedVideo: VideoPublication {
     private struct State {
         /// `nil` once the publication has ended.
         var feedback: (any PublicationFeedback)?
         var isMuted = false
         var hasViewers = false
-        /// Whether the engine was told to send; `nil` at first.
+        /// Whether the engine was asked to send; `nil` at first.
         var isSending: Bool?
         var limit = VideoLimit()
         var sent = 0
@@ -20,7 +20,7 @@ final class SharedVideo: VideoPublication {
     private let state: Mutex<State>
     private let channel: ServedChannel
     private let requests: KeyFrameRequests
-    /// The codec of the units.
+    /// The codec of the frames.
     let codec: Announcement<EncodedVideoFrame.Codec>
 
     static let codecs: Set<EncodedVideoFrame.Codec> = [.h264, .vp8]
@@ -35,7 +35,7 @@ final class SharedVideo: VideoPublication {
 
     var codecs: Set<EncodedVideoFrame.Codec> { Self.codecs }
     var carriesFrames: Bool { false }
-    /// Units that were taken from the engine, whoever received them.
+    /// The number of frames accepted from the engine, regardless of the number of receivers.
     var sent: Int { state.withLock { $0.sent } }
 
     func send(_ frame: consuming VideoFrame) -> FrameDisposition { .badFormat }
@@ -61,7 +61,7 @@ final class SharedVideo: VideoPublication {
     private func change(to codec: EncodedVideoFrame.Codec) {
         let isFirst = self.codec.value == nil
         self.codec.announce(codec)
-        // Viewers have agreed on the other codec, and come again.
+        // Viewers that have negotiated the other codec reconnect.
         if isFirst { reportState() } else { channel.endViewers(without: codec) }
     }
 
@@ -71,7 +71,7 @@ final class SharedVideo: VideoPublication {
             return state.isMuted != isMuted
         }
         guard isChanged else { return }
-        // What comes after the pause begins with a key frame.
+        // The stream continues with a keyframe after the pause.
         for viewer in channel.viewers { viewer.beginAnew() }
         reportState()
         if !isMuted { requestKeyFrame() }
@@ -79,25 +79,25 @@ final class SharedVideo: VideoPublication {
 
     func end() { channel.end(self) }
 
-    /// Ends the publication: the engine hears nothing more of it.
+    /// Ends the publication: its feedback is not called any more.
     ///
-    /// - Returns: False if it has ended before.
+    /// - Returns: False if it has already ended.
     func close() -> Bool {
         requests.end()
         codec.end()
-        // Released outside the lock, because that may run the program's code.
+        // Released outside the lock, because the release may run code of the program.
         let feedback = state.withLock { $0.feedback.take() }
         return feedback != nil
     }
 
     // MARK: Feedback
 
-    /// Requests a key frame of the engine, at most four times a second.
+    /// Requests a keyframe from the engine, at most four times a second.
     func requestKeyFrame() { requests.request { [weak self] in self?.askForKeyFrame() } }
 
     private func askForKeyFrame() { tell { $0.keyFrameNeeded() } }
 
-    /// Somebody watches, or nobody does any more.
+    /// Sets whether there are viewers.
     func setHasViewers(_ hasViewers: Bool) {
         state.withLock { $0.hasViewers = hasViewers }
         reportState()
@@ -125,7 +125,7 @@ final class SharedVideo: VideoPublication {
         post(state.withLock { $0.feedback }, body)
     }
 
-    /// Queued under the lock where the order matters.
+    /// Callers hold the lock while queueing if the order matters.
     private func post(
         _ feedback: (any PublicationFeedback)?,
         _ body: @escaping @Sendable (any PublicationFeedback) -> Void

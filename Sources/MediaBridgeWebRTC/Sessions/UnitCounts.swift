@@ -1,22 +1,22 @@
 internal import BridgeEngine
 internal import MediaCore
 
-/// Counts the units of one stream, from one place to another.
+/// Counts the encoded frames of one stream between two points.
 struct UnitCounts: Sendable {
     var frames = ChannelStatistics.Frames()
 
-    /// Units that wait for their receiver at most: the next ones are refused, because those that wait are
-    /// needed for those that follow.
+    /// The maximum number of frames that wait for their receiver. Further frames are refused; the
+    /// waiting ones are kept, because later frames depend on them.
     static let (videoDepth, audioDepth) = (64, 100)
 }
 
 extension ChannelStatistics.Frames {
-    /// The counts of a connection, and of what was not even offered to it.
+    /// Creates the counts of a connection, including the frames that were not offered to it.
     ///
     /// - Parameters:
-    ///   - units: What became of the units that were offered to the connection.
-    ///   - withheld: Units that were of no use without a key frame.
-    ///   - isOver: Whether the connection is closed: what waits in it is not sent any more.
+    ///   - units: The outcomes of the frames that were offered to the connection.
+    ///   - withheld: Frames that were withheld because a keyframe was missing.
+    ///   - isOver: Whether the connection is closed: its waiting frames will not be sent.
     init(_ units: FrameBalance, withheld: Int, isOver: Bool) {
         self.init()
         let drops = units.dropped

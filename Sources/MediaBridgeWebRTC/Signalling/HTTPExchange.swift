@@ -7,19 +7,19 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// Sends one HTTP request, over a `URLSession` of its own: in one for all requests, the request behind a redirect
-/// got no answer in one of two busy runs. Redirects are not followed, nothing is cached or stored, and neither
-/// the time nor the length of a reply is without a limit.
+/// Sends one HTTP request over a separate `URLSession`. With one session for all requests, the
+/// request that follows a redirect got no answer in one of two runs under load. Redirects are not
+/// followed, nothing is cached or stored, and both the time and the length of a reply are limited.
 ///
 /// Thread: any.
 final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
-    /// What came back.
+    /// The reply to a request.
     struct Reply: Sendable {
         let response: HTTPResponse
         let body: [UInt8]
     }
 
-    /// The most bytes of a reply's body.
+    /// The maximum length of a reply's body, in bytes.
     static let maximumLength = 256 * 1024
 
     private let calls = Mutex<[Int: Call]>([:])
@@ -66,7 +66,8 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
             }
         }
 
-        /// Ends the call with what has come, or with an error. Only the first call has an effect.
+        /// Ends the call with the reply received so far, or with an error. Only the first call has
+        /// an effect.
         func end(_ failure: PeerError?) {
             let (continuation, result) = state.withLock { state in
                 state.isOver = true
@@ -90,7 +91,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
 
     /// Sends a request and waits for the reply.
     ///
-    /// - Parameter timeout: How long the whole of it may take.
+    /// - Parameter timeout: The timeout for the whole exchange.
     func send(
         _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8],
         within timeout: Duration
@@ -164,8 +165,9 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // The session would send the token along, and might turn a POST into a GET. The handler is not
-        // called: Foundation ends the process if the task was cancelled meanwhile, as at the deadline.
+        // The session would forward the token, and might turn a POST into a GET. The handler is not
+        // called: Foundation ends the process if the task was cancelled in the meantime, as at the
+        // deadline.
         let call = call(of: task)
         call?.note(response)
         call?.end(nil)

@@ -2,29 +2,29 @@ package import Foundation
 internal import HTTPTypes
 internal import MediaBasics
 
-/// A client of WHIP (RFC 9725) and of WHEP (draft-ietf-wish-whep), which differ in the direction of the
-/// media alone: an offer is posted, the answer comes back, and the session has a URL of its own.
+/// A client of WHIP (RFC 9725) and WHEP (draft-ietf-wish-whep), which differ only in the direction
+/// of the media. The client posts an offer and receives the answer and the URL of the new session.
 ///
-/// The token is sent to the endpoint's origin alone, also where the server redirects or names a resource
-/// elsewhere. Thread: any.
+/// The token is sent only to the endpoint's origin, even if the server redirects to another origin
+/// or names a resource there. Thread: any.
 package struct SignallingClient: Sendable {
     /// The URL to which offers are posted.
     package let endpoint: URL
     private let token: String?
     private let timeout: Duration
-    /// How long the server may take to note candidates, or the end of a session.
+    /// The timeout for sending candidates, or the end of a session.
     var sessionTimeout: Duration { timeout / 2 }
 
-    /// The most redirects that are followed.
+    /// The maximum number of redirects.
     private static let maximumRedirects = 5
 
     /// Creates a client.
     ///
     /// - Parameters:
     ///   - endpoint: The URL of the server's endpoint: `https://HOST/whip`, `http://HOST:PORT/whep`.
-    ///   - token: The bearer token; `nil`, the default, for none.
-    ///   - timeout: How long the answer to an offer may take, redirects included; requests of the session
-    ///     get half of it. Default 10 s.
+    ///   - token: The bearer token. Default `nil`: none.
+    ///   - timeout: The timeout for the answer to an offer, redirects included; requests of the
+    ///     session get half of it. Default 10 s.
     /// - Throws: ``PeerError/Code/badAddress``.
     package init(
         _ endpoint: String, token: String? = nil, timeout: Duration = .seconds(10).asDefaultDeadline
@@ -47,11 +47,12 @@ package struct SignallingClient: Sendable {
     /// Posts an offer and waits for the answer.
     ///
     /// - Parameter offer: The session description.
-    /// - Throws: ``PeerError`` if there is no answer, with the server's status and the first line of its
-    ///   text where it refuses: ``PeerError/Code/unauthorized``, ``PeerError/Code/nothingInCommon``,
-    ///   ``PeerError/Code/busy`` (try again later), ``PeerError/Code/refused``; otherwise
-    ///   ``PeerError/Code/unreachable``, ``PeerError/Code/deadlineExceeded``,
-    ///   ``PeerError/Code/badDescription`` or ``PeerError/Code/closed`` in a task that is cancelled.
+    /// - Throws: ``PeerError`` if there is no answer. If the server refuses, the error has the
+    ///   server's status and the first line of its text: ``PeerError/Code/unauthorized``,
+    ///   ``PeerError/Code/nothingInCommon``, ``PeerError/Code/busy`` (try again later),
+    ///   ``PeerError/Code/refused``. Otherwise it is ``PeerError/Code/unreachable``,
+    ///   ``PeerError/Code/deadlineExceeded``, ``PeerError/Code/badDescription``, or
+    ///   ``PeerError/Code/closed`` if the task is cancelled.
     package func post(offer: String) async throws(PeerError) -> SignallingSession {
         var url = endpoint
         let deadline = ContinuousClock.now + timeout
@@ -72,7 +73,7 @@ package struct SignallingClient: Sendable {
             advice: "the URL of the endpoint itself")
     }
 
-    /// Sends a request with the token, if that goes to its origin.
+    /// Sends a request, with the token if the URL has the token's origin.
     func request(
         _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8] = [],
         within timeout: Duration? = nil
@@ -96,7 +97,7 @@ package struct SignallingClient: Sendable {
                 .refused, message: "\(Origin.text(of: url)) redirects to an invalid URL",
                 advice: "the URL of the endpoint itself")
         }
-        // An eavesdropper could otherwise make a connection that was meant to be private an open one.
+        // Otherwise an eavesdropper could downgrade a private connection to an unencrypted one.
         guard !(url.scheme?.lowercased() == "https" && origin.scheme == "http") else {
             throw PeerError(
                 .refused, message: "\(Origin.text(of: url)) redirects from https to http",
@@ -127,13 +128,13 @@ package struct SignallingClient: Sendable {
     }
 }
 
-/// The origin of a URL: who gets the token.
+/// The origin of a URL, which decides whether it gets the token.
 struct Origin: Hashable, CustomStringConvertible {
     let scheme: String
     let host: String
     let port: Int
 
-    /// - Returns: `nil` if the URL is not one of HTTP, or names no host.
+    /// - Returns: `nil` if the URL is not an HTTP URL, or has no host.
     init?(of url: URL) {
         guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
             let host = url.host?.lowercased(), !host.isEmpty
@@ -148,6 +149,6 @@ struct Origin: Hashable, CustomStringConvertible {
         return "\(scheme)://\(name):\(port)"
     }
 
-    /// The origin as text. Paths, queries and user names, which may be secrets, are left out.
+    /// The origin as text. Paths, queries and user names may be secrets and are omitted.
     static func text(of url: URL) -> String { Origin(of: url)?.description ?? "the server" }
 }

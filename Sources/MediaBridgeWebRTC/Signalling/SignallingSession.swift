@@ -2,21 +2,22 @@ package import Foundation
 internal import HTTPTypes
 internal import Synchronization
 
-/// A session with a server of WHIP or WHEP: what the answer to an offer brought.
+/// A session with a WHIP or WHEP server, created by the answer to an offer.
 ///
-/// Thread: any. Nothing is sent when it is freed: call ``end()``.
+/// Thread: any. Its release sends nothing to the server: call ``end()``.
 package final class SignallingSession: Sendable {
     /// The server's session description.
     package let answer: String
-    /// The URL of the session; `nil` if the server gave none, and takes neither candidates nor an end then.
+    /// The URL of the session. If the server gave none, it is `nil`, and the server accepts no
+    /// candidates and no end of the session.
     package let resource: URL?
-    /// The servers for reaching the peer that the server names (`Link: …; rel="ice-server"`), as
-    /// ``PeerConnection/Configuration/servers`` has them.
+    /// The STUN and TURN servers that the server names (`Link: …; rel="ice-server"`), in the form
+    /// of ``PeerConnection/Configuration/servers``.
     package let servers: [String]
 
     private struct State {
         var entityTag: String?
-        /// Whether the server takes candidates.
+        /// Whether the server accepts candidates.
         var takesCandidates = true
         var isOver = false
     }
@@ -39,10 +40,10 @@ package final class SignallingSession: Sendable {
     /// Sends candidates that were found after the offer.
     ///
     /// - Parameters:
-    ///   - candidates: The candidates; none, to say that no more come.
-    ///   - isLast: Whether no more come. Default false.
-    /// - Returns: False if the server takes none, also from now on (405 and 501): it has to do with those
-    ///   in the offer.
+    ///   - candidates: The candidates; empty to report only that no more follow.
+    ///   - isLast: Whether no more candidates follow. Default false.
+    /// - Returns: False if the server accepts no candidates, now or later (405 and 501): it uses
+    ///   only those in the offer.
     /// - Throws: ``PeerError`` as ``SignallingClient/post(offer:)``.
     @discardableResult
     package func send(
@@ -71,19 +72,20 @@ package final class SignallingSession: Sendable {
         }
     }
 
-    /// Ends the session at the server. A second call does nothing; a server that does not answer, or has
-    /// ended it already, is no error.
+    /// Ends the session on the server. A second call does nothing. A server that does not answer,
+    /// or has already ended the session, is not an error.
     package func end() async {
         let isFirst = state.withLock { state in
             defer { state.isOver = true }
             return !state.isOver
         }
         guard isFirst, let resource else { return }
-        // In a task of its own: the end of the caller's task is the usual reason to end the session.
+        // A separate task: the end of the caller's task is the usual reason to end the session.
         let client = self.client
         await Task.detached {
-            // Sent again once if the connection fails, which a DELETE allows (RFC 9110, section 9.2.2):
-            // otherwise the server keeps the session until its media have been silent for long.
+            // Sent once more if the connection fails, which is allowed for a DELETE (RFC 9110,
+            // section 9.2.2): otherwise the server keeps the session until its media has been
+            // silent for a long time.
             for _ in 0..<2 {
                 do throws(PeerError) {
                     _ = try await client.request(

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Candidates on their way to a peer: `application/trickle-ice-sdpfrag` (RFC 8840).
+/// Trickled ICE candidates for a peer: `application/trickle-ice-sdpfrag` (RFC 8840).
 package struct TrickleFragment: Hashable, Sendable {
-    /// What candidates belong to.
+    /// The ICE credentials that candidates belong to.
     package struct Credentials: Hashable, Sendable {
         /// The value of `a=ice-ufrag`.
         package var userFragment: String
@@ -21,14 +21,15 @@ package struct TrickleFragment: Hashable, Sendable {
         }
     }
 
-    /// What the candidates belong to; `nil` if the fragment does not say.
+    /// The credentials of the candidates; `nil` if the fragment contains none.
     package var credentials: Credentials?
     /// The candidates.
     package var candidates: [PeerConnection.Candidate]
-    /// Whether no more come.
+    /// Whether no more candidates follow.
     package var isLast: Bool
 
-    /// The most candidates of one fragment, and the most bytes of one candidate.
+    /// The maximum number of candidates in a fragment, and the maximum length of a candidate in
+    /// bytes.
     private static let (maximumCount, maximumLength) = (64, 512)
 
     /// Creates a fragment.
@@ -40,8 +41,8 @@ package struct TrickleFragment: Hashable, Sendable {
         self.isLast = isLast
     }
 
-    /// Reads a fragment. The media line that a candidate belongs to is taken from `a=mid` alone: what
-    /// clients write into `m=` is not to be relied on.
+    /// Parses a fragment. The m-line of a candidate is taken only from `a=mid`: the `m=` lines of
+    /// clients are not reliable.
     ///
     /// - Throws: ``PeerError/Code/badDescription``.
     package init(parsing text: String) throws(PeerError) {
@@ -79,7 +80,7 @@ package struct TrickleFragment: Hashable, Sendable {
         PeerError(.badDescription, message: "invalid candidate fragment: \(what)")
     }
 
-    /// The fragment as text. Candidates without a name of a media line are of the first one.
+    /// The fragment as text. Candidates without the `mid` of an m-line belong to the first one.
     package var text: String {
         var lines: [String] = []
         if let credentials {

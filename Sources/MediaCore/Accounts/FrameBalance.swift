@@ -2,8 +2,7 @@
 /// waiting.
 ///
 /// ``offered`` is the sum of the three at every moment. All counts except ``waiting`` only grow,
-/// and they
-/// remain readable after the object they describe has ended.
+/// and they remain readable after the object they describe has ended.
 public struct FrameBalance: Hashable, Sendable {
     /// Frames that arrived.
     public var offered: Int
@@ -19,8 +18,8 @@ public struct FrameBalance: Hashable, Sendable {
         self.dropped = dropped
     }
 
-    /// Frames that are neither delivered nor dropped yet: in a queue, or being processed. Zero once
-    /// everything has stopped.
+    /// Frames without an outcome yet: in a queue, or being processed. Zero once everything has
+    /// stopped.
     public var waiting: Int { offered - delivered - dropped.total }
 
     /// Whether no frame was counted twice. `false` indicates a defect in the code that counted.
@@ -46,12 +45,12 @@ extension FrameBalance: CustomStringConvertible {
     }
 }
 
-/// A sink that has its own queue and reports what became of the frames in it.
+/// A sink that has its own queue and reports the outcome of the frames in it.
 ///
 /// If a ``VideoSink`` or ``AudioSink`` conforms, the engine that feeds it calls
 /// ``takenFrames(_:)``, so that a frame that the sink accepted and lost is not counted as rendered.
 public protocol FrameBalanceReporting: Sendable {
-    /// Returns what became of the frames that `render` accepted, without those for which it threw.
+    /// Returns the outcome of the frames that `render` accepted, without those for which it threw.
     ///
     /// The counts cover either the run that began with `shouldStart()`, or all runs since the
     /// object was created. Thread: any; returns at once.

@@ -68,7 +68,7 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case closed
     /// The receiver threw an error.
     case failed
-    /// Arrived while the recording was paused, or while nobody wanted the track.
+    /// Arrived while the recording was paused, or while the track had no receiver.
     case paused
     /// Live media that arrived while there was no connection to the receiver.
     case notConnected
@@ -78,7 +78,7 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
     case lost
     /// Sent to a channel while its track is muted.
     case muted
-    /// Left out to keep to a lower frame rate.
+    /// Dropped to keep to a lower frame rate.
     case frameRate
 }
 

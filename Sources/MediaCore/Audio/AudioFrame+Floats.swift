@@ -1,7 +1,7 @@
 extension AudioFrame {
-    /// Copies the samples as interleaved floats, if that needs neither resampling nor mixing: 16-bit
-    /// or float samples at the wanted rate, with the wanted channels, or mono, which goes to every
-    /// channel. The result is the same as GStreamer's `audioconvert`.
+    /// Copies the samples as interleaved floats, if that needs no resampling or mixing: 16-bit or
+    /// float samples at the target's rate, with the target's channels, or mono, which is copied to
+    /// every channel. The result is the same as GStreamer's `audioconvert`.
     ///
     /// - Parameters:
     ///   - floats: Replaced by the samples, each from -1 to 1. Keep it from frame to frame, so that

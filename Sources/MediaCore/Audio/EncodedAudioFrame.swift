@@ -53,10 +53,10 @@ public struct EncodedAudioFrame: Sendable {
     /// How long the unit lasts; `nil` if unknown.
     public var duration: MediaTime?
 
-    /// Samples per second and channel, in Hz; `nil` if only the bytes say.
+    /// Samples per second and channel, in Hz; `nil` if only the bytes contain it.
     public var sampleRate: Int?
 
-    /// The number of channels; `nil` if only the bytes say.
+    /// The number of channels; `nil` if only the bytes contain it.
     public var channelCount: Int?
 
     /// How running time relates to the shared clock; set on units of a live capture, otherwise
@@ -87,7 +87,7 @@ public struct EncodedAudioFrame: Sendable {
     ///   - codecData: What the decoder needs before the first unit, if it is not in the bytes.
     ///     Default `nil`.
     ///   - runningTime: When its first sample is due; `nil` if that is not known.
-    ///   - duration: The duration of its samples; `nil`, the default, if only the bytes say.
+    ///   - duration: The duration of its samples; `nil`, the default, if only the bytes contain it.
     ///   - sampleRate: Must be given for G.711.
     ///   - channelCount: Must be given for Opus and G.711.
     public init(

@@ -47,7 +47,8 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         self.memory = memory
     }
 
-    /// Returns where the planes lie; those that `asked` states must lie within the memory.
+    /// Returns the offsets of the planes: `asked`, or by default planes without gaps. Throws if a
+    /// plane does not lie within the memory.
     private static func offsets(
         _ asked: [Int]?, _ format: AudioFormat, sampleCount: Int, byteCount: Int
     ) throws(FrameError) -> [Int] {

@@ -8,7 +8,7 @@ package final class PlainAudioConverter: AudioConverter {
     ///
     /// - Returns: Never `nil`.
     /// - Throws: ``FrameError`` with ``FrameError/Code/badFormat`` for a different sample rate, or
-    ///   for samples that are neither 16-bit nor float.
+    ///   for samples other than 16-bit and float.
     package func convert(_ frame: AudioFrame, to target: AudioConversion) throws -> AudioFrame? {
         let (from, to) = (frame.format, target.applied(to: frame.format))
         guard from != to else { return frame }

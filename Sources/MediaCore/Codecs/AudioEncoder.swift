@@ -1,4 +1,4 @@
-/// What an encoder makes of a live stream of audio.
+/// The settings of an encoder for a live audio stream.
 public struct AudioEncoderSettings: Hashable, Sendable {
     /// The codec of the units.
     public var codec: EncodedAudioFrame.Codec
@@ -21,23 +21,25 @@ public struct AudioEncoderSettings: Hashable, Sendable {
 ///
 /// Thread: any, one call at a time. A call takes a fraction of the time that its samples last.
 public protocol AudioEncoder: Sendable {
-    /// Encodes the samples of a frame. Silence is encoded for samples that are missing before it, and samples
-    /// that were there before are left out (``AudioContinuity``); a time that is further away begins anew.
+    /// Encodes the samples of a frame. Samples that are missing before it are encoded as silence,
+    /// and samples that overlap the previous frame are dropped (``AudioContinuity``). A larger time
+    /// difference restarts the stream.
     ///
-    /// - Returns: The units that are complete, each with the time of its first sample: none while too few
-    ///   samples wait, several of a long frame.
-    /// - Throws: If the frame has no time or cannot be encoded; the next one may be.
+    /// - Returns: The completed units, each with the time of its first sample: none while too few
+    ///   samples wait, several for a long frame.
+    /// - Throws: If the frame has no time or cannot be encoded; encoding the next frame may
+    ///   succeed.
     func encode(_ frame: AudioFrame) throws -> [EncodedAudioFrame]
 
-    /// Encodes the samples that wait, with silence up to the end of the unit. The encoder is at its end
-    /// then.
+    /// Encodes the waiting samples, padded with silence to the end of the unit. This ends the
+    /// encoder.
     func finish() throws -> [EncodedAudioFrame]
 
     /// Changes the bit rate from the next frame on, in bits per second.
     func setBitRate(_ bitRate: Int)
 
-    /// Says what share of the units will be lost, from 0 to 1; zero at first. A codec that can puts a second, coarse
-    /// copy of each unit's sound into the next one, within the bit rate.
+    /// Sets the expected fraction of lost units, from 0 to 1; zero at first. A codec that supports
+    /// it puts a second, coarse copy of each unit's sound into the next unit, within the bit rate.
     func expectLoss(of share: Double)
 }
 

@@ -1,7 +1,7 @@
 /// Decodes access units into frames.
 ///
-/// A damaged unit loses its own picture and those that refer to it; decoding continues with the
-/// next unit that can be decoded. If the decoder fails permanently, it calls
+/// A damaged unit loses its own picture and the pictures that refer to it; decoding continues with
+/// the next unit that can be decoded. If the decoder fails permanently, it calls
 /// ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``decode(_:)`` then returns
 /// ``DropCause/closed``.
 public protocol VideoDecoder: Sendable {
@@ -14,13 +14,13 @@ public protocol VideoDecoder: Sendable {
     ///   after ``stop()``.
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition
 
-    /// The number of accepted units that are known to have produced no picture: damaged ones, and
-    /// those that refer to a missing unit.
+    /// The number of accepted units that are known to have produced no picture: damaged units, and
+    /// units that refer to a missing unit.
     var lostUnits: Int { get }
 
-    /// The number of pictures that the decoder made up, such as repeated ones, less the number of accepted units
-    /// that contain no picture, such as parameter sets alone. So ``lostUnits`` and the delivered pictures add up
-    /// to the accepted units plus this.
+    /// The number of pictures that the decoder inserted, such as repeated ones, minus the number of
+    /// accepted units without a picture, such as units with only parameter sets. ``lostUnits`` and
+    /// the delivered pictures therefore add up to the accepted units plus this number.
     var pictureSurplus: Int { get }
 
     /// Delivers the pictures that are held back for reordering. The next unit must not refer to

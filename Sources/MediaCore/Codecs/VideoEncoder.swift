@@ -1,12 +1,13 @@
-/// What an encoder makes of a live stream.
+/// The settings of an encoder for a live video stream.
 public struct VideoEncoderSettings: Hashable, Sendable {
     /// The codec of the units.
     public var codec: EncodedVideoFrame.Codec
-    /// The bit rate, in bits per second. The units of a second have this size together, roughly.
+    /// The bit rate, in bits per second. The units of one second have approximately this size in
+    /// total.
     public var bitRate: Int
     /// The frame rate for which the bits are distributed, in frames per second.
     public var frameRate: Double
-    /// The longest time between two key frames.
+    /// The maximum interval between two key frames.
     public var keyFrameInterval: Duration
     /// What matters most in the pictures.
     public var contentHint: VideoContentHint
@@ -17,7 +18,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
     ///   - codec: The codec of the units.
     ///   - bitRate: The bit rate, in bits per second.
     ///   - frameRate: The frame rate, in frames per second. Default 30.
-    ///   - keyFrameInterval: The longest time between two key frames. Default 10 s.
+    ///   - keyFrameInterval: The maximum interval between two key frames. Default 10 s.
     ///   - contentHint: What matters most in the pictures. Default none.
     public init(
         _ codec: EncodedVideoFrame.Codec, bitRate: Int, frameRate: Double = 30,
@@ -31,18 +32,21 @@ public struct VideoEncoderSettings: Hashable, Sendable {
     }
 }
 
-/// Encodes the frames of one live stream: no look-ahead, no reordering, each unit at once.
+/// Encodes the frames of one live stream, without look-ahead or reordering: each unit is produced
+/// at once.
 ///
-/// Frames of another size or format than before are encoded from a key frame on; no frame is lost at the
-/// change. An encoder that fails calls ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and
-/// ``encode(_:)`` then returns ``DropCause/closed``.
+/// A change of the frame size or format starts with a key frame, and no frame is lost. An encoder
+/// that fails calls ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``encode(_:)``
+/// then returns ``DropCause/closed``.
 public protocol VideoEncoder: Sendable {
-    /// Accepts one frame, later than the one before. Its unit is delivered to the consumer at once or
-    /// later, with the frame's times and rotation. Thread: any; calls must not overlap. Does not block.
+    /// Accepts one frame, later than the previous one. Its unit is delivered to the consumer at
+    /// once or later, with the frame's times and rotation. Thread: any; calls must not overlap.
+    /// Does not block.
     ///
-    /// - Returns: ``DropCause/queueFull`` if too many frames wait; the frame is left out then.
-    ///   ``DropCause/badSize`` for an odd width or height; ``DropCause/badFormat`` for a frame that cannot
-    ///   be encoded; ``DropCause/noTime``; ``DropCause/backwards``; ``DropCause/closed`` after ``stop()``.
+    /// - Returns: ``DropCause/queueFull`` if too many frames wait; the frame is then dropped.
+    ///   ``DropCause/badSize`` for an odd width or height; ``DropCause/badFormat`` for a frame that
+    ///   cannot be encoded; ``DropCause/noTime``; ``DropCause/backwards``; ``DropCause/closed``
+    ///   after ``stop()``.
     func encode(_ frame: VideoFrame) -> FrameDisposition
 
     /// Makes the next frame a key frame.

@@ -20,7 +20,7 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     /// Accepts a reference-counted picture without a copy, or returns the reason for dropping it.
     ///
     /// - Parameters:
-    ///   - pixelBuffer: The picture, which is retained as long as it is needed.
+    ///   - pixelBuffer: The picture, which is retained while it is needed.
     ///   - time: The capture time, by any clock that only advances; preferably running time.
     ///   - rotation: How far the picture must be turned clockwise to stand upright.
     @discardableResult

@@ -1,16 +1,17 @@
 /// Processes video between capture and outputs: reads a frame, changes it in place, or replaces it.
 ///
-/// Called for one frame of a stream at a time, in the order of the frames. The streams of a
-/// ``BridgePlan`` share its processors and may call one concurrently, so that a plan accepts only
-/// Sendable ones. An engine alone calls its processors, which need not be.
+/// Called for one frame of a stream at a time, in frame order. The streams of a ``BridgePlan``
+/// share its processors and may call a processor concurrently, so a plan accepts only Sendable
+/// processors. An engine is the only caller of its processors, so they need not be Sendable.
 ///
 /// A call may take as long as the frame's duration. If it takes longer, a bridge drops the oldest
-/// frames of a live capture, and an engine that runs in real time those of any source; otherwise
-/// the source waits.
+/// frames of a live capture, and an engine that runs in real time drops the oldest frames of any
+/// source; otherwise the source waits.
 ///
 /// A conforming type may omit `consuming`; writing to the picture then copies it. With `consuming`,
-/// writing copies only what somebody else still holds: a `tee` in the pipeline, the other of
-/// ``ProcessingPoint/encode`` and ``ProcessingPoint/render``, an engine that keeps the last picture.
+/// writing copies only what another owner still holds: a `tee` in the pipeline, the other of
+/// ``ProcessingPoint/encode`` and ``ProcessingPoint/render``, or an engine that keeps the last
+/// picture.
 public protocol VideoProcessor {
     /// Processes one frame.
     ///

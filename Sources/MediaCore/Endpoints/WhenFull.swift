@@ -1,9 +1,9 @@
 /// What happens to a frame that arrives while a queue is full.
 public enum WhenFull: Sendable {
-    /// What suits the source of the frame: see the property that takes this value.
+    /// The behaviour that suits the source of the frame: see the property that takes this value.
     case automatic
     /// Evicts the oldest frame.
     case evictOldest
-    /// Whoever hands the frame over waits.
+    /// The caller that hands the frame over waits.
     case wait
 }

@@ -15,10 +15,10 @@ public protocol EncodedStorage: AnyObject, Sendable {
 
 /// The memory behind an ``EncodedVideoFrame``.
 public protocol EncodedVideoStorage: EncodedStorage {
-    /// The size of the picture; `nil` if only the bytes say.
+    /// The size of the picture; `nil` if only the bytes contain it.
     var size: VideoSize? { get }
 
-    /// Whether decoding may begin with the unit; `nil` if only the bytes say.
+    /// Whether decoding may begin with the unit; `nil` if only the bytes show it.
     var isKeyFrame: Bool? { get }
 }
 

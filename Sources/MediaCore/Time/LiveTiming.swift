@@ -11,10 +11,10 @@ public struct LiveTiming: Hashable, Sendable {
     /// this much.
     public var latency: MediaTime
 
-    /// How much later than its running time says a receiver plays the frame, because a network
-    /// delivers unevenly and because picture and sound are to stay together. Zero on frames of a
-    /// capture. A display and a loudspeaker add it to the running time; a recording, which has time,
-    /// does not.
+    /// How much later than its running time a receiver plays the frame, to compensate for uneven
+    /// network delivery and to keep picture and sound in sync. Zero on frames of a capture. A
+    /// display and a loudspeaker add it to the running time; a recording, which need not play in
+    /// real time, does not.
     public var playoutDelay: MediaTime
 
     /// Creates the relation.

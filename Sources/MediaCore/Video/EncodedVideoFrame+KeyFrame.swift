@@ -4,18 +4,18 @@ package enum EncodedVideoFrameReferences: Sendable {
     case none
     /// The unit contains no picture, only parameter sets that others need.
     case noPicture
-    /// Earlier units, or nothing says.
+    /// Earlier units, or the references are unknown.
     case unitsBefore
 }
 
 extension EncodedVideoFrame {
     /// Whether decoding may begin with this unit.
     ///
-    /// A unit of a pipeline says so itself. Otherwise its bytes do: for H.264 an IDR picture, a
-    /// picture that comes with its parameter sets, or one marked as a recovery point; for H.265 a
-    /// random access picture; for VP8 and VP9 a key frame; for AV1 a unit with a sequence header.
-    /// Every JPEG picture is a key frame. Of other codecs no bytes are read, and every unit is taken
-    /// for one.
+    /// A unit of a pipeline is marked accordingly. Otherwise its bytes are parsed: for H.264 an IDR
+    /// picture, a picture that comes with its parameter sets, or one marked as a recovery point;
+    /// for H.265 a random access picture; for VP8 and VP9 a key frame; for AV1 a unit with a
+    /// sequence header. Every JPEG picture is a key frame. The bytes of other codecs are not
+    /// parsed, and every unit counts as a key frame.
     public var isKeyFrame: Bool { references == .none }
 
     /// Which units this one refers to. Only its headers are parsed.

@@ -99,7 +99,7 @@ public struct EncodedVideoFrame: Sendable {
     /// What the decoder needs before the first unit, if it is not in the bytes; otherwise `nil`.
     public var codecData: [UInt8]? { storage.codecData }
 
-    /// The size of the picture; `nil` if only the bytes say.
+    /// The size of the picture; `nil` if only the bytes contain it.
     public var size: VideoSize? { storage.size }
 
     /// Calls `body` with the bytes, which are valid only during the call.

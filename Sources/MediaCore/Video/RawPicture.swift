@@ -1,4 +1,4 @@
-/// A raw picture in memory of the program, with its stride and crop, as it is handed over as bytes.
+/// A raw picture in the program's memory, passed as bytes, with its stride and crop.
 ///
 /// Valid only as long as the memory is; ``copied()`` copies the picture.
 public struct RawPicture {

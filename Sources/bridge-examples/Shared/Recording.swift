@@ -38,7 +38,7 @@ enum Recording {
 }
 
 extension RendererOptions {
-    /// Options for files: no frame is dropped, and a camera is not mirrored as it is in a local
+    /// Options for files: no frame is dropped, and a camera is not mirrored, unlike in a local
     /// view.
     static var recording: RendererOptions {
         var options = RendererOptions()

@@ -116,7 +116,7 @@ struct JoinCommand: AsyncParsableCommand {
     func run() async throws {
         if let record { try RecordingDirectory(path: record).create() }
         let outputs = self.outputs.map(Self.output)
-        // A string that does not parse is told now, not when somebody sends.
+        // Reports a string that does not parse now, before the first user sends.
         for output in outputs {
             _ = try PipelineVideoSink(Reception.text(output.text, name: "name"))
         }
@@ -152,7 +152,7 @@ struct JoinCommand: AsyncParsableCommand {
             failure = error
         }
         if case .failure(let error) = reason { failure = error }
-        // The files are completed while the users are still there.
+        // The files are completed while the users are still in the channel.
         await reception.endAll()
         let statistics = await engine.statistics
         await engine.shutDown()
@@ -167,7 +167,7 @@ struct JoinCommand: AsyncParsableCommand {
     }
 
     private static func output(_ text: String) -> Reception.Output {
-        // The same rule as for the outputs of a run. A name made up for others is no name.
+        // The same rule as for the outputs of a run. A generated name does not count as a name.
         let named = OutputArgument.parse(text, among: [])
         return Reception.Output(user: named.text == text ? nil : named.name, text: named.text)
     }

@@ -53,7 +53,7 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let record { try RecordingDirectory(path: record).create() }
-        // A string that does not parse is told now, not when somebody sends.
+        // Reports a string that does not parse now, before the first sender connects.
         for output in outputs { _ = try PipelineVideoSink(Reception.text(output, name: "name")) }
         let token = try options.effectiveToken()
         var settings = options.configuration(token: token)
@@ -96,7 +96,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         if case .failure(let error) = reason { failure = error }
         await listener.close()
         let statistics = await engine.statistics
-        // The files are completed while the senders are still there.
+        // The files are completed while the senders are still connected.
         await reception.endAll()
         await engine.shutDown()
         await watching.value

@@ -3,36 +3,37 @@ import Glibc
 import MediaBridge
 import Synchronization
 
-/// A Janus server in a process of its own, which is started again when it dies. It ends with this process,
-/// however that ends.
+/// A Janus server in a child process, which is restarted when it dies. It ends with this process,
+/// even if this process is killed.
 final class JanusProgram: Sendable {
     private let settings: JanusSettings
     private struct State {
         var process: Int32?
         var isOver = false
-        /// What it has said last.
+        /// The last lines of its output.
         var lines: [String] = []
-        /// Why it could not be started.
+        /// Why Janus could not be started.
         var failure: (any Error)?
     }
     private let state = Mutex(State())
-    /// Finishes when it runs no more and is not started again.
+    /// Finishes when Janus has ended and will not be restarted.
     private let (ended, ending) = AsyncStream.makeStream(of: Never.self)
-    /// Written when its WebSocket listens.
+    /// Printed when the WebSocket is listening.
     private static let readyText = "WebSockets thread started"
     private static let readyTimeout = Duration.seconds(10)
-    /// How long it may take to end.
+    /// The timeout for stopping Janus.
     private static let endTimeout = Duration.seconds(5)
 
     init(_ settings: JanusSettings) { self.settings = settings }
 
-    /// Starts it, and keeps it running.
+    /// Starts Janus and keeps it running.
     ///
-    /// - Parameter onRestart: Called when it had died and runs again.
-    /// - Throws: ``PipelineError`` if it does not start.
+    /// - Parameter onRestart: Called when Janus runs again after it had died.
+    /// - Throws: ``PipelineError`` if Janus does not start.
     func start(onRestart: @escaping @Sendable () -> Void) async throws(PipelineError) {
         let ready = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingOldest(1))
-        // The kernel ends the program when the thread that has started it ends: this one does not before.
+        // The kernel kills the program when the thread that started it ends. This thread outlives
+        // the program.
         Thread { [self] in
             var isFirst = true
             while true {
@@ -44,7 +45,7 @@ final class JanusProgram: Sendable {
                 } catch {
                     state.withLock { $0.failure = error }
                 }
-                // What never began would not begin another time.
+                // If the first start failed, another attempt would fail too.
                 guard !isFirst, !state.withLock({ $0.isOver }) else { break }
                 Thread.sleep(forTimeInterval: 0.5)
             }
@@ -75,7 +76,7 @@ final class JanusProgram: Sendable {
             advice: "sudo apt-get install janus, if it is missing")
     }
 
-    /// Ends it, and waits until it has.
+    /// Stops Janus, and waits until it has ended.
     func end() async {
         state.withLock { state in
             state.isOver = true
@@ -91,16 +92,18 @@ final class JanusProgram: Sendable {
         limit.cancel()
     }
 
-    /// Runs it until it ends. Calls `onReady` when it listens.
+    /// Runs Janus until it ends. Calls `onReady` when it is listening.
     ///
-    /// Its settings exist until it has read them: a host that is killed later leaves no file with the secret.
+    /// The settings are deleted once Janus has read them, so that a host that is killed later
+    /// leaves no file with the secret.
     private func runOnce(onReady: () -> Void) throws {
         let directory = try settings.write()
         defer { try? FileManager.default.removeItem(at: directory) }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        // A child inherits the signals that this process blocks, and Janus would never see SIGTERM. When this process
-        // is killed, the kernel sends the signal once for each of its threads, and Janus crashes at a third SIGTERM.
+        // A child inherits the signals that this process blocks, and Janus would never receive
+        // SIGTERM. When this process is killed, the kernel sends the signal once for each of its
+        // threads, and Janus crashes at the third SIGTERM.
         process.arguments = [
             "--default-signal", "setpriv", "--pdeathsig", "KILL", "janus", "-F", directory.path,
             "--disable-colors",
@@ -142,7 +145,7 @@ final class JanusProgram: Sendable {
                 }
                 if line.contains(Self.readyText) { onReady() }
             }
-            // No line of Janus's is that long.
+            // No line of Janus is that long.
             if rest.count > 65536 { rest.removeAll() }
         }
     }

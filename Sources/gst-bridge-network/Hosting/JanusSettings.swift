@@ -1,18 +1,19 @@
 import Foundation
 import MediaBridge
 
-/// The settings of a Janus server that has channels and nothing else.
+/// The settings of a Janus server that only serves channels.
 struct JanusSettings {
     /// The names of the channels: letters, digits, `-` and `_`.
     var channels: [String]
-    /// The name of the abstract Unix socket of the WebSocket. It has no file, ends with its process, and web pages
-    /// cannot reach it: what passes connections on to it (``WebSocketRelay``) decides about them.
+    /// The name of the abstract Unix socket of the WebSocket. The socket has no file, ends with its
+    /// process, and is out of reach for web pages: the relay in front of it (``WebSocketRelay``)
+    /// decides which connections it admits.
     let socket = "gst-bridge-janus-\(RandomToken.make())"
-    /// With it every request and every channel needs a token.
+    /// The secret of the tokens. If it is set, every request and every channel needs a token.
     var secret: String?
-    /// `HOST:PORT`; `nil` for none.
+    /// The STUN server, `HOST:PORT`; `nil` for none.
     var stunServer: String?
-    /// The ports of media, UDP.
+    /// The UDP ports for media.
     static let mediaPorts = 20000...20999
 
     /// Writes the settings into a new directory that only this user can read, because they have the secret.
@@ -41,7 +42,7 @@ struct JanusSettings {
         try linkLibraries(in: directory)
     }
 
-    /// Leaves one plugin and one transport, so that nothing else listens.
+    /// Links only one plugin and one transport, so that nothing else listens.
     private func linkLibraries(in directory: URL) throws {
         for (folder, name) in [("plugins", "videoroom"), ("transports", "websockets")] {
             let path = directory.appending(path: folder)
@@ -58,7 +59,7 @@ struct JanusSettings {
         }
     }
 
-    /// Where Janus's libraries may be: Debian's package, and Janus's own installation.
+    /// The possible folders of Janus's libraries: Debian's package, and Janus's own installation.
     private static var libraries: [String] {
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
         return folders.map { "/usr/lib/\($0)/janus" }
@@ -121,8 +122,9 @@ struct JanusSettings {
 
             """
         }
-        // Janus lets everybody make rooms who knows the key, and change, record, forward and destroy a room who knows
-        // its secret. Without them that is every client, whatever its token admits to; so nobody knows them.
+        // Janus lets every client with the admin key create rooms, and every client with a room's
+        // secret change, record, forward and destroy the room. Without a key and secrets, every
+        // client could do so, regardless of its token. They are therefore random and not disclosed.
         return """
             general: {
                 string_ids = true
@@ -135,7 +137,7 @@ struct JanusSettings {
 }
 
 extension String {
-    /// As a string of libconfig.
+    /// The string in the syntax of libconfig.
     fileprivate var quotedForSettings: String {
         "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import BridgeCommands
 import Glibc
 
-/// The names under which browsers reach a server.
+/// The host names under which browsers reach a server.
 struct HostNames: ParsableArguments {
     @Option(
         name: .customLong("host-name"),
@@ -14,7 +14,7 @@ struct HostNames: ParsableArguments {
             valueName: "name"))
     var names: [String] = []
 
-    /// All names: the given ones, and this machine's own, alone and in `.local`.
+    /// All names: the given ones, and this machine's own name, with and without `.local`.
     var all: [String] {
         var bytes = [CChar](repeating: 0, count: 256)
         guard gethostname(&bytes, bytes.count - 1) == 0 else { return names }

@@ -3,7 +3,7 @@ import Foundation
 import MediaBridge
 import Synchronization
 
-/// One user's time in a channel, as the command shows it.
+/// One user's membership in a channel, as the command shows it.
 final class Participation: Sendable {
     let engine: MediaEngine
     let reception: Reception
@@ -67,7 +67,8 @@ final class Participation: Sendable {
         }
     }
 
-    /// Who is there, and at what rate pictures come and go.
+    /// Returns the status line: the users in the channel, and the rates of received and sent
+    /// frames.
     func line() async -> String {
         let statistics = await engine.statistics
         let names = users.withLock { $0.sorted { $0.name < $1.name } }
@@ -79,7 +80,7 @@ final class Participation: Sendable {
                 return rate
             }
             let now = rate.note(received)
-            // Nothing comes from those whom nothing here shows or records.
+            // No frames arrive from a user that is not shown or recorded here.
             return received == 0 ? "\(user)" : "\(user) \(Text.decimal(now, 1)) fps"
         }
         let sent = statistics.sent
@@ -96,7 +97,7 @@ final class Console: Sendable {
 
     init(_ participation: Participation) {
         let (lines, line) = AsyncStream<String>.makeStream(bufferingPolicy: .bufferingOldest(256))
-        // In the background a terminal cannot be read, and a process that tries is stopped, unless it
+        // A background process cannot read the terminal: a process that tries is stopped, unless it
         // ignores the signal. Reading cannot be cancelled; the thread lives as long as the process.
         signal(SIGTTIN, SIG_IGN)
         Thread.detachNewThread {
@@ -126,7 +127,8 @@ final class Console: Sendable {
 }
 
 extension ServingReport {
-    /// Adds what went to and came from a channel. A user's frames are what was received of its pictures.
+    /// Adds the counts of a channel, sent and received. The frames of a user are its received video
+    /// frames.
     mutating func add(_ statistics: EngineStatistics) {
         for (user, tracks) in statistics.remote {
             captures[user.name] = .init(frames: tracks[.main]?.received ?? 0, dropped: 0)
@@ -135,7 +137,8 @@ extension ServingReport {
             captures[stream.user.name, default: .init(frames: 0, dropped: 0)].frames +=
                 remote.received
         }
-        // After the end of the membership, by a kick for example, the engine's own counts are left.
+        // After the end of the membership, for example by a kick, only the engine's own counts are
+        // left.
         outputs["channel"] = .init(statistics.channel?.outgoing.balance ?? statistics.outgoing)
     }
 }

@@ -1,25 +1,25 @@
 import BridgeCommands
 import MediaBridge
 
-/// Records and shows those who send to an engine, each by itself.
+/// Records and shows the senders of an engine, each one separately.
 actor Reception {
-    /// Where a user is shown.
+    /// An output that shows a user.
     struct Output: Sendable {
-        /// The user that it is for; `nil` for every user.
+        /// The user that the output is for; `nil` for every user.
         var user: String?
-        /// A string in which `${name}` stands for the user's name.
+        /// The gst-launch string; `${name}` stands for the user's name.
         var text: String
 
         func isFor(_ user: UserID) -> Bool { self.user.map { $0 == user.name } ?? true }
     }
-    /// When a user's recording and outputs begin.
+    /// When a user's recording and outputs start.
     enum Beginning: Sendable {
-        /// When it joins: everybody who joins sends.
+        /// When the user joins: every user that joins also sends.
         case joining
-        /// With the first stream that it sends.
+        /// When the user publishes its first stream.
         case sending
     }
-    /// What was recorded, and whether all of it could be.
+    /// The recorded files, and whether anything has failed.
     struct Outcome: Sendable {
         var files: [RecorderReport.File] = []
         var hasFailed = false
@@ -35,10 +35,10 @@ actor Reception {
     private let beginning: Beginning
     private let directory: RecordingDirectory?
     private var entries: [UserID: Entry] = [:]
-    /// The latest task of each sender: what comes next for it waits for that.
+    /// The latest task of each sender: the sender's next task waits for it.
     private var tasks: [UserID: Task<Void, Never>] = [:]
-    /// The names of the users in the strings of outputs, also of those who have left: no two users write the
-    /// same file.
+    /// The users' names in the strings of outputs. The names of users that have left stay reserved,
+    /// so that two users never write the same file.
     private var names: [UserID: String] = [:]
     private(set) var outcome = Outcome()
 
@@ -112,7 +112,7 @@ actor Reception {
         for task in tasks.values { await task.value }
     }
 
-    /// Begins, unless it has begun.
+    /// Starts a user's recording and outputs, unless they have started.
     private func begin(_ user: UserID) async {
         guard entries[user] == nil else { return }
         var entry = Entry()
@@ -120,13 +120,13 @@ actor Reception {
             if let directory {
                 var configuration = Recorder.Configuration()
                 configuration.video = .copy
-                // An engine gives the sound of others as samples.
+                // An engine delivers the audio of remote users as samples.
                 configuration.audio = AudioEncoding()
                 configuration.whenExists = .number
                 let recorder = try Recorder(directory.path(for: user), configuration: configuration)
                 tell(recorder.events)
                 entry.recorder = recorder
-                // Started first, so that the first key frame is in the file.
+                // Started first, so that the first keyframe is in the file.
                 try recorder.start()
                 entry.recording = try await engine.addRecorder(recorder, to: .remote(user, .main))
             }

@@ -12,7 +12,7 @@ struct ServingOptions: ParsableArguments {
         server with HTTPS in front.
         """
 
-    /// What to do where the address cannot be had.
+    /// The advice if the server cannot listen on the address.
     static let listenAdvice = "--listen with another address or port"
 
     @Option(
@@ -64,18 +64,18 @@ struct ServingOptions: ParsableArguments {
         }
     }
 
-    /// The token that is in force; `nil` if none is needed.
+    /// The token in force; `nil` if none is needed.
     func effectiveToken() throws -> String? {
         if let token = try token ?? tokenFile.map(SecretFile.read) { return token }
         return open || listen.isLocal ? nil : RandomToken.make()
     }
 
-    /// The settings of a server with a token.
+    /// Returns the settings of a server with this token.
     func configuration(token: String?) -> WebRTCServer.Configuration {
         var configuration = WebRTCServer.Configuration()
         configuration.token = token
         configuration.title = title
-        // Behind a socket of a path is a web server, which knows its names.
+        // A Unix socket is behind a web server, which checks the host names.
         if case .unix = listen {
             configuration.allowedHosts = ["*"]
         } else {
@@ -89,7 +89,7 @@ struct ServingOptions: ParsableArguments {
         return configuration
     }
 
-    /// The URLs at which browsers find the page.
+    /// Returns the URLs under which browsers find the page.
     func addresses(of listener: HTTPListener, token: String?) -> [String] {
         if case .unix = listen { return ["\(listen)"] }
         return listener.urls.map { $0 + (token.map { "#token=\($0)" } ?? "") }
@@ -102,7 +102,7 @@ extension ListenAddress: ExpressibleByArgument {
     public var defaultValueDescription: String { "\(self)" }
 }
 
-/// Tokens that nobody can guess and that can stand in a URL.
+/// Tokens that are unguessable and valid in a URL.
 enum RandomToken {
     private static let characters = Array(
         "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789")

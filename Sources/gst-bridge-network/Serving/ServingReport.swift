@@ -2,7 +2,7 @@ import ArgumentParser
 import BridgeCommands
 import MediaBridge
 
-/// What a command that served tells at the end, in the form of the bridge's report.
+/// The final report of a serving command, in the format of the bridge's report.
 struct ServingReport: Encodable {
     struct Counts: Encodable {
         var frames: Int
@@ -15,9 +15,9 @@ struct ServingReport: Encodable {
     var seconds: Double
     var ended: String
 
-    /// Tells why the command failed, if it did, and then the report.
+    /// Prints the reason for a failure, if any, and then the report.
     ///
-    /// - Throws: What ends the command with the status of the failure.
+    /// - Throws: The error that ends the command with the failure's exit status.
     func print(_ mode: ReportMode, after failure: (any Error)?) throws {
         guard failure is PipelineError || failure is EngineError, let failure else {
             print(mode)
@@ -54,7 +54,7 @@ struct ServingReport: Encodable {
 }
 
 extension ServingReport.Counts {
-    /// The counts of frames on their way to or from others.
+    /// Creates the counts of frames sent to or received from other users.
     init(_ balance: FrameBalance) {
         self.init(frames: balance.delivered, dropped: balance.dropped.total)
     }

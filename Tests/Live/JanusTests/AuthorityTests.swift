@@ -7,9 +7,10 @@ import Testing
 @testable import struct MediaBridgeJanus.JanusFailure
 @testable import struct MediaBridgeJanus.JanusHandle
 
-/// What a client may do at a server of `gst-bridge host`, and in a room that a user has made: take part.
+/// A client can take part in a room, but not administer it: on a server of `gst-bridge host`, and in a
+/// room that a user created.
 @Suite(.hangGuard, .needsJanus) struct AuthorityTests {
-    /// Requests that administer a room, besides making one.
+    /// Requests that administer a room, apart from "create".
     private static let administration: [[String: JSONValue]] = [
         ["request": "edit", "new_rec_dir": "/tmp"], ["request": "edit", "new_pin": "1234"],
         ["request": "enable_recording", "record": true],
@@ -24,7 +25,7 @@ import Testing
         ["request": "listforwarders"], ["request": "destroy"],
     ]
 
-    /// Whoever a token of the room admits, and whom none does, is refused.
+    /// Expects that administration requests are refused, with a valid room token and without any token.
     private func expectNoAdministration(
         of room: String, at url: String, token: String? = nil
     ) async throws {
@@ -44,7 +45,7 @@ import Testing
             _ = try await handle.request(request)
             Issue.record("\(request) was granted")
         } catch {
-            // A request that lacks something else would prove nothing.
+            // A request that fails because another field is missing would prove nothing.
             let lacksSecret = ["secret", "admin_key"].contains(where: error.message.contains)
             #expect(
                 error.code == JanusFailure.unauthorized
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    /// Runs `body` with the server of a `gst-bridge host` of two channels that listens here.
+    /// Runs `body` with the server of a local `gst-bridge host` with two channels.
     private func withHost(
         _ more: [String] = [], _ body: (String) async throws -> Void
     ) async throws {

@@ -3,10 +3,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A Janus on a network of its own, and programs in a room of it.
+/// A Janus server on its own test network, and programs in one of its rooms.
 ///
-/// Programs that send show numbered pictures, ten a second: alice the lower half of the numbers, every other
-/// user the upper half. A browser, ann, sends all of them.
+/// The sending programs show numbered pictures, ten a second: alice uses the lower half of the numbers,
+/// every other user the upper half. A browser, ann, sends all of them.
 struct Call: Sendable {
     static let room = "hall"
     static let sound =
@@ -15,14 +15,14 @@ struct Call: Sendable {
     static let camera =
         "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=10/1 ! "
         + "appsink name=video \(sound)"
-    /// Options with which a program writes each picture that it receives to standard output, as eight
-    /// letters: the bits of its number.
+    /// Options that make a program write each received picture to standard output, as eight letters: the
+    /// bits of its number.
     static let watching = [
         "--output",
         "videobalance contrast=0.2 brightness=0.15 ! videoscale ! videoconvert ! "
             + "video/x-raw,format=GRAY8,width=8,height=4 ! videocrop top=2 bottom=1 ! fdsink",
     ]
-    /// An environment in which the library's deadlines are minutes: none of them decides a test.
+    /// An environment that extends the library's deadlines to minutes, so that no deadline decides a test.
     static let patience = ["MEDIABRIDGE_DEADLINE_FACTOR": "20"]
 
     let network: TestNetwork
@@ -31,13 +31,13 @@ struct Call: Sendable {
     let pictures: NumberedPictures
     private let programs = Programs()
 
-    /// The programs that joined.
+    /// The programs that have joined.
     private final class Programs: Sendable {
         let all = Mutex<[(user: String, program: ChildProcess)]>([])
     }
 
-    /// Runs `body` beside a server. Whatever runs in the network ends with it; if `body` throws, its error
-    /// has the logs of the programs.
+    /// Runs `body` with a server. All processes on the network end with it. If `body` throws, the error
+    /// includes the logs of the programs.
     static func run<R>(
         _ configuration: JanusServer.Configuration = .init(),
         _ body: (Call) async throws -> R
@@ -64,7 +64,7 @@ struct Call: Sendable {
         user == "alice" ? 0...127 : user == "ann" ? 0...255 : 128...255
     }
 
-    /// A gst-launch string of a user's pictures, and of sound.
+    /// A gst-launch string that produces a user's pictures and sound.
     func capture(_ user: String, encoder: String? = nil) -> String {
         let video = pictures.source(of: Self.numbers(of: user)) + (encoder.map { " ! \($0)" } ?? "")
         return "\(video) ! appsink name=video \(Self.sound)"
@@ -88,7 +88,7 @@ struct Call: Sendable {
         return program
     }
 
-    /// Starts `gst-bridge join` that sends and watches.
+    /// Starts a `gst-bridge join` that sends and watches.
     func call(
         _ user: String, _ more: [String] = [], on machine: NetworkNamespace? = nil,
         environment: [String: String] = Self.patience
@@ -98,7 +98,7 @@ struct Call: Sendable {
             environment: environment)
     }
 
-    /// Starts `gst-bridge join --chat` that sends.
+    /// Starts a `gst-bridge join --chat` that sends.
     ///
     /// - Returns: The program, and its input.
     func chat(_ user: String) async throws -> (program: ChildProcess, input: FileHandle) {
@@ -110,7 +110,8 @@ struct Call: Sendable {
                 + arguments(user, ["--capture", capture(user), "--chat"], room: Self.room),
             environment: Self.patience)
         programs.all.withLock { $0.append((user, program)) }
-        // Opened for reading, too: opening does not wait for the program.
+        // Opened for reading and writing, because a write-only open of a FIFO blocks until the program opens
+        // it.
         return (program, try #require(FileHandle(forUpdatingAtPath: path)))
     }
 
@@ -118,7 +119,7 @@ struct Call: Sendable {
     func recording(_ name: String) -> [String] { ["--record", directory.file("of-\(name)")] }
 }
 
-/// The report that a command prints at the end.
+/// The final report of a command.
 struct CallReport: Decodable {
     struct Counts: Decodable {
         let frames: Int
@@ -134,9 +135,9 @@ struct CallReport: Decodable {
 }
 
 extension CallReport.File {
-    /// Expects that the file is complete, with the pictures of one user in their order, and with sound.
+    /// Expects that the file is complete, with one user's pictures in order, and with sound.
     ///
-    /// - Parameter isWhole: False if an interruption may have left out any number of pictures.
+    /// - Parameter isWhole: False if an interruption may have dropped pictures.
     func expect(
         _ user: String, codec: String? = nil, isWhole: Bool = true,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -163,14 +164,14 @@ extension CallReport.File {
 }
 
 extension ChildProcess {
-    /// Waits until it has logged `text` so many times.
+    /// Waits until the program has logged `text` this many times.
     func waits(for text: String, times: Int = 1) async throws {
         try await waitForErrors(to: "say \"\(text)\" \(times) times") {
             $0.ranges(of: text).count >= times
         }
     }
 
-    /// The numbers of the pictures of a user that ``Call/watching`` has shown so far.
+    /// The numbers of a user's pictures that ``Call/watching`` has shown so far.
     func pictures(of user: String) -> [Int] { Self.pictures(of: user, in: output) }
 
     private static func pictures(of user: String, in output: String) -> [Int] {
@@ -180,7 +181,7 @@ extension ChildProcess {
             .filter(Call.numbers(of: user).contains)
     }
 
-    /// Waits until ``Call/watching`` has shown so many more pictures of a user.
+    /// Waits until ``Call/watching`` has shown `count` more pictures of a user.
     func waitsForPictures(of user: String, _ count: Int = 10) async throws {
         let all = pictures(of: user).count + count
         try await waitForOutput(to: "show \(count) pictures of \(user)") {
@@ -188,7 +189,7 @@ extension ChildProcess {
         }
     }
 
-    /// Ends it as Ctrl-C does, and returns its report.
+    /// Ends the program as Ctrl-C does, and returns its report.
     func report(by signal: Int32 = SIGINT) async throws -> CallReport {
         send(signal: signal)
         let result = try await end()

@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Networks that fail under a call.
+/// Network failures during a call.
 @Suite(
     .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct CallFaultTests {
-    /// Alice is beside the server, and bob records her from across the cable: one file, since she is there
-    /// all the time.
+    /// Alice runs on the server's machine, and bob records her on the other side of the cable. He writes one
+    /// file, because she never leaves.
     @Test func aCallSurvivesAPulledCableAnotherAddressAndLoss() async throws {
         try await Call.run { call in
-            // A cable does not report that it is out. Silence does, after the usual limit.
+            // A pulled cable raises no event. The silence timeout detects it, with its default limit.
             let (alice, bob) = (
                 try call.call("alice", environment: [:]),
                 try call.call(
@@ -50,8 +50,8 @@ struct CallFaultTests {
         }
     }
 
-    /// A clock that is set is no interruption: pictures and sound keep their common time. A sanitizer has to
-    /// be the first library of a program.
+    /// Setting the clock is no interruption: video and audio stay in sync. The test is off under a
+    /// sanitizer, which must be the first library of a program.
     @Test(.enabled(if: !Sanitizer.isActive))
     func aClockThatIsSetAnHourOffLeavesTheTimesOfARecordingAlone() async throws {
         try await Call.run { call in
@@ -64,7 +64,7 @@ struct CallFaultTests {
             try await bob.waitsForPictures(of: "alice")
             for hours in [1, -1] {
                 try clock.set(hours: hours)
-                // Longer than the time between two reports of the sender.
+                // Longer than the interval between two RTCP sender reports.
                 try await bob.waitsForPictures(of: "alice", 30)
             }
             let file = try #require(try await bob.report().files?.first)
@@ -75,7 +75,7 @@ struct CallFaultTests {
             #expect(zip(video, video.dropFirst()).allSatisfy { $0 < $1 })
             let audio = try await MediaProbe.audioTimes(of: file.path)
             #expect(zip(audio, audio.dropFirst()).allSatisfy { $0 < $1 })
-            // An hour would show at one of the two ends.
+            // An error of an hour would show at the start or at the end.
             let (first, last) = (try #require(video.first), try #require(video.last))
             #expect(abs(try #require(audio.first) - first) < 600)
             #expect(abs(try #require(audio.last) - last) < 600)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Calls through a TURN server alone, where datagrams have no other way.
+/// Calls that reach the peer only through a TURN server.
 @Suite(
     .hangGuard, .needsJanus,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
@@ -27,7 +27,7 @@ struct CallRelayTests {
                 try await user.waitForOutput("enough")
             }
             for name in names {
-                // One to send, and one to receive.
+                // One for sending and one for receiving.
                 #expect(turn.allocations(of: name) >= 2, "\(turn.process.output)")
             }
             let address = try await turn.address(for: "carol", isGood: false)

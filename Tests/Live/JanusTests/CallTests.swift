@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `gst-bridge join` in rooms of a real Janus.
+/// `gst-bridge join` in rooms of a real Janus server.
 @Suite(
     .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
@@ -52,7 +52,7 @@ struct CallTests {
             _ = try await again.report(by: SIGTERM)
             try await alice.waits(for: "bob has left")
             let files = try #require(try await alice.report().files)
-            // The first file continues over the interruption.
+            // The first file continues after the interruption.
             #expect(files.count == 2)
             for file in files { try await file.expect("bob", isWhole: false) }
         }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several users, tracks and joins, in a real Janus.
+/// Several users, tracks and joins, on a real Janus server.
 @Suite(
     .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
@@ -59,13 +59,14 @@ struct CrowdTests {
         }
     }
 
-    /// JavaScript for the users that are still there.
+    /// JavaScript: the users that are still present.
     private static let rest = """
         janus.join({room: 'hall', id: 'late', display: 'late'})
           .then(me => [...me.publishers, ...(me.attendees ?? [])].map(x => x.id))
         """
 
-    /// JavaScript that joins as `guest`, sends its camera, and resolves with five pictures of each user.
+    /// JavaScript that joins as `guest`, sends its camera, and resolves after five pictures of each
+    /// user.
     private static func guest(at url: String) -> String {
         """
         (async () => {
@@ -84,7 +85,7 @@ struct CrowdTests {
         """
     }
 
-    /// Growth of memory, threads and descriptors is what `make soak` measures.
+    /// `make soak` measures the growth of memory, threads and descriptors.
     @Test func joinsThatEndAtAnyMomentLeaveNoObject() async throws {
         try await Call.run(Self.configuration) { call in
             let result = try await call.network.server.run(

@@ -3,7 +3,7 @@ import MediaBridgeJanus
 import TestSupport
 import Testing
 
-/// Which pages reach the server of a `gst-bridge host`, and what it leaves behind.
+/// Access of web pages to the server of a `gst-bridge host`, and the files that it leaves behind.
 @Suite(.hangGuard, .needsJanus) struct HostAccessTests {
     private static let secret = "a secret of the server"
 
@@ -21,7 +21,7 @@ import Testing
                 let program = try await host.ask(port, host: own)
                 #expect(program.hasPrefix("HTTP/1.1 101 "), "\(program)")
             }
-            // A page may call the server at its own origin, and no other port.
+            // A page may call the server at its own origin, but on no other port.
             let origin = "http://127.0.0.1:\(host.pagePort)"
             let page = try await host.ask(
                 host.pagePort, path: "/standup", host: "127.0.0.1:\(host.pagePort)", origin: origin)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// The lines that are printed work in a shell.
+    /// The printed command lines work in a shell.
     @Test func moreTokensAreMadeAsTheHostSays() async throws {
         try await withTemporaryDirectory { directory in
             let marker = "gst-bridge token standup --secret-file"

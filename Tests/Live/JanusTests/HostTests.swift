@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A server that the command runs, and whoever joins at what it prints.
+/// A server run by `gst-bridge host`, and clients that join with the command and the link that it prints.
 @Suite(
     .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct HostTests {
-    /// `gst-bridge host`, and what it says of a channel.
+    /// A running `gst-bridge host`, and what it prints about a channel.
     private struct Host {
         let program: ChildProcess
-        /// What its user types to join.
+        /// The printed command that a user types to join.
         let command: [String]
         let page: String
 
@@ -24,7 +24,7 @@ struct HostTests {
             }
             let lines = program.errors.split(separator: "\n").map(String.init)
             let line = try #require(lines.first { $0.contains("gst-bridge join ") })
-            // The token has a space and stands in quotes.
+            // The token contains a space and is therefore quoted.
             let halves = line.split(separator: " --token ", maxSplits: 1)
             command =
                 halves[0].split(separator: " ").dropFirst(2).map(String.init)
@@ -33,7 +33,7 @@ struct HostTests {
                 .replacing("gst-bridge: browsers join at ", with: "")
         }
 
-        /// The command, with a user's name in it.
+        /// The command, with a user's name inserted.
         func command(for user: String) -> [String] { command.map { $0 == "NAME" ? user : $0 } }
     }
 
@@ -42,7 +42,7 @@ struct HostTests {
             try await withTestNetwork { network in
                 let host = try await Host(on: network)
                 let pictures = try NumberedPictures(in: directory)
-                // Made by the command.
+                // `gst-bridge join` creates this directory.
                 let recordings = directory.file("recordings/of-alice")
                 let alice = try network.server.start(
                     Tool.gstBridge,
@@ -54,7 +54,8 @@ struct HostTests {
                 var configuration = Browser.Configuration()
                 configuration.cameraFilm = try pictures.writeFilm()
                 try await withBrowser(on: network.client, configuration) { browser in
-                    // To the browser the server's name ends in localhost, and its camera may be used there.
+                    // Chromium treats names that end in localhost as secure origins, so its camera is
+                    // allowed there.
                     let page = try await browser.open(
                         host.page.replacing(network.server.address, with: "server.localhost"))
                     try await page.evaluate("$('name').value = 'ann'; $('join').click()")
@@ -94,7 +95,7 @@ struct HostTests {
                 }
                 let file = try #require(try await alice.report().files?.first)
                 let seen = try await NumberedPictures.readings(of: file.path)
-                // A browser begins with few bits, and ends with a black picture.
+                // A browser starts at a low bit rate, and ends with a black picture.
                 #expect(seen.contains { $0.mean < 20 }, "\(seen.map(\.mean))")
                 let probe = try await MediaProbe(of: file.path)
                 #expect(probe.video?.frames == file.frames)
@@ -105,7 +106,7 @@ struct HostTests {
         }
     }
 
-    /// JavaScript for whether everything on the page is in the window.
+    /// JavaScript: whether everything on the page fits in the window.
     private static let fits = """
         document.documentElement.scrollHeight <= innerHeight
           && [...document.querySelectorAll('figure, button')].every(
@@ -130,7 +131,7 @@ struct HostTests {
                     })
                     """, as: String.self)
                 #expect(end == "refused")
-                // The link names another server.
+                // The link names a different server.
                 let page = try await browser.open("\(host.page)#server=ws://127.0.0.1:1")
                 try await page.evaluate("$('name').value = 'ann'; $('watch').click()")
                 try await page.evaluate(Self.watchAlice)
@@ -144,7 +145,7 @@ struct HostTests {
         }
     }
 
-    /// JavaScript that waits until alice has a video that it has not waited for yet, with a picture.
+    /// JavaScript that waits until alice has a new video, one that was not awaited before, with a picture.
     private static let watchAlice = """
         (async () => {
           const find = () => document.querySelector('[data-user=alice] video');
@@ -213,7 +214,7 @@ struct HostTests {
             let child = try await Tool.check("pgrep", ["-P", "\(host.program.pid)"])
             host.program.send(signal: SIGKILL)
             _ = try await host.program.end()
-            // Returns when that process has ended.
+            // Returns when the Janus child process has ended.
             let wait = """
                 import os, select, sys
                 try: process = os.pidfd_open(int(sys.argv[1]))

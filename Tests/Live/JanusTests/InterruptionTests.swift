@@ -3,7 +3,7 @@ import MediaBridgeJanus
 import TestSupport
 import Testing
 
-/// Connections that break, at a real Janus.
+/// Broken connections, on a real Janus server.
 @Suite(.hangGuard, .needsJanus) struct InterruptionTests {
     private func transport(
         to server: JanusServer,
@@ -24,7 +24,7 @@ import Testing
             try await server.kill()
             await anna.wait(for: .reconnecting(1, .unreachable))
             await ben.wait(for: .reconnecting(1, .unreachable))
-            // Sent when the connection is back.
+            // Sent once the connection is restored.
             async let sent: Void = first.send("after the storm", to: nil)
             try await server.start()
             await anna.wait(for: .connected)
@@ -79,7 +79,7 @@ import Testing
             server.send(signal: SIGSTOP)
             await anna.wait(for: .reconnecting(1, .unreachable))
             server.send(signal: SIGCONT)
-            // The server has still the old session, and this user in it.
+            // The server still has the old session, with this user in it.
             await anna.wait(for: .connected)
             await first.leave()
         }

@@ -9,12 +9,12 @@ struct LocalHost {
     /// The port of the pages.
     let pagePort: UInt16
 
-    /// Where programs join.
+    /// The server URL for programs.
     var server: String { "ws://127.0.0.1:\(port)" }
 
-    /// Asks for a WebSocket, or for a page.
+    /// Requests a WebSocket, or a page.
     ///
-    /// - Returns: The first part of the answer.
+    /// - Returns: The first part of the response.
     func ask(
         _ port: UInt16, path: String = "/", host: String, origin: String? = nil,
         upgrades: Bool = true
@@ -39,7 +39,8 @@ struct LocalHost {
     }
 }
 
-/// Runs `body` beside a `gst-bridge host`, which must end in order afterwards unless it has ended.
+/// Runs `body` with a `gst-bridge host`, which must end cleanly afterwards unless it has already
+/// ended.
 func withLocalHost(
     _ arguments: [String], environment: [String: String] = [:],
     _ body: (LocalHost) async throws -> Void

@@ -6,14 +6,14 @@ import Testing
 @testable import class MediaBridgeJanus.JanusSession
 @testable import struct MediaBridgeJanus.ServerAddress
 
-/// A Janus server of a test's own on 127.0.0.1, for signalling.
+/// A Janus server of one test on 127.0.0.1, for signalling only.
 ///
-/// The room `hall` exists from the beginning, with room for two who send and a secret.
+/// The room `hall` exists from the start, with a secret and a limit of two publishers.
 enum LocalJanus {
     static let adminKey = "admin"
     static let roomSecret = "room-secret"
 
-    /// The usual settings.
+    /// The default settings.
     static func configuration() throws -> JanusServer.Configuration {
         var configuration = JanusServer.Configuration()
         configuration.port = try FreePort.tcp()
@@ -24,7 +24,7 @@ enum LocalJanus {
         return configuration
     }
 
-    /// Runs `body` beside a server, and ends the server afterwards, whatever happened.
+    /// Runs `body` with a server, and always ends the server afterwards.
     static func run<R>(
         _ configuration: JanusServer.Configuration? = nil,
         _ body: (JanusServer) async throws -> R
@@ -38,7 +38,8 @@ enum LocalJanus {
     }
 }
 
-/// Runs `body` with a handle of a plain client at a Janus server, whose connection ends without a word.
+/// Runs `body` with a handle of a plain Janus client, whose connection closes without a leave or detach
+/// request.
 ///
 /// - Parameter token: Sent with each request.
 func withHandle(

@@ -2,7 +2,7 @@ import MediaBridgeJanus
 import TestSupport
 import Testing
 
-/// Messages between users, at a real Janus.
+/// Messages between users, on a real Janus server.
 @Suite(.hangGuard, .needsJanus) struct MessageTests {
     @Test func messagesArriveWholeOnceAndInOrder() async throws {
         try await LocalJanus.run { server in
@@ -58,7 +58,7 @@ import Testing
             let second = try await transport.join("hall", as: "ben", ben)
             try await first.send("hello", to: nil)
             await ben.wait(for: .message("hello", "anna"))
-            // Who comes later does not get what was sent before.
+            // A late joiner does not receive earlier messages.
             let third = try await transport.join("hall", as: "carl", carl)
             try await first.send("again", to: nil)
             await carl.wait(for: .message("again", "anna"))

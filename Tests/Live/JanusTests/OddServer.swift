@@ -5,15 +5,15 @@ import NIOPosix
 import NIOWebSocket
 import Synchronization
 
-/// A WebSocket server that answers what a test pleases: Janus itself says nothing odd.
+/// A WebSocket server with scripted responses, for protocol violations that Janus does not commit.
 final class OddServer: Sendable {
     private let channel: any Channel
     var port: Int { channel.localAddress?.port ?? 0 }
     var address: String { "ws://127.0.0.1:\(port)/janus" }
 
     /// - Parameters:
-    ///   - isHonest: Whether it consents to the subprotocol.
-    ///   - answer: Called with each text; returns what is sent in turn.
+    ///   - isHonest: Whether the server accepts the subprotocol.
+    ///   - answer: Called with each text message; returns the response.
     init(
         isHonest: Bool = true, onOpen: @escaping @Sendable () -> [WebSocketFrame] = { [] },
         answer: @escaping @Sendable (String) -> [WebSocketFrame]
@@ -80,7 +80,7 @@ extension WebSocketFrame {
         WebSocketFrame(fin: fin, opcode: .text, data: ByteBuffer(string: text))
     }
 
-    /// The answer of a Janus to a request.
+    /// A Janus response to a request.
     static func janus(_ kind: String, to request: String, _ rest: String = "") -> WebSocketFrame {
         let transaction =
             request.firstMatch(of: /"transaction":"(\w+)"/).map { String($0.output.1) } ?? ""

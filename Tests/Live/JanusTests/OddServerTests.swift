@@ -9,9 +9,9 @@ import Testing
 @testable import class MediaBridgeJanus.JanusSession
 @testable import struct MediaBridgeJanus.ServerAddress
 
-/// Servers that are no Janus, or none in its right mind.
+/// Servers that are not Janus, or that violate its protocol.
 @Suite(.hangGuard, .needsJanus) struct OddServerTests {
-    /// Joins, by default with so much patience that no deadline decides the test.
+    /// Joins, by default with deadlines so long that none decides the test.
     private func join(
         _ address: String, within deadline: Duration = .hangLimit
     ) async throws -> EngineError? {
@@ -80,7 +80,7 @@ import Testing
     @Test func answersThatMakeNoSenseAreErrors() async throws {
         for rest in ["", #","data":{}"#, #","data":{"id":"x"}"#, #","error":{"code":490}"#] {
             let server = try await OddServer { [.janus("success", to: $0, rest)] }
-            // Some of these are not even answers: the deadline ends them.
+            // Some of these messages are not responses at all: the deadline ends the wait.
             let error = try await join(server.address, within: .milliseconds(100))
             #expect(error != nil)
             await server.close()
@@ -105,7 +105,7 @@ import Testing
         let ended = Observed(false)
         var limits = JanusSession.Limits()
         (limits.request, limits.socket.silence) = (.hangLimit, .hangLimit)
-        // The requests are the test's alone.
+        // No keep-alive disturbs the requests of the test.
         limits.keepAlive = .seconds(600)
         let session = try await JanusSession.open(address, caFile: nil, token: nil, limits) {
             event in

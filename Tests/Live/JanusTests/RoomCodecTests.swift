@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Rooms that take one video codec only: VP8 is Janus's default.
+/// Rooms that accept only one video codec: VP8 is Janus's default.
 @Suite(
     .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
@@ -17,7 +17,7 @@ struct RoomCodecTests {
         return configuration
     }
 
-    /// Alice sends raw pictures, and dora encoded frames in the other codec.
+    /// Alice sends raw video, and dora sends encoded frames in the other codec.
     @Test(arguments: [
         ("vp8", "x264enc tune=zerolatency speed-preset=ultrafast key-int-max=10"),
         ("h264", "vp8enc deadline=1 keyframe-max-dist=10"),
@@ -49,7 +49,8 @@ struct RoomCodecTests {
         }
     }
 
-    /// Neither a room without a codec of this library, nor a codec that the user chose.
+    /// A room without a codec that this library supports, and a room without the codec that the
+    /// user chose.
     @Test(arguments: [
         ("vp9", [], "the room does not accept H.264 or VP8"),
         ("vp8", ["--codec", "h264"], "the room does not accept H.264"),

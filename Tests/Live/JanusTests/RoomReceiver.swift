@@ -2,7 +2,7 @@ import MediaBridgeJanus
 import Synchronization
 import TestSupport
 
-/// Notes what a user hears of a channel, and lets tests wait for it.
+/// Records a user's channel events, and lets tests wait for them.
 final class RoomReceiver: ChannelReceiver {
     enum Event: Hashable, Sendable {
         case joined(UserID)
@@ -15,13 +15,13 @@ final class RoomReceiver: ChannelReceiver {
         case disconnected(EngineError.Code)
     }
     let events = Observed<[Event]>([])
-    /// Called within each event, once it is noted.
+    /// Called for each event, after it is recorded.
     private let onEvent: @Sendable (Event) -> Void
     private let renewal: (@Sendable (TokenReason) throws(EngineError) -> String?)?
     private let isCalled = Atomic<Bool>(false)
     private let overlaps = Atomic<Bool>(false)
 
-    /// Whether two calls were ever made at once.
+    /// Whether two calls ever overlapped.
     var wasCalledTwice: Bool { overlaps.load(ordering: .relaxed) }
 
     init(
@@ -64,7 +64,7 @@ final class RoomReceiver: ChannelReceiver {
 }
 
 extension JanusTransport.Configuration {
-    /// Deadlines of minutes: none of them decides a test.
+    /// Deadlines of minutes, so that none decides a test.
     static var patient: Self {
         var configuration = Self()
         configuration.connectDeadline = .hangLimit
@@ -78,12 +78,12 @@ extension JanusTransport.Configuration {
 }
 
 extension JanusTransport {
-    /// A transport with patience.
+    /// A transport with long deadlines.
     init(to server: JanusServer) throws {
         try self.init(server: server.url, configuration: .patient)
     }
 
-    /// Joins with a receiver that notes what it hears.
+    /// Joins with a receiver that records its events.
     func join(
         _ channel: String, as user: UserID, token: String? = nil,
         _ receiver: RoomReceiver = RoomReceiver()
@@ -93,7 +93,7 @@ extension JanusTransport {
     }
 }
 
-/// Runs `body`, which must throw an error of the engine.
+/// Runs `body`, which must throw an engine error.
 ///
 /// - Returns: The code of the error; `nil` if none was thrown.
 func engineError(_ body: () async throws -> Void) async throws -> EngineError? {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import struct MediaBridgeJanus.JanusHandle
 
-/// Who is in a room, at a real Janus.
+/// Joining and leaving a room, on a real Janus server.
 @Suite(.hangGuard, .needsJanus) struct RoomTests {
     @Test func usersHearOfEachOther() async throws {
         try await LocalJanus.run { server in
@@ -109,7 +109,7 @@ import Testing
             let transport = try JanusTransport(server: server.url, configuration: configuration)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
-            // Of another program, whose connection ends without a word.
+            // A user of a different program, whose connection closes without a leave request.
             try await withHandle(at: server.url) { handle in
                 _ = try await handle.request([
                     "request": "join", "ptype": "publisher", "room": "hall", "id": "carl",

@@ -2,9 +2,9 @@ import MediaBridgeJanus
 import TestSupport
 import Testing
 
-/// A real Janus behind TLS.
+/// A real Janus server behind TLS.
 @Suite(.hangGuard, .needsJanus, .serialized) struct SecureTests {
-    /// Runs `body` beside a server whose certificate is for 127.0.0.1.
+    /// Runs `body` with a server whose certificate is for 127.0.0.1.
     private func withServer(
         _ body: (JanusServer, TestCertificate) async throws -> Void
     ) async throws {

@@ -4,7 +4,7 @@ import MediaBridgeJanus
 import TestSupport
 import Testing
 
-/// Who may join, at a real Janus with signed tokens, and at one with a PIN.
+/// Admission to a room: on a real Janus server with signed tokens, and on one with a PIN.
 @Suite(.hangGuard, .needsJanus) struct TokenTests {
     private let secret = "a secret of the server"
 
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// Time passes only for the renewal: all tokens are valid for an hour.
+    /// Only the renewal timer advances: all tokens are valid for an hour.
     @Test func aTokenIsRenewedBeforeItExpiresAndANewOneThatIsNotValidEndsTheMembership()
         async throws
     {
@@ -76,12 +76,13 @@ import Testing
             }
             let token = try tokens.token(channel: "hall", validFor: .seconds(3600))
             let member = try await transport.join("hall", as: "anna", token: token, anna)
-            // Half a minute before the end. The token's time is in whole seconds, and passes while the user joins.
+            // The renewal is due 30 s before expiry. The token's expiry is in whole seconds, and time passes
+            // while the user joins.
             let first = await clock.ring()
             #expect(first <= .seconds(3571), "\(first)")
             await asked.wait { $0.count == 1 }
             try await member.send("hello", to: nil)
-            // The new token has been taken when the next renewal is due.
+            // The next renewal is scheduled after the new token has been accepted.
             await clock.ring()
             await anna.wait(for: .disconnected(.tokenForged))
             #expect(asked.value == [.expiring, .expiring])
@@ -128,7 +129,7 @@ import Testing
     }
 }
 
-/// A clock that stands still. A test rings its alarms.
+/// A stopped clock, whose alarms a test fires.
 private final class StoppedClock: Timeline {
     private typealias Alarm = (delay: Duration, queue: SerialQueue, body: @Sendable () -> Void)
     private let alarms = Observed<[UInt64: Alarm]>([:])
@@ -148,9 +149,9 @@ private final class StoppedClock: Timeline {
 
     func cancel(_ number: UInt64) { alarms.change { $0[number] = nil } }
 
-    /// Waits for an alarm, and rings it.
+    /// Waits for an alarm, and fires it.
     ///
-    /// - Returns: The delay after which it was due.
+    /// - Returns: The delay of the alarm.
     @discardableResult
     func ring() async -> Duration {
         await alarms.wait { !$0.isEmpty }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import MediaBridge
 
-/// Cameras on the network that are killed and started again.
+/// Network cameras that are killed and restarted.
 @Suite("Cameras that are started again", .hangGuard)
 struct CameraRestartTests {
-    /// A policy that does not keep a test waiting.
+    /// A restart policy with short delays.
     private static var policy: RestartPolicy {
         var policy = RestartPolicy()
         policy.delay = .milliseconds(20)
@@ -15,7 +15,7 @@ struct CameraRestartTests {
         return policy
     }
 
-    /// A camera on the network, to be started again.
+    /// A plan that captures a network camera, with restarts.
     private static func plan(port: Int, outputs: [String] = []) -> BridgePlan {
         var plan = BridgePlan(capture: capture(port: port), outputs: outputs)
         plan.restart = policy
@@ -27,7 +27,7 @@ struct CameraRestartTests {
             + "! rtph264depay ! h264parse name=units"
     }
 
-    /// The restarts of a bridge as they are told.
+    /// The restarts that a bridge reports.
     private static func restarts(of bridge: Bridge) -> AsyncStream<(Int, PipelineError)> {
         let (stream, continuation) = AsyncStream.makeStream(of: (Int, PipelineError).self)
         bridge.onEvent {
@@ -38,7 +38,7 @@ struct CameraRestartTests {
         return stream
     }
 
-    /// Counts the buffers that leave the element `units` of a bridge's capture.
+    /// Counts the buffers from the element `units` of a bridge's capture.
     private static func units(of bridge: Bridge) throws -> Observed<Int> {
         let count = Observed(0)
         try #require(bridge.captures[0].pipeline.element(named: "units")?.pad("src"))
@@ -46,9 +46,9 @@ struct CameraRestartTests {
         return count
     }
 
-    /// A camera that gives H.264, with a key picture in ten, and writes what it gives into a file
-    /// before it sends it. A picture is one packet, so that none is cut off when the camera is
-    /// killed.
+    /// A camera that sends H.264 with a keyframe every ten frames, and writes each frame to a file
+    /// before it sends it. A frame fits in one packet, so that killing the camera truncates no
+    /// frame.
     private static func camera(port: Int, keeping path: String) async throws -> RTSPCamera {
         try await RTSPCamera(
             port: port,
@@ -93,7 +93,7 @@ struct CameraRestartTests {
                 #expect(track.encoder == "copy")
                 let pictures = try await MediaProbe.pictures(of: recording.path)
                 #expect(pictures.count == track.written)
-                // What each camera sent, from the first picture that came to the last, in order.
+                // The frames that each camera sent, from the first received to the last, in order.
                 var rest = pictures[...]
                 for sent in sent {
                     let begin = try #require(sent.firstIndex(of: rest.first ?? ""))
@@ -102,7 +102,7 @@ struct CameraRestartTests {
                     rest = rest.dropFirst(same)
                 }
                 #expect(rest.isEmpty, "\(recording.name)")
-                // No picture lies in the past of the one before.
+                // Timestamps increase strictly.
                 let times = try await MediaProbe.videoTimes(of: recording.path)
                 #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
             }
@@ -199,7 +199,7 @@ struct CameraRestartTests {
 }
 
 extension Observed<Int> {
-    /// Waits until the count has grown by this much.
+    /// Waits until the count has grown by `more`.
     fileprivate func wait(for more: Int) async {
         let goal = value + more
         await wait { $0 >= goal }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Programs that write to an X display, under one without a screen.
+/// Commands that render to an X display, on a virtual one.
 @Suite(.hangGuard) struct CommandDisplayTests {
     private static func run(
         _ capture: String, _ output: String, on display: VirtualDisplay,
@@ -13,8 +13,8 @@ import Testing
             environment: display.environment.merging(environment) { $1 })
     }
 
-    /// The source writes into the display's memory, as between linked elements. The first pictures may come
-    /// before the display offers any.
+    /// The source writes into the display's memory, as it does between linked elements. The first frames
+    /// may come before the display offers any.
     @Test func aCaptureWritesIntoADisplaysMemory() async throws {
         try await withVirtualDisplay { display in
             let ended = try await Self.run(
@@ -25,8 +25,8 @@ import Testing
         }
     }
 
-    /// Behind concat the source chooses a format that is converted for the display. Its pictures are larger
-    /// than the display's memory.
+    /// After concat, the source chooses a format that must be converted for the display. Its frames are
+    /// larger than the display's memory.
     @Test func aFormatThatTheDisplayDoesNotTakeIsNotWrittenIntoItsMemory() async throws {
         try await withVirtualDisplay { display in
             let ended = try await Self.run(
@@ -63,7 +63,7 @@ import Testing
     private static let hasGL = FileManager.default.fileExists(
         atPath: "/usr/lib/x86_64-linux-gnu/gstreamer-1.0/libgstopengl.so")
 
-    /// Lines from the wild with windows: one behind `concat`, and two beside recordings.
+    /// Published lines with windows: one after `concat`, and two beside recordings.
     @Test func linesWithWindowsDoWhatGstLaunchDoes() async throws {
         let result = try await Tool.run(
             Tool.built("Wild"),
@@ -71,7 +71,7 @@ import Testing
         #expect(result.output.contains("3 of 3 right"), "\(result.output)\(result.errors)")
     }
 
-    /// The example's screen is the X display if there is one.
+    /// The example captures the X display as its screen if there is one.
     @Test func anExampleRecordsTheXDisplayAsItsScreen() async throws {
         try await withTemporaryDirectory { directory in
             try await withVirtualDisplay(width: 320, height: 240) { display in

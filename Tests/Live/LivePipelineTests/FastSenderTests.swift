@@ -2,10 +2,11 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// A foreign sender that is faster than its own timestamps.
+/// A third-party sender that is faster than its own timestamps.
 @Suite("A sender that is too fast", .hangGuard) struct FastSenderTests {
-    /// The receiver gives pictures that come too fast one time, and parsers then give all but the first
-    /// none. Recorded without encoding, each picture is in the file, in its order.
+    /// The receiver gives frames that arrive too fast the same timestamp; parsers then output all but
+    /// the first without one. In a recording without encoding, each frame must be in the file, in
+    /// order.
     @Test func allPicturesAreRecordedInTheirOrder() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.udp()
@@ -17,7 +18,7 @@ import Testing
             plan.recordings = [BridgePlan.Recording(path: path)]
             plan.frameLimit = 60
             let bridge = try Bridge(plan)
-            // Ten times as fast as the timestamps of its packets.
+            // Ten times as fast as the packets' timestamps.
             let line =
                 "videotestsrc ! video/x-raw,width=64,height=64,framerate=30/1 "
                 + "! x264enc tune=zerolatency threads=1 key-int-max=10 ! identity sleep-time=3000 "

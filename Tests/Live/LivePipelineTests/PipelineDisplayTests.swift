@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Pipeline files that need an X display, under one without a screen.
+/// Pipeline files that need an X display, on a virtual one.
 @Suite("Pipeline files on a display", .hangGuard) struct PipelineDisplayTests {
     @Test func theScreenWithAClockOnItGoesToAFile() async throws {
         try await withTemporaryDirectory { directory in
@@ -22,7 +22,7 @@ import Testing
                 #expect(probe.video?.width == 640 && probe.video?.height == 480)
                 #expect(probe.video?.frames == written)
             }
-            // White clock in the corner, black root beside it.
+            // White clock in the corner, black root window beside it.
             let last = try #require(
                 try await MediaProbe.luma(of: path, columns: 4, rows: 4).last)
             #expect(last[0] > 100, "the clock's field: \(last)")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// The film comes through a pipe, whose second half waits until the window is on the screen.
+    /// The film comes through a pipe; its second half is written once the window is on the screen.
     @Test func aFilmIsShownInAWindow() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()

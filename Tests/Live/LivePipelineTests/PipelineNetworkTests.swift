@@ -3,9 +3,9 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// The network pipeline, with gst-launch-1.0 at the other end, as its comment tells users to type.
+/// The network pipeline, with the gst-launch-1.0 receiver from its header comment at the other end.
 @Suite("Pipeline files on a network", .hangGuard) struct PipelineNetworkTests {
-    /// Its frames carry no time.
+    /// Frames from shared memory carry no timestamps.
     @Test func framesOfSharedMemoryGetTheTimeOfTheirArrival() async throws {
         try await withTemporaryDirectory { directory in
             let (socket, path) = (directory.file("socket"), directory.file("out.mkv"))
@@ -46,14 +46,14 @@ import Testing
             try await withChildProcess(
                 "gst-launch-1.0", receiver.split(separator: " ").map(String.init)
             ) { child in
-                // udpsrc has bound its port when the pipeline goes to PLAYING.
+                // udpsrc has bound its port before the pipeline goes to PLAYING.
                 try await child.waitForOutput("Setting pipeline to PLAYING")
                 var plan = try PipelineFolder.plan(
                     "h264-over-rtp.yaml", setting: ["port": "\(port)"])
                 plan.captures[0].text.replace("width=1280,height=720", with: "width=320,height=180")
                 let bridge = try Bridge(plan)
                 async let report = bridge.run()
-                // The receiver ends by itself after ten decoded frames.
+                // The receiver exits after ten decoded frames.
                 let result = try await child.end()
                 #expect(result.status == 0, "\(result.errors)")
                 bridge.stop()

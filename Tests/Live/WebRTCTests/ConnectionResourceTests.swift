@@ -1,10 +1,11 @@
 import TestSupport
 import Testing
 
-/// What a process holds after its connections. How much it grows is a question for `make soak`.
+/// The resources that a process holds after its connections have closed. `make soak` measures their
+/// growth.
 @Suite(.serialized, .hangGuard)
 struct ConnectionResourceTests {
-    /// Fifteen cycles are each state, codec and order of closing at least once.
+    /// Fifteen cycles cover each state, codec and order of closing at least once.
     @Test(arguments: [("PeerCycleProbe", ["15"]), ("CallProbe", ["viewers"])])
     func connectionsThatEndInAnyWayLeaveNoObject(probe: String, arguments: [String]) async throws {
         let result = try await Tool.run(

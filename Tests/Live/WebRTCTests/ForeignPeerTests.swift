@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Peers of others with each other, across a test's network: what ours are tested against.
+/// Third-party peers against each other on a test network: the baseline for the tests of this
+/// library.
 @Suite(
     .hangGuard, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct ForeignPeerTests {
-    /// A connection between two ends of one page, of a camera's pictures and sound.
+    /// A connection between two ends of one page, with the camera's video and audio.
     private static let call = """
         (async configuration => {
           const stream = await navigator.mediaDevices.getUserMedia({video: true, audio: true})
@@ -29,7 +30,8 @@ struct ForeignPeerTests {
         })
         """
 
-    /// One browser and one network: a call without a server, one through a relay, and rooms of Janus.
+    /// One browser and one network serve three cases: a call without a server, one through a relay,
+    /// and Janus rooms.
     @Test func aBrowserSeesItsOwnCamera() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
@@ -92,7 +94,7 @@ struct ForeignPeerTests {
         try await page.close()
     }
 
-    /// Two users of a page in a room.
+    /// Two users of one page in a room.
     private func meet(
         _ browser: Browser, _ server: PageServer, _ network: TestNetwork, isSecure: Bool
     ) async throws {
@@ -129,7 +131,7 @@ struct ForeignPeerTests {
                 """, as: [NumberedPictures.Reading].self)
             #expect(readings.count == 10)
             #expect(readings.map(\.number).areInOrder())
-            // The browser may show a grey picture before the first that it decodes.
+            // The browser may show a grey picture before the first decoded one.
             #expect(readings.dropFirst().allSatisfy { $0.mean < 20 }, "\(readings.map(\.mean))")
             await #expect(throws: ChildProcess.Failure.self) {
                 try await page.evaluate(
@@ -179,7 +181,7 @@ struct ForeignPeerTests {
             .play("\(server.url)/whep"), on: network.client, configuration)
         let played = try await player.report()
         #expect(played.error == nil)
-        // It reports a moment later, when more have come.
+        // The report comes a moment later, when more packets have arrived.
         #expect(played.pictures >= 10)
         #expect(played.sound > 0)
         #expect(played.mean < 6)
@@ -220,13 +222,13 @@ struct ForeignPeerTests {
 }
 
 extension String? {
-    /// As JavaScript writes it.
+    /// In JavaScript's notation.
     fileprivate var javaScript: String { map { "'\($0)'" } ?? "undefined" }
 }
 
-/// A page that plays by WHEP.
+/// A page that plays over WHEP.
 enum WhepPage {
-    /// JavaScript that shows it in `video`, and resolves when there is a picture.
+    /// JavaScript that shows the stream in `video`, and resolves when there is a picture.
     static func play(_ url: String, token: String) -> String {
         """
         (async () => {
@@ -249,7 +251,7 @@ enum WhepPage {
 }
 
 extension AiortcPeer {
-    /// A server, and where it is.
+    /// A server, and its address.
     static func serving(
         on machine: NetworkNamespace, port: Int = 8000, _ configuration: Configuration
     ) async throws -> (peer: AiortcPeer, url: String) {

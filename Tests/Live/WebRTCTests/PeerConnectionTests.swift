@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Connections of this library to each other: what needs no foreign peer.
+/// Connections between two peers of this library, for behaviour that needs no third-party peer.
 @Suite(.hangGuard) struct PeerConnectionTests {
     @Test(arguments: [EncodedVideoFrame.Codec.h264, .vp8])
     func unitsArriveAsTheyWereSent(codec: EncodedVideoFrame.Codec) async throws {
@@ -25,7 +25,7 @@ import Testing
         }
         await sender.close()
         await receiver.close()
-        // Parsers may change what stands around the pictures.
+        // Parsers may change the NAL units around the slices.
         let (before, after) = (sent.units.map(Self.picture), came.units.map(Self.picture))
         let first = try #require(after.first)
         let start = try #require(before.firstIndex(of: first))
@@ -35,7 +35,7 @@ import Testing
         #expect(receiver.statistics.video.units.delivered == came.units.count)
     }
 
-    /// The slices of an access unit of H.264, or a whole frame of VP8.
+    /// The slices of an H.264 access unit, or a whole VP8 frame.
     private static func picture(_ unit: [UInt8]) -> [UInt8] {
         guard unit.starts(with: [0, 0, 0, 1]) || unit.starts(with: [0, 0, 1]) else { return unit }
         var slices: [UInt8] = []
@@ -51,7 +51,7 @@ import Testing
     private static func nal(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isSlice = bytes.first.map { [1, 5].contains($0 & 0x1f) } ?? false
         guard isSlice else { return [] }
-        // Zeros in front of the next start code do not belong to it.
+        // Zeros before the next start code do not belong to the NAL unit.
         return bytes.prefix(
             (bytes.lastIndex { $0 != 0 } ?? bytes.startIndex) - bytes.startIndex + 1)
     }
@@ -64,17 +64,17 @@ import Testing
 }
 
 extension PeerConnection.Configuration {
-    /// Reaches peers of this process.
+    /// Reaches peers in this process.
     static var loopback: Self {
         var configuration = Self()
         configuration.localAddresses = ["127.0.0.1"]
-        // On a busy machine packets are late, and none is given up.
+        // Packets may be late on a busy machine: the long jitter buffer drops none.
         configuration.jitterBuffer = .seconds(2)
         return configuration
     }
 }
 
-/// Keeps what a connection gives.
+/// Collects the output of a connection.
 final class PeerCollector: PeerConnectionObserver {
     private let state = Mutex<(units: [[UInt8]], states: [PeerConnection.State])>(([], []))
     var units: [[UInt8]] { state.withLock { $0.units } }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The networks of the tests.
+/// The test networks.
 @Suite(
     .hangGuard,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
@@ -25,7 +25,7 @@ struct RigTests {
         try await withTestNetwork { network in
             try await network.lose(percent: 10, to: network.server)
             let arrived = try await Datagrams.arrived(of: 4000, across: network)
-            // Six standard deviations.
+            // The expected count, plus or minus six standard deviations.
             #expect((3486...3714).contains(arrived))
             try await network.lose(percent: 0, to: network.server)
             #expect(try await Datagrams.arrived(of: 1000, across: network) == 1000)
@@ -88,7 +88,8 @@ enum Datagrams {
             else: stream.sendall(b".")
         print(count)
         """
-    /// Waits now and then until what it sent has been read, so that the receiver's buffer holds the rest.
+    /// Pauses regularly until the receiver has read all datagrams, so that the receiver's buffer does not
+    /// overflow.
     private static let sender = """
         import socket, sys
         datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -102,8 +103,8 @@ enum Datagrams {
         stream.recv(1)
         """
 
-    /// - Parameter burst: How many are sent at once.
-    /// - Returns: How many of those that were sent have come.
+    /// - Parameter burst: The number of datagrams sent at once.
+    /// - Returns: The number of datagrams that arrived.
     static func arrived(
         of count: Int, burst: Int = 50, across network: TestNetwork
     ) async throws -> Int {

@@ -3,7 +3,7 @@ import Foundation
 import MediaBridge
 import TestSupport
 
-/// What tests of calls run in a process of its own: in a test's network, or under GStreamer's `leaks` tracer.
+/// Runs parts of the call tests in a separate process: on a test network, or under GStreamer's `leaks` tracer.
 ///
 ///     CallProbe room USERS SERVER PICTURES
 ///     CallProbe tracks SERVER
@@ -14,7 +14,7 @@ import TestSupport
 ///     CallProbe watch URL
 ///     CallProbe user NAME OTHER SERVER TURN
 ///
-/// A probe says on standard output how far it is; `user` and `whip` end when they are killed.
+/// A probe prints its progress to standard output; `user` and `whip` run until they are killed.
 @main
 struct CallProbe {
     static func main() async {
@@ -57,10 +57,10 @@ struct ProbeFailure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// What the process holds.
+/// The resources of the process.
 enum ProcessReport {
-    /// Writes descriptors, threads, and kilobytes of the heap and of resident memory, in one line, once all
-    /// pipelines are gone.
+    /// Waits for the teardown of all pipelines. Then prints the number of descriptors and threads, and the heap
+    /// and resident memory in kilobytes, on one line.
     static func say(_ name: String) async {
         GStreamer.waitForTeardown()
         let counts = ["fd", "task"].map { folder in
@@ -76,8 +76,8 @@ enum ProcessReport {
         )
     }
 
-    /// Waits until the last DTLS connection is gone. A timer of a handshake holds its connection for up to some
-    /// seconds after the end.
+    /// Waits until the last DTLS connection is freed. A handshake timer holds its connection for some seconds
+    /// after the end.
     static func waitForHandshakes() async {
         GStreamer.waitForTeardown()
         let areGone = Happening()
@@ -90,9 +90,9 @@ enum ProcessReport {
 }
 
 extension MediaEngine {
-    /// Shuts it down.
+    /// Shuts the engine down.
     ///
-    /// - Throws: ``ProbeFailure`` where its counts do not add up.
+    /// - Throws: ``ProbeFailure`` if its counts do not add up.
     func end() async throws {
         await shutDown()
         let wrong = statistics.imbalances(isOver: true)
@@ -100,7 +100,7 @@ extension MediaEngine {
     }
 }
 
-/// Counts the pictures that are shown.
+/// Counts the rendered pictures.
 final class PictureCounter: VideoSink {
     private let count: Observed<Int>
     init(_ count: Observed<Int>) { self.count = count }

@@ -2,28 +2,28 @@ import Foundation
 import MediaBridgeJanus
 import TestSupport
 
-/// A user with three tracks, which come, go and change while another user watches all of them.
+/// A user with three tracks, which start, end and change while another user receives all of them.
 ///
-/// A track shows one shade of grey at a time, which says what it shows.
+/// Each track shows a single shade of grey at a time, which identifies its content.
 enum ChangingTracks {
-    /// What was shown of a track.
+    /// The frames received on a track.
     struct Sight {
         var pictures = 0
-        /// The brightness of the last picture's middle, from 16 to 235.
+        /// The brightness at the centre of the last frame, from 16 to 235.
         var shade = 0
-        /// The size of the last picture.
+        /// The size of the last frame.
         var size = VideoSize(width: 0, height: 0)
         /// Brightnesses that nothing has shown, and what was shown before.
         var wrong: [String] = []
     }
     private typealias Sights = Observed<[TrackID: Sight]>
 
-    /// The shades that are shown. Encoding changes them by little.
+    /// The shades in use. Encoding changes them only slightly.
     private static let shades = [60, 100, 140, 180, 220]
     private static let tolerance = 8
     private static let small = "width=160,height=120"
 
-    /// Says a line after each step, and leaves.
+    /// Prints a line after each step, and leaves.
     static func run(at server: String) async throws {
         let sights = Sights([:])
         let alice = MediaEngine(transport: try JanusTransport(server: server))
@@ -95,7 +95,7 @@ enum ChangingTracks {
         return try PipelineVideoSource(encoder.map { "\(text) ! \($0)" } ?? text)
     }
 
-    /// Pushes a picture to each track with each one of a live source, until the task is cancelled.
+    /// Pushes a frame to each track for each frame of a live source, until the task is cancelled.
     private static func push(to engine: MediaEngine, _ tracks: [(TrackID, Int)]) async throws {
         let metronome = try PipelineVideoSource(
             "videotestsrc is-live=true ! video/x-raw,width=16,height=16,framerate=15/1")
@@ -112,7 +112,7 @@ enum ChangingTracks {
         }
     }
 
-    /// Reads the middle of each picture.
+    /// Reads the centre of each frame.
     private final class Reader: VideoSink {
         private let track: TrackID
         private let sights: Sights
@@ -146,7 +146,7 @@ enum ChangingTracks {
 }
 
 extension Observed<[TrackID: ChangingTracks.Sight]> {
-    /// Waits for five more pictures of a track, the last of which has this shade.
+    /// Waits for five more frames of a track, the last of which has this shade.
     fileprivate func waits(for track: TrackID, _ shade: Int, _ size: VideoSize? = nil) async {
         let before = value[track]?.pictures ?? 0
         await wait { sights in

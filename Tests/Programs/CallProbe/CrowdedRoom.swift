@@ -2,10 +2,10 @@ import Foundation
 import MediaBridgeJanus
 import TestSupport
 
-/// Up to eight users in one room. Each sees the pictures of all others.
+/// Up to eight users in one room. Each receives the video of all others.
 ///
-/// Pictures are files of `NumberedPictures`; the upper three bits of their numbers identify the user. One more
-/// user, `guest`, may be there, whose pictures have any numbers.
+/// The video consists of `NumberedPictures`; the upper three bits of a number identify the user. An additional
+/// user, `guest`, may be present; its pictures have any numbers.
 struct CrowdedRoom {
     let users: Int
     /// How many pictures of each other user each user waits for.
@@ -76,10 +76,10 @@ struct CrowdedRoom {
         let other: Int
     }
 
-    /// What one user has seen of another.
+    /// The pictures that one user has received from another.
     struct Sight {
         var count = 0
-        /// Numbers of pictures that are another user's.
+        /// Numbers that belong to another user.
         var wrong: [Int] = []
 
         /// - Parameter user: `nil` for the guest.
@@ -106,7 +106,7 @@ struct CrowdedRoom {
         func renderRawData(
             _ rawData: UnsafeMutableRawPointer, size: VideoSize, rotation: VideoRotation
         ) {
-            // Bits are in the third of four rows of eight blocks.
+            // The bits are in the third of four rows of eight blocks.
             let (width, height) = (Int(size.width), Int(size.height))
             var number = 0
             for column in 0..<8 {

@@ -1,10 +1,10 @@
 import MediaBridgeJanus
 import TestSupport
 
-/// Users join a channel, six at a time, send and receive, and leave at different moments of their connections.
+/// Users join a channel, six at a time, send and receive, and leave at different stages of their connections.
 struct JoinsAndLeaves {
     let server: String
-    /// Prints what the process holds after half of the rounds, and after all.
+    /// Prints the resources of the process after half of the rounds, and after all.
     func run(rounds: Int) async throws {
         let host = try await engine(watching: nil)
         try await host.joinChannel("hall", userID: "host")
@@ -24,17 +24,17 @@ struct JoinsAndLeaves {
 
     /// When a user leaves.
     private enum Moment: CaseIterable {
-        /// At the beginning of joining, which is cancelled.
+        /// At the start of joining, which is cancelled.
         case joining
-        /// When the host learns of the user: joining is cancelled at its end.
+        /// When the host is notified of the user: joining is cancelled at its end.
         case announced
-        /// As soon as it has joined: its offer is not made yet.
+        /// Right after joining, before its offer exists.
         case joined
-        /// With the first unit, whose codec the offer needs: before the answer.
+        /// With the first encoded frame, whose codec the offer needs: before the answer.
         case offering
-        /// When its own connection is there.
+        /// When its own connection is established.
         case sending
-        /// When pictures and sound of the host have come, too.
+        /// When it has also received the host's video and audio.
         case receiving
     }
 
@@ -81,7 +81,7 @@ struct JoinsAndLeaves {
             }
             await count.wait { $0 >= 3 }
         }
-        // Every second one leaves before it is shut down.
+        // Every second user leaves before it is shut down.
         if round % 2 == 0, moment != .joining, moment != .announced {
             _ = try await engine.leaveChannel()
         }

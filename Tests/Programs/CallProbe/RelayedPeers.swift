@@ -1,7 +1,7 @@
 import MediaBridgeJanus
 import TestSupport
 
-/// Peers that a TURN server relays everything for.
+/// Peers whose traffic passes through a TURN server.
 enum RelayedPeers {
     private static let enough = 10
 
@@ -19,7 +19,7 @@ enum RelayedPeers {
         )
     }
 
-    /// Plays by WHEP, and says `enough`.
+    /// Plays over WHEP, and prints `enough`.
     static func play(_ url: String, turn: String) async throws {
         let source = try WHEPSource(url, token: "tok", configuration: connection(turn))
         var count = 0
@@ -30,7 +30,7 @@ enum RelayedPeers {
         writeLine("enough")
     }
 
-    /// Sends by WHIP, until the sink fails.
+    /// Sends over WHIP, until the sink fails.
     static func send(to url: String, turn: String) async throws {
         let engine = MediaEngine()
         let events = engine.events
@@ -47,7 +47,7 @@ enum RelayedPeers {
         throw ProbeFailure("\(error.map { "\($0)" } ?? "over")")
     }
 
-    /// Joins a room, and says `sending` and `enough` of the other, until sending fails.
+    /// Joins a room, and prints `sending`, and `enough` for the other user, until sending fails.
     static func join(
         as user: String, watching other: String, at server: String, turn: String
     ) async throws {

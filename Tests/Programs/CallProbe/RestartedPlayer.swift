@@ -2,9 +2,10 @@ import MediaBridge
 import MediaBridgeWebRTC
 import TestSupport
 
-/// An engine whose source is a WHEP server, and that restarts it where it fails.
+/// An engine with a WHEP server as its source, which it restarts after a failure.
 enum RestartedPlayer {
-    /// Says `shows pictures` of the first pictures, `failed: …`, and `shows again` of those after the last failure.
+    /// Prints `shows pictures` at the first frames, `failed: …`, and `shows again` at the frames after the last
+    /// failure.
     static func run(_ url: String) async throws {
         var configuration = MediaEngine.Configuration()
         configuration.restart = RestartPolicy()

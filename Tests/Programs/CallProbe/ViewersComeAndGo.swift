@@ -4,24 +4,24 @@ import MediaBridge
 import MediaBridgeWebRTC
 import TestSupport
 
-/// Sessions of viewers at one `WebRTCServer`, which end in every way.
+/// Viewer sessions on one `WebRTCServer`, ended in every possible way.
 struct ViewersComeAndGo {
-    /// What a viewer does.
+    /// The behaviour of a viewer.
     enum Kind: CaseIterable {
-        /// Plays, and ends its session.
+        /// Plays, and ends its session with a DELETE.
         case polite
-        /// Plays, and hangs up without a request.
+        /// Plays, and closes its connection without a request.
         case hangingUp
-        /// Offers, and ends its session before it is connected.
+        /// Sends an offer, and ends its session before it connects.
         case hasty
-        /// Sends what is no offer and no candidate.
+        /// Sends invalid offers and candidates.
         case garbage
-        /// Offers, and does nothing more.
+        /// Sends an offer, and nothing more.
         case absent
         /// Plays, and is killed.
         case killed
     }
-    /// Of twenty viewers, who come at once.
+    /// The first twenty viewers, which arrive at the same time.
     private static let early: [Kind] =
         [.polite, .hangingUp, .hasty, .garbage].flatMap { [$0, $0, $0, $0, $0] }
     private static let late: [Kind] = early.dropLast(4) + [.absent, .absent, .absent, .killed]
@@ -35,20 +35,21 @@ struct ViewersComeAndGo {
         configuration.takesSenders = false
         configuration.maximumConnecting = 100
         configuration.connection.localAddresses = ["127.0.0.1"]
-        // The absent are forgotten while the killed are still missed.
+        // Absent viewers time out before the killed viewers do.
         configuration.connection.connectTimeout = .seconds(forgets ? 9 : 300)
         server = WebRTCServer(configuration)
         engine = MediaEngine(transport: server)
     }
 
-    /// Two viewers of each kind. The server closes the sessions that are left.
+    /// Admits two viewers of each kind. The server closes the remaining sessions.
     func runOnce() async throws {
         try await start()
         try await admit(Kind.allCases + Kind.allCases)
         try await end()
     }
 
-    /// Prints what the process holds after twenty viewers, and after all, when their sessions are over.
+    /// Prints the resources of the process after the first twenty viewers, and after all viewers, once
+    /// their sessions have ended.
     func run(rounds: Int) async throws {
         try await start()
         try await admit(Self.early)
@@ -83,7 +84,7 @@ struct ViewersComeAndGo {
         }
     }
 
-    /// Nothing tells the end of a session that was never connected.
+    /// Polls, because no event signals the end of a session that never connected.
     private func waitUntilEmpty() async throws {
         let end = ContinuousClock.now + .seconds(60)
         while !server.viewers.isEmpty {
@@ -128,11 +129,11 @@ struct ViewersComeAndGo {
         try await request(.delete, path, status: 200)
     }
 
-    /// A viewer of a process of its own, which has no chance to say goodbye.
+    /// Kills a viewer in a separate process, which thus sends no goodbye.
     private func kill() async throws {
         let (child, input) = try ProgramInput.start(
             Tool.built("CallProbe"), ["vanishing-viewer"],
-            // Whatever may take long here, to be late is not what is tested.
+            // Lateness is not under test, so deadlines are extended.
             environment: ["GST_TRACERS": "", "GST_DEBUG": "", "MEDIABRIDGE_DEADLINE_FACTOR": "5"])
         try await child.waitForOutput("\n")
         let answer = try await post(VanishingViewer.text(child.output)).answer
@@ -152,7 +153,7 @@ struct ViewersComeAndGo {
         return (path, String(decoding: body, as: UTF8.self))
     }
 
-    /// - Parameter status: What the server must answer; `nil` for anything but a success that is none.
+    /// - Parameter status: The expected status; `nil` accepts any status.
     @discardableResult
     private func request(
         _ method: HTTPRequest.Method, _ path: String, type: String = "application/sdp",
@@ -170,14 +171,14 @@ struct ViewersComeAndGo {
     }
 }
 
-/// Counts what a viewer gets.
+/// Counts the encoded frames that a viewer receives.
 final class Viewer: PeerConnectionObserver {
     let units = Observed(0)
     func stateChanged(_ state: PeerConnection.State) {}
     func receive(_ unit: EncodedVideoFrame) { units.change { $0 += 1 } }
 }
 
-/// A viewer that writes its offer and reads the answer, a line each, and plays until it is killed.
+/// A viewer that writes its offer and reads the answer, one line each, and plays until it is killed.
 enum VanishingViewer {
     static func run() async throws {
         let viewer = Viewer()
@@ -192,7 +193,7 @@ enum VanishingViewer {
         await viewer.units.wait { _ in false }
     }
 
-    /// A description as one line, and back.
+    /// Encodes a session description as one line; `text` decodes it.
     static func line(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
     static func text(_ line: String) -> String {
         let data = Data(base64Encoded: line.trimmingCharacters(in: .whitespacesAndNewlines))

@@ -2,13 +2,13 @@ import Foundation
 import MediaBridge
 
 /// Starts and stops captures, outputs, bridges, engines and recorders. Run it under GStreamer's `leaks`
-/// tracer to see objects that were left.
+/// tracer to find leaked objects.
 ///
 ///     CycleProbe CYCLES DIRECTORY
 @main
 struct CycleProbe {
     static func main() async {
-        // An error that leaves main is a trap: it would say neither where nor which.
+        // An error that escapes main traps without naming the error or the cycle.
         var cycle = 0
         do {
             try await run(&cycle)
@@ -38,7 +38,7 @@ struct CycleProbe {
         print("\(cycles) cycles")
     }
 
-    /// A whole recording.
+    /// A complete recording.
     private static func record(to path: String, isLive: Bool) async throws {
         let source = try PipelineVideoSource(
             "videotestsrc is-live=\(isLive) num-buffers=3 ! "
@@ -62,7 +62,7 @@ struct CycleProbe {
         try await Bridge(plan).run().get()
     }
 
-    /// A capture that is left in the middle, and an error.
+    /// A capture that is abandoned midway, and a capture that fails.
     private static func leave() async throws {
         for try await _ in try PipelineVideoSource("videotestsrc is-live=true").frames() { break }
         let broken = try PipelineVideoSource("filesrc location=/nowhere ! decodebin")

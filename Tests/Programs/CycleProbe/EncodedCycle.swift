@@ -1,11 +1,11 @@
 import MediaBridge
 
-/// Units all the way: a camera that encodes, copied, sent and decoded; a call whose pictures and sound are
-/// encoded by the engines; a film read as frames.
+/// Encoded frames all the way: an encoding camera, copied, sent and decoded; a call that the engines
+/// encode; a film that is read as frames.
 struct EncodedCycle {
     let directory: String
 
-    /// Keeps what it is given until the next.
+    /// A renderer that ignores its input.
     private final class Viewer: VideoSink {
         func renderPixelBuffer(_ pixelBuffer: PixelBuffer, rotation: VideoRotation) {}
     }

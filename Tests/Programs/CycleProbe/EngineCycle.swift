@@ -1,19 +1,19 @@
 import MediaBridge
 
 /// The life of two engines in one channel: preview, call, hot swap, push mode, converted renderers, a
-/// decoder, a snapshot, and the end in one of several states.
+/// decoder, a snapshot, and an end in one of several states.
 struct EngineCycle {
     private let network = LoopbackNetwork()
     private static let live =
         "videotestsrc is-live=true ! video/x-raw,format=I420,width=160,height=120,framerate=100/1"
 
-    /// A renderer that takes what it is given.
+    /// A renderer that ignores its input.
     private final class Viewer: VideoSink {
         func pixelFormat() -> VideoPixelFormat { .bgra }
         func renderPixelBuffer(_ pixelBuffer: PixelBuffer, rotation: VideoRotation) {}
     }
 
-    /// Reports the release of a pipeline, whose listener holds it: the engine releases what it was given
+    /// Reports the release of a pipeline, whose listener holds the token: the engine releases pipelines
     /// on its own threads.
     private final class Token: Sendable {
         let release: AsyncStream<Void>.Continuation
@@ -27,7 +27,7 @@ struct EngineCycle {
         pipeline.onMessage { _ in withExtendedLifetime(token) {} }
     }
 
-    /// Returns when its two sources and its sink are released.
+    /// Returns when both sources and the sink are released.
     func run(_ number: Int) async throws {
         try await live(number)
         for await _ in releases.stream.prefix(3) {}
@@ -69,7 +69,7 @@ struct EngineCycle {
         try await engine.addVideoRenderer(sink, to: .local())
     }
 
-    /// Pictures, then a decoder that is given nonsense.
+    /// Frames, followed by invalid data for a decoder.
     private func push(to engine: MediaEngine) async throws {
         try await engine.setExternalVideoSource(enabled: true, useTexture: true)
         let frame = ExternalVideoFrame()

@@ -1,7 +1,7 @@
 import Foundation
 import MediaBridge
 
-/// Recordings of every kind into a directory of their own.
+/// Recordings of every kind, in a separate directory.
 struct RecorderCycle {
     let directory: String
 
@@ -20,11 +20,11 @@ struct RecorderCycle {
         let recorder = try Recorder(path, configuration: configuration)
         if cycle % 3 != 0 { try recorder.start() }
         for index in 0..<4 {
-            // The second half is of another size: another encoder, another file.
+            // The second half has another size, which requires a new encoder and a new file.
             try await write(index, width: index < 2 || cycle % 2 == 0 ? 64 : 96, to: recorder)
         }
         if cycle % 3 == 0 { try recorder.start() }
-        if cycle % 5 != 3 { try await recorder.stop() }  // the others are released as they are
+        if cycle % 5 != 3 { try await recorder.stop() }  // the others are released without a stop
     }
 
     private func write(_ index: Int, width: Int, to recorder: Recorder) async throws {

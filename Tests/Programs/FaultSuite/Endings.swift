@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Every way in which a recording ends without a kill.
+/// Every way to end a recording, except a kill.
 enum Endings {
     static let promises = Subject.all.map { subject in
         Promise(
@@ -18,18 +18,18 @@ enum Endings {
         case capture = "capture fails"
         case processor = "processor throws"
 
-        /// Whether the end is to be called an error.
+        /// Whether the end must be reported as an error.
         var isFailure: Bool { self == .capture || self == .processor }
     }
 
-    /// What one ending left.
+    /// The result of one ending.
     private struct Remains: Sendable {
         var frames: Int
         var complaints: [String]
     }
 
     private static func check(_ subject: Subject, _ options: Options) async throws -> Finding {
-        // What is copied passes no processor.
+        // Copied media passes no processor.
         let ways = Way.allCases.filter { !subject.isCopy || $0 != .processor }
         let all = try await inTurns(ways, width: 2) { way in
             try await withTemporaryDirectory { directory in
@@ -64,7 +64,7 @@ enum Endings {
         return try await remains(way, path, written: report.written, complaints, options)
     }
 
-    /// The command's, which hears signals.
+    /// Ends the command by a signal.
     private static func signalled(
         _ way: Way, _ subject: Subject, _ path: String, _ options: Options
     ) async throws -> Remains {
@@ -94,8 +94,8 @@ enum Endings {
         var outputs: [String: Counts]
     }
 
-    /// Seconds between the ends of the pictures and of the sound. On a busy machine a live source delivers its last
-    /// picture earlier, so only `make faults` measures it.
+    /// The tolerance in seconds between the ends of video and audio. On a busy machine a live source delivers
+    /// its last frame earlier, so only `make faults` measures it.
     private static let tolerance = 0.25
 
     private static func remains(
@@ -114,7 +114,7 @@ enum Endings {
             options.isQuick ? sound > 0 : abs(sound - found.lastPicture) < tolerance,
             "\(way.rawValue): audio ends at \(sound.text) s, video at \(found.lastPicture.text) s"
         )
-        // A complete file says how long it is; what a kill leaves does not.
+        // A complete file declares its duration; after a kill it does not.
         let announced = try await MediaProbe(of: path).duration ?? 0
         let length = found.lastPicture - (found.firstPicture ?? 0)
         complaints.expect(

@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// Breaks recordings in every way that is known, and holds what is left against what was promised.
+/// Breaks recordings in every known way, and compares the resulting files with the promises.
 ///
 ///     FaultSuite [--quick] [--seed N] [--only NAME[,NAME]] [--list]
 ///
-/// Prints a table in Markdown. Ends with 1 where a promise is broken.
+/// Prints a table in Markdown. Exits with 1 if a promise is broken.
 @main
 struct FaultSuite {
-    /// The kinds of file that are tried.
+    /// The tested containers.
     static let containers = ["mkv", "mp4", "webm", "ts"]
 
     static func main() async throws {
@@ -45,7 +45,7 @@ struct FaultSuite {
         arguments.isEmpty ? "" : arguments.removeFirst()
     }
 
-    /// For whoever watches: the table alone goes to standard output.
+    /// Writes to standard error: standard output carries only the table.
     static func complain(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))
     }

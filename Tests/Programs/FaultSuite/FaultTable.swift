@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tries promises one after the other, and prints what came of each.
+/// Tests promises one after the other, and prints the results.
 struct FaultTable {
     private let promises: [Promise]
     private let options: Options
@@ -10,7 +10,7 @@ struct FaultTable {
         self.options = options
     }
 
-    /// - Returns: Whether none was broken.
+    /// - Returns: Whether no promise was broken.
     func run() async -> Bool {
         Self.tell("| Fault | Promise | Measured | |\n|---|---|---|---|")
         let start = ContinuousClock.now
@@ -43,7 +43,7 @@ struct FaultTable {
         return isWhole
     }
 
-    /// At once, so that a run can be watched.
+    /// Unbuffered, so that a run can be followed.
     private static func tell(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }

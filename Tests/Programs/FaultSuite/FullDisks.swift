@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Disks that become full: tmpfs in a mount namespace of the victim's own, which leaves nothing behind.
+/// Disks that fill up: a tmpfs in a mount namespace of the victim, which leaves nothing behind.
 enum FullDisks {
     static let promises =
         Subject.all.map { subject in
@@ -51,7 +51,7 @@ enum FullDisks {
         let camera = Camera(pattern: "snow", bitrate: bitrate)
         var order = VictimOrder(camera, as: subject, into: path)
         order.hasPreview = true
-        // A busy machine would evict pictures in front of the encoder, and never fill the disk.
+        // A busy machine would evict frames before the encoder, and never fill the disk.
         order.waits = options.isQuick
         order.stopAfter = options.frames
         return order
@@ -61,8 +61,8 @@ enum FullDisks {
         _ subject: Subject, _ options: Options
     ) async throws -> Finding {
         try await onSmallDisk(subject.container, megabytes: 6) { path, run in
-            // The disk is nearly full after some 30 pictures, however few of them a busy machine
-            // records before the stop.
+            // The disk is nearly full after some 30 frames, which even a busy machine records before the
+            // stop.
             let order = order(path.inside, subject, options, bitrate: 16_000_000)
             let report = try await run(order)
             let found = try await Judgement(of: path.outside)
@@ -162,7 +162,7 @@ enum FullDisks {
             complaints: findings.filter { $1.verdict == .broken }.map { "\($0): \($1.measured)" })
     }
 
-    /// What is left where nothing more could be written.
+    /// Checks the result when the disk is full.
     private static func failed(
         _ report: VictimReport, _ path: String, _ options: Options, codes: Set<String>
     ) async throws -> Finding {
@@ -176,7 +176,8 @@ enum FullDisks {
         complaints.expectPreview(options, in: report)
         complaints.expectStop(options, report)
         let lost = report.written - found.frames
-        // Of a busy machine's sound that is late, pictures wait in the muxer: for a second at most here.
+        // On a busy machine audio is late, and video waits for it in the muxer: here for at most a
+        // second.
         let late = options.isQuick ? 30 : 0
         let limit = (path.hasSuffix("mp4") ? 18 : 3) + late
         complaints.expect(
@@ -188,9 +189,9 @@ enum FullDisks {
     }
 
     private struct Place: Sendable {
-        /// For the victim, on the small disk.
+        /// The path for the victim, on the small disk.
         var inside: String
-        /// The same file, when the victim is over.
+        /// The same file after the victim has exited.
         var outside: String
     }
 

@@ -1,25 +1,25 @@
 import Foundation
 import TestSupport
 
-/// What ffprobe finds in a file that a fault left behind: a judge that shares no code with GStreamer.
+/// ffprobe's findings about a file after a fault: a check that shares no code with GStreamer.
 struct Judgement: Sendable {
-    /// Pictures that were decoded.
+    /// The number of decoded frames.
     var frames = 0
-    /// When the first and the last of them are shown, in seconds.
+    /// The presentation times of the first and last frame, in seconds.
     var firstPicture: Double?
     var lastPicture = 0.0
-    /// Where the last sound ends, in seconds; none without sound.
+    /// The end of the audio, in seconds; `nil` without audio.
     var soundEnd: Double?
-    /// From the first picture to the end of sound; a transport stream does not begin at zero.
+    /// From the first frame to the end of the audio; a transport stream does not start at zero.
     var soundLength: Double { (soundEnd ?? 0) - (firstPicture ?? 0) }
-    /// Sizes that pictures have: `320x240`.
+    /// The frame sizes: `320x240`.
     var sizes: Set<String> = []
-    /// What it complained of.
+    /// ffprobe's error messages.
     var complaints: [String] = []
 
     /// Decodes the whole file.
     ///
-    /// - Throws: Where it cannot be opened.
+    /// - Throws: If the file cannot be opened.
     init(of path: String) async throws {
         let result = try await Tool.run(
             "ffprobe",

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// kill -9, at moments that nobody chose.
+/// kill -9 at random moments.
 enum Kills {
     static let promises =
         Subject.all.map { promise(Kind($0)) }
@@ -12,7 +12,7 @@ enum Kills {
             ]
         }
 
-    /// What is recorded.
+    /// The kind of recording.
     private struct Kind: Sendable {
         enum Sound: Sendable { case usual, none, late }
         var subject: Subject
@@ -23,7 +23,7 @@ enum Kills {
             self.sound = sound
         }
 
-        /// Milliseconds that late sound is behind the pictures.
+        /// The delay of late audio behind the video, in milliseconds.
         static let delay = 60
 
         var name: String {
@@ -42,8 +42,8 @@ enum Kills {
             }
         }
 
-        /// Frames that may be lost, of thirty a second: those of the last fragment, and those behind
-        /// which there is no sound yet. What AAC gives is 65 ms late.
+        /// The permitted loss in frames, at 30 fps: the frames of the last fragment, and those without
+        /// audio yet. AAC output is 65 ms late.
         var limit: Int {
             switch (subject.container, sound) {
             case ("mp4", _): 18
@@ -52,7 +52,7 @@ enum Kills {
             }
         }
 
-        /// Seconds of sound that may be lost.
+        /// The permitted loss of audio, in seconds.
         var soundLimit: Double { Double(limit) / 30 + 0.15 }
 
         func allows(_ loss: Loss) -> Bool {
@@ -77,7 +77,7 @@ enum Kills {
 
     private struct Loss: Sendable {
         var frames: Int
-        /// Of sound, behind the last picture that was handed over.
+        /// Seconds of audio, counted back from the last offered frame.
         var sound: Double
         var complaints: [String]
 
@@ -87,7 +87,7 @@ enum Kills {
             self.complaints = complaints
         }
 
-        /// - Parameter offered: Frames that were handed over.
+        /// - Parameter offered: The number of offered frames.
         init(_ found: Judgement, of offered: Int, complaints: [String]) {
             frames = max(0, offered - found.frames)
             sound = max(0, Double(offered) / 30 - found.soundLength)
@@ -130,14 +130,15 @@ enum Kills {
         return Finding(measured, complaints: complaints.all)
     }
 
-    /// What ffprobe says of a Matroska file whose last unit is there in part: the kill came between the
-    /// write of its header and that of its bytes. It is one of those that are lost.
+    /// The ffprobe error for a Matroska file that ends in a partial frame: the kill came between the
+    /// write of the frame's header and the write of its bytes. That frame counts as lost.
     static let torn = "File ended prematurely"
 
     /// - Parameters:
-    ///   - moment: The number of frames that are handed over before the kill.
-    ///   - isSettled: Whether the kill waits until the file has all frames of a moment but those
-    ///     that may be lost. What a busy machine has not encoded yet is lost too, however good the file.
+    ///   - moment: The number of frames offered before the kill.
+    ///   - isSettled: Whether the kill waits until the file contains all frames offered up to a moment,
+    ///     except the permitted loss. Otherwise, frames that a busy machine has not encoded yet also
+    ///     count as lost.
     private static func kill(
         _ kind: Kind, after moment: Int, isSettled: Bool
     ) async throws -> Loss {
@@ -165,8 +166,8 @@ enum Kills {
         }
     }
 
-    /// Returns when a file that is still written to has so many frames and their sound, but for what may
-    /// be lost, or after the limit of a hang.
+    /// Returns when the growing file has this many frames with their audio, except the permitted loss,
+    /// or after the hang limit.
     private static func settle(_ kind: Kind, _ path: String, having frames: Int) async throws {
         let deadline = ContinuousClock.now + Duration.hangLimit
         while ContinuousClock.now < deadline {
@@ -180,7 +181,7 @@ enum Kills {
     }
 }
 
-/// Some at a time, in their order.
+/// Runs up to `width` items at a time; the results keep the order.
 func inTurns<Item: Sendable, Result: Sendable>(
     _ items: [Item], width: Int, _ body: @escaping @Sendable (Item) async throws -> Result
 ) async throws -> [Result] {
@@ -198,6 +199,6 @@ func inTurns<Item: Sendable, Result: Sendable>(
 }
 
 extension String {
-    /// The same on every run, which `hashValue` is not.
+    /// Stable across runs, unlike `hashValue`.
     fileprivate var hashed: Int { utf8.reduce(0) { $0 &* 31 &+ Int($1) } }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Cameras on the network that go away, at moments that nobody chose, and come back.
+/// Network cameras that disappear at random moments, and come back.
 enum LostCameras {
     static let promises = [
         Promise(
@@ -34,16 +34,16 @@ enum LostCameras {
     }
 
     private struct Remains: Sendable {
-        /// Pictures that are those that a camera sent.
+        /// Recorded frames that equal the sent ones.
         var same = 0
-        /// Pictures in front of a gap that are not.
+        /// Truncated frames before a gap.
         var cutOff = 0
-        /// The most pictures that a camera sent and nobody got.
+        /// The maximum number of frames that a camera sent and the recording did not receive.
         var undelivered = 0
         var complaints: [String] = []
     }
 
-    /// Writes what it sends into a file before it sends it.
+    /// The camera writes each frame to a file before it sends it.
     private static func camera(_ port: Int, keeping path: String) async throws -> RTSPCamera {
         try await RTSPCamera(
             port: port,
@@ -56,7 +56,8 @@ enum LostCameras {
                 + "aggregate-mode=zero-latency")
     }
 
-    /// - Parameter moments: How many milliseconds each camera lives once it is recorded.
+    /// - Parameter moments: The time from the start of each camera's recording until it is killed,
+    ///   in milliseconds.
     private static func record(_ container: String, _ moments: [Int]) async throws -> Remains {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
@@ -108,7 +109,7 @@ enum LostCameras {
         let times = try await MediaProbe.videoTimes(of: path)
         complaints.expect(
             zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "times go back: \(times)")
-        // What each camera sent, from the first picture that came to the last.
+        // The frames that each camera sent, from the first recorded to the last.
         var rest = pictures[...]
         for (index, path) in sent.enumerated() {
             let sent = try await MediaProbe.pictures(of: path)
@@ -119,7 +120,8 @@ enum LostCameras {
             remains.same += same
             remains.undelivered = max(remains.undelivered, sent.count - begin - same)
             guard index < gaps.count, times.count == pictures.count else { continue }
-            // Only in front of a gap: the picture behind it is the next camera's first.
+            // A truncated frame is allowed only before a gap: the frame after the gap is the first
+            // of the next camera.
             let gap = gaps[index] / .seconds(1) - 0.5
             if rest.startIndex < times.count,
                 times[rest.startIndex] - times[rest.startIndex - 1] < gap
@@ -139,7 +141,7 @@ enum LostCameras {
 }
 
 extension Recording {
-    /// Returns when its file has grown by some pictures.
+    /// Returns when the file has grown by some frames.
     fileprivate func untilItGrows() async throws {
         func size() -> Int {
             let attributes = try? FileManager.default.attributesOfItem(atPath: order.path)

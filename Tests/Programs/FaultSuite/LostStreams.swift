@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Streams that come late, or never.
+/// Streams that start late, or never.
 enum LostStreams {
     static let promises =
         Subject.kinds.map { isCopy in

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// Streams of a copied recording that stay away while the other goes on, and come back or do not.
+/// Copied recordings in which one stream pauses while the other continues; the stream may come back
+/// or not.
 enum LostUnits {
     static let promises = [
         Promise(
@@ -63,7 +64,7 @@ enum LostUnits {
             complaints: complaints.all)
     }
 
-    /// Seconds until a file goes on without sound, and what a busy machine takes longer.
+    /// Seconds until a file continues without audio, with a margin for a busy machine.
     private static let patience = 2.4
 
     private static func away(

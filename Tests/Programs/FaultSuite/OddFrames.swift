@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Frames as no source should give them.
+/// Frames that violate the rules for sources.
 enum OddFrames {
     static let promises =
         [
@@ -105,7 +105,7 @@ enum OddFrames {
         }
     }
 
-    /// Checks each container, and makes one finding of it.
+    /// Checks each container, and combines the findings.
     private static func inEach(
         _ options: Options, _ isCopy: Bool = false,
         _ body: @escaping @Sendable (String, VictimOrder) async throws -> Finding
@@ -113,7 +113,8 @@ enum OddFrames {
         let findings = try await inTurns(options.containers, width: 2) { container in
             try await withTemporaryDirectory { directory in
                 let path = directory.file("out.\(container)")
-                // What the machine is too busy for would be lost too, and is not meant.
+                // Blocks when the queue is full, because drops on a busy machine are not under
+                // test.
                 var order = VictimOrder(path: path)
                 order.waits = true
                 order.isCopy = isCopy
@@ -165,7 +166,7 @@ enum OddFrames {
     private static func encoderFails(_ options: Options) async throws -> Finding {
         try await inEach(options) { _, empty in
             var order = empty
-            // No encoder of these takes so wide a picture.
+            // None of these encoders accepts so wide a frame.
             order.pictures =
                 VictimOrder.steady(45) + VictimOrder.steady(15, from: 1.5, width: 20_000, height: 2)
             let report = try await Recording.run(order)

@@ -1,10 +1,10 @@
 import TestSupport
 
-/// Something that a recording promises, and how it is tried.
+/// A promise about recordings, and its test.
 struct Promise: Sendable {
-    /// For `--only`: `kill-mkv`.
+    /// The name for `--only`, e.g. `kill-mkv`.
     let name: String
-    /// What is done to the recording, for the table.
+    /// The injected fault, for the table.
     let fault: String
     let text: String
     let check: @Sendable (Options) async throws -> Finding
@@ -19,7 +19,7 @@ struct Promise: Sendable {
         self.check = check
     }
 
-    /// - Parameter isCopy: Whether it is the one of copied media, which has a name of its own.
+    /// - Parameter isCopy: Whether this is the variant for copied media, which has a separate name.
     init(
         name: String, fault: String, isCopy: Bool, text: String,
         check: @escaping @Sendable (Options) async throws -> Finding
@@ -39,13 +39,13 @@ struct Promise: Sendable {
 struct Options: Sendable {
     /// One kill for each container instead of sixteen, and two containers instead of four.
     var isQuick = false
-    /// Of the moments of the kills.
+    /// The seed of the moments of the kills.
     var seed: UInt64 = 20_250_707
 
     var kills: Int { isQuick ? 1 : 16 }
-    /// How long a recording goes on that something happens to.
+    /// The length of a recording with a fault, in frames.
     var frames: Int { isQuick ? 100 : 150 }
-    /// For promises that are tried with several.
+    /// The containers of promises that are tested with several.
     var containers: [String] { isQuick ? ["mkv", "mp4"] : FaultSuite.containers }
 
     func subjects(_ isCopy: Bool) -> [Subject] {
@@ -53,13 +53,13 @@ struct Options: Sendable {
     }
 }
 
-/// What came of a promise.
+/// The result of testing a promise.
 struct Finding: Sendable {
     enum Verdict: Sendable { case kept, broken, skipped }
     var verdict: Verdict
     var measured: String
 
-    /// - Parameter complaints: What is not as it should be; none: the promise is kept.
+    /// - Parameter complaints: The deviations; if empty, the promise is kept.
     init(_ measured: String, complaints: [String] = []) {
         verdict = complaints.isEmpty ? .kept : .broken
         self.measured = complaints.isEmpty ? measured : complaints.joined(separator: "; ")
@@ -72,7 +72,7 @@ struct Finding: Sendable {
     }
 }
 
-/// Collects what is not as it should be.
+/// Collects deviations.
 struct Complaints {
     private(set) var all: [String] = []
 
@@ -80,8 +80,8 @@ struct Complaints {
         if !isTrue { all.append(complaint()) }
     }
 
-    /// The second output of a recording went on whatever happened to the file. Each of its frames is written or
-    /// counted as evicted; only `make faults` limits how many a busy machine evicts.
+    /// Expects that the second output of a recording was not affected by the fault. Each of its frames must be
+    /// delivered or counted as evicted; only `make faults` limits the number of evictions on a busy machine.
     mutating func expectPreview(_ options: Options, in report: VictimReport) {
         let frames = options.frames
         let count = report.preview + report.previewEvicted
@@ -91,7 +91,8 @@ struct Complaints {
         )
     }
 
-    /// A stop ends within so many seconds. Only `make faults` measures it; a quick run ends a hang.
+    /// Expects that a stop ends within `limit` seconds. Only `make faults` measures it; a quick run only ends a
+    /// hang.
     mutating func expectStop(within limit: Double = 5, _ options: Options, _ report: VictimReport) {
         expect(
             options.isQuick || report.stopSeconds < limit,
@@ -99,7 +100,7 @@ struct Complaints {
     }
 }
 
-/// What kept a promise from being tried.
+/// The reason why a promise could not be tested.
 struct Trouble: Error, CustomStringConvertible {
     let description: String
 }

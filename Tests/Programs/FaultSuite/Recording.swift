@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A victim at work, as the one who does it harm sees it.
+/// A running victim, as seen by the test.
 struct Recording: Sendable {
     let child: ChildProcess
     let order: VictimOrder
@@ -17,16 +17,16 @@ struct Recording: Sendable {
         child = try ChildProcess(command[0], Array(command.dropFirst()))
     }
 
-    /// Runs a victim to its end.
+    /// Runs a victim until it exits.
     ///
-    /// - Throws: Where it does not come in time, or without a report.
+    /// - Throws: If it does not exit in time, or exits without a report.
     static func run(
         _ order: VictimOrder, prefix: [String] = [], within deadline: Duration = .hangLimit
     ) async throws -> VictimReport {
         try await Recording(order, prefix: prefix).report(within: deadline)
     }
 
-    /// Waits for the end.
+    /// Waits until the victim exits.
     func report(within deadline: Duration = .hangLimit) async throws -> VictimReport {
         let result = try await child.end(within: deadline)
         guard
@@ -40,12 +40,12 @@ struct Recording: Sendable {
             VictimReport.self, from: Data(line.dropFirst("report ".count).utf8))
     }
 
-    /// Frames that were handed over, as far as it was told.
+    /// The number of offered frames that the victim has reported so far.
     var offered: Int { Self.offered(in: child.output) }
 
-    /// Returns when the victim has told an event.
+    /// Returns when the victim has reported an event.
     ///
-    /// - Throws: ``Trouble`` with the events that it told instead.
+    /// - Throws: ``Trouble`` that names the events reported instead.
     func untilTold(_ event: String) async throws {
         do {
             try await child.waitForOutput("event \(event)")
@@ -57,7 +57,7 @@ struct Recording: Sendable {
         }
     }
 
-    /// Returns when no frame has been handed over for a second.
+    /// Returns when no frame has been offered for a second.
     func untilNothingIsOffered() async throws {
         var last = -1
         while offered != last {
@@ -67,7 +67,7 @@ struct Recording: Sendable {
     }
 
     static func offered(in output: String) -> Int {
-        // What has no end of line was not written as a whole.
+        // A line without a newline was not written completely.
         guard let end = output.lastIndex(of: "\n") else { return 0 }
         let line = output[..<end].split(separator: "\n").last { $0.hasPrefix("frame ") }
         return line.flatMap { Int($0.dropFirst("frame ".count)) } ?? 0
@@ -75,6 +75,6 @@ struct Recording: Sendable {
 }
 
 extension Double {
-    /// With two digits.
+    /// Formatted with two decimals.
     var text: String { String(format: "%.2f", self) }
 }

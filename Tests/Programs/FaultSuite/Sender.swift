@@ -1,11 +1,11 @@
 import TestSupport
 
-/// A process that sends live media over the machine's own network: what the sender of a recording's
-/// sound or pictures is, and can be killed like one.
+/// A process that sends live media over the loopback network, as the source of a recording's audio
+/// or video. It can be killed like a real sender.
 enum Sender: Sendable {
-    /// Raw sound, for any encoder.
+    /// Raw audio, for any encoder.
     case sound
-    /// H.264 with a key picture a second.
+    /// H.264 with a keyframe every second.
     case pictures
 
     func start(at port: Int) throws -> ChildProcess {
@@ -15,7 +15,7 @@ enum Sender: Sendable {
                 .split(separator: " ").map(String.init))
     }
 
-    /// The beginning of a string that captures it.
+    /// The beginning of a capture string for this sender.
     func capture(at port: Int) -> String {
         let (form, depayloader) =
             switch self {

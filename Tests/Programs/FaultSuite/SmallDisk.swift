@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A tmpfs of a few megabytes that one command alone sees.
+/// A tmpfs of a few megabytes that is visible to one command only.
 struct SmallDisk: Sendable {
     let megabytes: Int
     let path: String
@@ -11,12 +11,12 @@ struct SmallDisk: Sendable {
         self.path = path
     }
 
-    /// A mount namespace; whoever is not root needs a user namespace around it.
+    /// A mount namespace; without root it needs an enclosing user namespace.
     private var namespace: [String] { geteuid() == 0 ? ["unshare", "-m"] : ["unshare", "-rm"] }
 
     private var mount: String { "mount -t tmpfs -o size=\(megabytes)m tmpfs '\(path)'" }
 
-    /// Why there is none here; `nil` where there is.
+    /// Why this machine cannot mount the disk; `nil` if it can.
     func missing() async throws -> String? {
         let command = namespace + ["sh", "-c", mount]
         let result = try await Tool.run(command[0], Array(command.dropFirst()))
@@ -24,7 +24,7 @@ struct SmallDisk: Sendable {
             ? nil : "no mount permitted: \(result.errors.split(separator: "\n").last ?? "")"
     }
 
-    /// What a command must begin with to see the disk. One file is saved from it at the end.
+    /// The prefix of a command that uses the disk. At the end, it saves one file from the disk.
     func command(saving file: String, _ directory: TemporaryDirectory) -> [String] {
         namespace + [
             "sh", "-c",

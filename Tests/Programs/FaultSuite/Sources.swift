@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// Captures with little to give.
+/// Captures with scarce buffers, or without video.
 enum Sources {
     static let promises = [
         Promise(
@@ -26,7 +26,7 @@ enum Sources {
             let found = try await Judgement(of: order.path)
             var complaints = Complaints()
             let length = found.soundEnd ?? 0
-            // Two seconds of it wait for pictures beside those that are kept.
+            // In addition to the pre-roll, two seconds of audio wait for video.
             complaints.expect(
                 length > 3.9 && length < 6.8, "\(length.text) s of audio in the file")
             complaints.expect(!report.hasThrown, "\(report.failure?.message ?? "it threw")")

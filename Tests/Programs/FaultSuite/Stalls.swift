@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// Disks that do not answer, and readers that go.
+/// Disks that do not respond, and readers that close the pipe.
 enum Stalls {
     static let promises = Subject.kinds.flatMap { isCopy in
         [
@@ -26,7 +26,7 @@ enum Stalls {
     }
 
     private static let stallTimeout = 1.5
-    /// What stop may take beyond its timeout until everything is put away.
+    /// How long stop may take beyond its timeout for cleaning up.
     private static let grace = 10.0
 
     private static func fifo(
@@ -77,7 +77,7 @@ enum Stalls {
     private static func waiting(_ options: Options, _ isCopy: Bool) async throws -> Finding {
         let findings = try await inTurns(options.subjects(isCopy), width: 2) { subject in
             try await withTemporaryDirectory { directory in
-                // Several hundred units wait for a file before whoever hands them over does.
+                // Several hundred frames queue up for the file before the caller blocks.
                 let rate = isCopy ? 300 : 30
                 var order = try fifo(in: directory, subject, options, rate: rate)
                 order.waits = true
@@ -86,7 +86,7 @@ enum Stalls {
                 defer { if reader >= 0 { close(reader) } }
                 let recording = try Recording(order)
                 defer { recording.child.send(signal: SIGKILL) }
-                // The processor that counts to the stop waits with everybody else: the signal does not.
+                // The processor that counts frames to the stop blocks too; the signal does not.
                 try await recording.untilTold("stalled")
                 try await recording.untilNothingIsOffered()
                 recording.child.send(signal: SIGTERM)
@@ -113,7 +113,7 @@ enum Stalls {
                 let order = try fifo(in: directory, subject, options)
                 let recording = try Recording(order)
                 defer { recording.child.send(signal: SIGKILL) }
-                // Reads some, and goes.
+                // Reads 100,000 bytes, and closes the pipe.
                 _ = try await Tool.run("head", ["-c", "100000", order.path])
                 let report = try await recording.report()
                 var complaints = Complaints()

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// libFuzzer on what takes input from outside. A package of its own, because everything in it, MediaBridge
-/// too, is built with `-sanitize=fuzzer,address`. `make fuzz SECONDS=30` builds and runs it.
+/// libFuzzer targets for untrusted input. A separate package, because everything in it, including
+/// MediaBridge, is built with `-sanitize=fuzzer,address`. `make fuzz SECONDS=30` builds and runs it.
 let package = Package(
     name: "Fuzz",
     dependencies: [.package(name: "MediaBridge", path: "../../..", traits: [])],

@@ -3,9 +3,9 @@ import Foundation
 import MediaBridgeWebRTC
 import Synchronization
 
-/// Makes and closes peer connections as often as it is told, in every state, and prints what the process
-/// holds after a tenth of them and after all: descriptors and threads. Run it under GStreamer's `leaks` tracer
-/// to see objects that were left.
+/// Opens and closes CYCLES peer connections in every state. It prints the number of descriptors and threads
+/// after a fifth of the cycles and after all of them. Run it under GStreamer's `leaks` tracer to find leaked
+/// objects.
 ///
 ///     PeerCycleProbe CYCLES
 @main
@@ -42,10 +42,10 @@ struct PeerCycleProbe {
             .receiver, media, configuration: configuration, observer: observer)
         switch cycle % 5 {
         case 0:
-            // Nobody answers.
+            // The offer is not answered.
             _ = try await sender.offer()
         case 1:
-            // Answered, and given up before it is connected.
+            // The offer is answered, and the connection is closed before it connects.
             let answer = try await receiver.answer(sender.offer(isComplete: true))
             try await sender.accept(answer: answer)
         default:
@@ -53,7 +53,7 @@ struct PeerCycleProbe {
             try await receiver.accept(answer: answer)
             try await send(codec, from: sender, until: observer)
         }
-        // Either closes first, and some are not closed but freed.
+        // Either side closes first; some connections are released without a close.
         if cycle % 7 == 0 { return }
         if cycle % 2 == 0 { await sender.close() }
         await receiver.close()

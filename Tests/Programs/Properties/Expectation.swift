@@ -1,26 +1,26 @@
 import MediaBridge
 
-/// What must be in the files, by the promises of the recorder and of outputs.
+/// The expected contents of the files, according to the promises of the recorder and of outputs.
 struct Expectation: Sendable {
     struct Picture: Sendable {
         var shade: Int
-        /// Seconds; `nil` where it only has to go on.
+        /// Seconds; `nil` if the time only has to follow the previous frame's.
         var time: Double?
-        /// Whether times began anew here: those that follow are told from this one.
+        /// Whether the timeline restarts at this frame: later times are relative to it.
         var isAnchor = false
         var width: Int
         var height: Int
     }
     var pictures: [Picture] = []
-    /// Pictures that are refused, by cause.
+    /// Rejected frames, by cause.
     var refused = DropCounts()
-    /// Numbers of pictures that may be refused for their own sake.
+    /// The numbers of frames that may individually be rejected.
     var mayBeRefused: Set<Int> = []
 
-    /// The time of the picture that was taken last, as it was offered to an engine.
+    /// The timestamp of the last accepted frame, as offered to an engine.
     private var last: Double?
 
-    /// How far a picture may go back before its time has begun anew.
+    /// How far a frame may go back, in seconds, before the timeline restarts.
     private static let restart = 2.0
 
     init(of capture: MutatedCapture, _ dispositions: [FrameDisposition]?) {
@@ -50,7 +50,7 @@ struct Expectation: Sendable {
         }
     }
 
-    /// The engine has rules of its own for what went back: what is in order stays so.
+    /// An engine handles backward timestamps differently: frames in order stay in order.
     private mutating func judge(
         _ picture: OfferedPicture, _ number: Int, _ disposition: FrameDisposition,
         _ kept: inout Picture
@@ -59,13 +59,13 @@ struct Expectation: Sendable {
         if isBack || (picture.time ?? -1) < 0 { mayBeRefused.insert(number) }
         guard disposition.isAccepted else { return }
         kept.isAnchor = isBack
-        // The same time again says none.
+        // A repeated timestamp carries no new time.
         kept.time = picture.time == last ? nil : picture.time
         last = picture.time
         pictures.append(kept)
     }
 
-    /// How a recorder places one picture after the other.
+    /// How a recorder places the frames on its timeline.
     private struct Course {
         enum Place {
             case refused(DropCause)
@@ -95,13 +95,13 @@ struct Expectation: Sendable {
     }
 }
 
-/// What must be heard: from where to where there is sound, in seconds, without a gap in each.
+/// The expected audio: spans without gaps, in seconds.
 struct ExpectedSound: Sendable {
     var spans: [(start: Double, end: Double)] = []
-    /// Pieces without a time, which are refused.
+    /// The number of pieces without a timestamp, which are rejected.
     var untimed = 0
 
-    /// Gaps up to this are filled with silence, overlaps cut off.
+    /// Gaps up to this length, in seconds, are filled with silence; overlaps are trimmed.
     private static let longest = 10.0
 
     init(of capture: MutatedCapture) {

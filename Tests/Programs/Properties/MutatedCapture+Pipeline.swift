@@ -2,14 +2,14 @@ import Foundation
 import MediaBridge
 
 extension MutatedCapture {
-    /// The capture as a gst-launch string: sources that follow each other.
+    /// The capture as a gst-launch string: a sequence of sources.
     var captureText: String {
         var text = "concat name=v ! appsink name=video" + pictureSources
         if hasSound { text += " concat name=a ! appsink name=audio" + soundSources }
         return text
     }
 
-    /// An output that encodes, as a user of `gst-bridge run` writes it.
+    /// An encoding output, as a user of `gst-bridge run` writes it.
     func outputText(to path: String) -> String {
         let picture =
             container == "webm"
@@ -49,7 +49,8 @@ extension MutatedCapture {
             }
             let form = first.form
             let grey = min(255, (Int(first.luma) - 16) * 255 / 219)
-            // A rate that is none, or one of units, is only said: the pictures come as before.
+            // A zero rate, or one that only gives a time base, changes only the caps: the frames
+            // keep their pace.
             let real = (1...1000).contains(form.rate.value) ? "\(form.rate)" : "25/1"
             text +=
                 " videotestsrc pattern=solid-color foreground-color="

@@ -1,41 +1,41 @@
-/// Pictures, and sound perhaps, to which something happens on the way; what takes them; and the file.
+/// Video, optionally with audio, that changes in mid-stream; the path that it takes; and the file.
 ///
-/// A value that is written as one line, and read from it:
+/// The case has a text form of one line, which can be parsed:
 /// `push mp4 pictures=40 sound size@12=96x64 rate@20=50/1`.
 struct MutatedCapture: Hashable, Sendable, CustomStringConvertible {
-    /// What the capture goes through.
+    /// The path of the capture.
     enum Way: String, CaseIterable, Sendable {
-        /// A string, a ``Bridge`` and a string that encodes: `gst-bridge run`.
+        /// A string, a ``Bridge`` and an encoding output string: `gst-bridge run`.
         case run
         /// A string, a ``Bridge`` and a ``Recorder``: `gst-bridge record`.
         case record
-        /// Frames of the program's, into a ``Recorder``.
+        /// Pushed frames and a ``Recorder``.
         case push
         /// A string, an engine and a ``Recorder``.
         case engineRecord
-        /// Frames of the program's, an engine and a ``Recorder``.
+        /// Pushed frames, an engine and a ``Recorder``.
         case enginePush
-        /// Frames of the program's, an engine and a string that encodes.
+        /// Pushed frames, an engine and an encoding output string.
         case engineSink
         /// The command itself.
         case commandRun
         case commandRecord
 
-        /// Whether it begins with a string.
+        /// Whether the capture is a string.
         var isString: Bool {
             switch self {
             case .run, .record, .engineRecord, .commandRun, .commandRecord: true
             case .push, .enginePush, .engineSink: false
             }
         }
-        /// Whether pictures of another size are scaled to the first ones', and not put into a new file.
+        /// Whether frames of another size are scaled to the first size instead of starting a new file.
         var hasOneFile: Bool { self == .run || self == .commandRun || self == .engineSink }
         var isEngine: Bool {
             self == .engineRecord || self == .enginePush || self == .engineSink
         }
-        /// Whether sound is tried, too.
+        /// Whether audio is tested, too.
         var mayHaveSound: Bool { !isEngine || self == .engineRecord }
-        /// Whether frames may look as if they came from a camera.
+        /// Whether frames may imitate a camera's.
         var mayBeLive: Bool { self == .push }
     }
 
@@ -45,7 +45,7 @@ struct MutatedCapture: Hashable, Sendable, CustomStringConvertible {
     var container: String
     var pictures = 40
     var hasSound = false
-    /// Whether frames bear the time of a clock, as those of a camera do.
+    /// Whether frames carry live timing, as a camera's do.
     var isLive = false
     var mutations: [Mutation] = []
 
@@ -56,7 +56,7 @@ struct MutatedCapture: Hashable, Sendable, CustomStringConvertible {
 
     func has(_ kind: Mutation.Kind) -> Bool { mutations.contains { $0.kind == kind } }
 
-    /// The value of what is set once for the whole stream.
+    /// The value of a mutation that applies to the whole stream.
     func value(_ kind: Mutation.Kind) -> Double {
         mutations.last { $0.kind == kind }?.number ?? 0
     }

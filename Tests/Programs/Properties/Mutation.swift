@@ -1,25 +1,25 @@
-/// One thing that happens to a capture in mid-stream, written `size@12=96x64`.
+/// One change to a capture in mid-stream, written `size@12=96x64`.
 struct Mutation: Hashable, Sendable, CustomStringConvertible {
     enum Kind: String, CaseIterable, Sendable {
-        // From a picture on.
+        // Applies from a frame on.
         case rate, size, format, colour, chroma, par, interlace, turn, durationless, jitter
-        /// Seconds that are missing, of pictures, of sound, or of both; and how far time jumps.
+        /// Missing seconds of video, audio, or both; and jumps of the timestamps.
         case gap, jump, soundGap, soundJump, clock
-        // One picture alone.
+        // Applies to a single frame.
         case late, early, swap, same, untimed
-        // Sound from there on.
+        // Applies to the audio from there on.
         case soundRate, soundChannels, soundFormat, soundPlanar, soundBlock, soundJitter
-        // One piece of sound alone.
+        // Applies to a single piece of audio.
         case soundOverlap, soundLate, soundUntimed
-        // Where the streams begin and end.
+        // Sets where the streams start and end.
         case soundBegins, soundEnds, picturesBegin, picturesEnd
     }
     var kind: Kind
-    /// The number of the picture, or of the two pieces of sound beside it.
+    /// The number of the frame, or of the two pieces of audio beside it.
     var at: Int
     var value: String
 
-    /// The value as seconds, or as any number.
+    /// The value as seconds, or as any other number.
     var number: Double { Double(value) ?? 0 }
     var description: String { "\(kind.rawValue)@\(at)=\(value)" }
 
@@ -40,7 +40,7 @@ struct Mutation: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Mutation.Kind {
-    /// What it may be set to.
+    /// The values that it may have.
     var values: [String] {
         switch self {
         case .rate: ["50/1", "15/1", "30000/1001", "12/1", "0/1", "90000/1"]
@@ -69,7 +69,7 @@ extension Mutation.Kind {
         }
     }
 
-    /// Whether it happens to sound, and to nothing where there is none.
+    /// Whether the mutation has an effect only on captures with audio.
     var needsSound: Bool {
         switch self {
         case .soundGap, .soundJump, .soundRate, .soundChannels, .soundFormat, .soundPlanar,
@@ -80,7 +80,7 @@ extension Mutation.Kind {
         }
     }
 
-    /// Whether a capture string can say it.
+    /// Whether a capture string can express it.
     var isForStrings: Bool {
         switch self {
         case .rate, .size, .format, .colour, .chroma, .par, .interlace, .gap, .soundGap, .clock,
@@ -91,6 +91,7 @@ extension Mutation.Kind {
         }
     }
 
-    /// Whether pushed frames can: those of this library's own tell neither fields nor where chroma lies.
+    /// Whether pushed frames can express it: this library's own frames carry no interlacing and no
+    /// chroma siting.
     var isForPushes: Bool { self != .chroma && self != .interlace }
 }

@@ -4,7 +4,7 @@ extension OfferedPicture {
     private static let clock = LiveTiming(
         clockOrigin: MediaTime(seconds: 100), latency: MediaTime(seconds: 0.04))
 
-    /// As a frame of the program's own.
+    /// Converts to a pushed frame.
     func frame(isLive: Bool) throws -> VideoFrame {
         let format = VideoFormat(
             VideoPixelFormat(rawValue: form.format), width: form.width, height: form.height,
@@ -39,7 +39,7 @@ extension OfferedSound {
     private static let clock = LiveTiming(
         clockOrigin: MediaTime(seconds: 100), latency: MediaTime(seconds: 0.04))
 
-    /// As a frame of the program's own: silence, but for what encoders do with it.
+    /// Converts to a pushed frame of silence, whose content encoders may change.
     func frame(isLive: Bool) throws -> AudioFrame {
         var frame = try AudioFrame(
             silence: format, sampleCount: samples,
@@ -55,11 +55,11 @@ extension MutatedCapture {
         case sound(OfferedSound)
     }
 
-    /// All streams in the order in which they are handed over.
+    /// All streams in the order in which they are offered.
     var offered: [Offered] {
         let pictures = offeredPictures.enumerated().map { ($1.turn, Offered.picture($0, $1)) }
         let sound = offeredSound.map { ($0.turn, Offered.sound($0)) }
-        // Stable, so that two runs are the same.
+        // A stable order, so that runs are reproducible.
         return (pictures + sound).enumerated().sorted {
             ($0.element.0, $0.offset) < ($1.element.0, $1.offset)
         }.map(\.element.1)

@@ -1,7 +1,7 @@
 import MediaBridge
 import TestSupport
 
-/// What a picture is, but for its time.
+/// The properties of a frame, except its time.
 struct PictureForm: Hashable, Sendable {
     var width = 64
     var height = 48
@@ -11,11 +11,11 @@ struct PictureForm: Hashable, Sendable {
     var colorimetry: String?
     var chromaSite: String?
     var interlacing: String?
-    /// Degrees clockwise that it must be turned to stand upright.
+    /// Clockwise rotation in degrees that turns the frame upright.
     var turn = 0
 
-    /// Seconds from one picture to the next; of a stream without a rate, and of one whose rate only tells
-    /// the units of its times, those of 25 a second.
+    /// Seconds between frames. A stream without a rate counts as 25 fps, and so does one whose rate only
+    /// gives its time base.
     var interval: Double { (1...1000).contains(rate.value) ? 1 / rate.value : 0.04 }
 
     mutating func apply(_ mutation: Mutation) {
@@ -34,27 +34,27 @@ struct PictureForm: Hashable, Sendable {
     }
 }
 
-/// A picture as it is handed over.
+/// An offered frame.
 struct OfferedPicture: Sendable {
     var form: PictureForm
     /// Seconds.
     var time: Double?
     var hasDuration = true
-    /// How bright it is.
+    /// Brightness.
     var luma: UInt8
-    /// Its place among the streams, in seconds: when it is handed over.
+    /// When the frame is offered, in seconds; orders the streams among each other.
     var turn: Double
 
     static let shades: [UInt8] = [40, 90, 140, 190]
 
-    /// Which of the shades a decoded picture has, or nearly has: other ranges and matrices move them.
+    /// The shade closest to a decoded frame's luma, which other ranges and matrices shift.
     static func shade(_ luma: UInt8) -> Int {
         min(3, max(0, (Int(luma) - 15) / 50))
     }
 }
 
 extension MutatedCapture {
-    /// The pictures in the order in which they are handed over.
+    /// The frames in the order in which they are offered.
     var offeredPictures: [OfferedPicture] {
         var random = SeededGenerator(seed: UInt64(pictures))
         var result: [OfferedPicture] = []
@@ -72,7 +72,7 @@ extension MutatedCapture {
                 switch mutation.kind {
                 case .gap, .jump, .clock:
                     clock += mutation.number
-                    // What is live comes when its clock says so.
+                    // A live source delivers a frame at its clock time.
                     if isLive { turn += max(0, mutation.number) }
                 case .late: shift = -mutation.number
                 case .early: shift = mutation.number
@@ -87,7 +87,7 @@ extension MutatedCapture {
                 time = clock + shift + jitter * Double(index % 3 - 1)
                 last = time ?? last
             }
-            // A string paints one shade from change to change.
+            // A string paints one shade until the next change.
             if !way.isString || index == 0 || form != before.0 || clock != before.1 {
                 shade = (shade + Int.random(in: 1...3, using: &random)) % 4
             }

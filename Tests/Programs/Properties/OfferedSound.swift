@@ -1,12 +1,12 @@
 import MediaBridge
 
-/// A piece of sound as it is handed over.
+/// An offered piece of audio.
 struct OfferedSound: Sendable {
     var format = AudioFormat(.s16le, sampleRate: 48_000, channels: 1)
     var samples = 960
     /// Seconds.
     var time: Double?
-    /// Its place among the streams, in seconds: when it is handed over.
+    /// When the piece is offered, in seconds; orders the streams among each other.
     var turn: Double
 
     /// Seconds.
@@ -14,13 +14,13 @@ struct OfferedSound: Sendable {
 }
 
 extension MutatedCapture {
-    /// The sound in the order in which it is handed over, in pieces of 20 ms: two for each picture.
+    /// The audio in the order in which it is offered, in pieces of 20 ms: two for each frame.
     var offeredSound: [OfferedSound] {
         guard hasSound else { return [] }
         var result: [OfferedSound] = []
         var piece = OfferedSound(turn: value(.soundBegins))
         var (clock, block, jitter) = (piece.turn, 0, 0.0)
-        // As long as the pictures are at first, or less.
+        // At most as long as the original video.
         let length = Double(pictures) * 0.04 * (has(.soundEnds) ? 0.75 : 1)
         let end = max(0, length - value(.soundBegins))
         var (number, heard) = (0, 0.0)
@@ -47,14 +47,14 @@ extension MutatedCapture {
             clock += piece.length
             piece.turn += piece.length
             heard += piece.length
-            // Pieces of another length pass several numbers at once, and none twice.
+            // A piece of another length may advance by several numbers, but a number never repeats.
             number = max(number + 1, Int(heard / 0.02 + 0.5))
             skipped(before: number, after: first, &piece, &block, &clock, &jitter)
         }
         return result
     }
 
-    /// Does what should have happened to pieces that are not there.
+    /// Applies the mutations of skipped numbers.
     private func skipped(
         before number: Int, after last: Int, _ piece: inout OfferedSound, _ block: inout Int,
         _ clock: inout Double, _ jitter: inout Double

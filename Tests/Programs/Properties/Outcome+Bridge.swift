@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 
 extension MutatedCapture {
-    /// Runs it, with its files in `directory`.
+    /// Runs the capture, with its files in `directory`.
     func run(in directory: TemporaryDirectory) async throws -> Outcome {
         let path = directory.file("out.\(container)")
         switch way {
@@ -14,7 +14,7 @@ extension MutatedCapture {
         }
     }
 
-    /// How a recording of it is made.
+    /// The recorder configuration for this capture.
     var recording: Recorder.Configuration {
         var configuration = Recorder.Configuration()
         configuration.audio = hasSound ? AudioEncoding() : nil
@@ -60,7 +60,7 @@ extension MutatedCapture {
         var ended: String
     }
 
-    /// The arguments with which `gst-bridge` does it.
+    /// The arguments of `gst-bridge` for this capture.
     func commandArguments(to path: String) -> [String] {
         let options = ["--report", "json", "--capture", captureText]
         if way == .commandRun { return ["run"] + options + ["--output", outputText(to: path)] }
@@ -84,7 +84,7 @@ extension MutatedCapture {
             ?? [Outcome.File(path: path, pictures: output?.frames)]
         outcome.pictures.offered = report.captures["video"]?.frames ?? 0
         outcome.pictures.written = output?.frames ?? 0
-        // The command tells how many, not why.
+        // The command reports the number of drops, but not the causes.
         outcome.pictures.dropped[.unwritten] = output?.dropped ?? 0
         outcome.droppedBefore[.unwritten] = report.captures["video"]?.dropped ?? 0
         return outcome

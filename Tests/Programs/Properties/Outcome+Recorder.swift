@@ -2,7 +2,7 @@ import Dispatch
 import MediaBridge
 import Synchronization
 
-/// Runs what blocks on a thread of its own.
+/// Runs a blocking body on a dispatch queue.
 func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(with: Result(catching: body)) }
@@ -24,7 +24,7 @@ extension MutatedCapture {
         return outcome
     }
 
-    /// Hands all frames over, one after the other.
+    /// Offers all frames, one after the other.
     private func push(
         pictures: (VideoFrame) -> FrameDisposition, sound: (AudioFrame) -> FrameDisposition
     ) throws -> [FrameDisposition] {
@@ -101,7 +101,7 @@ extension MutatedCapture {
         return outcome
     }
 
-    /// Where frames are handed to an engine.
+    /// The point where frames are offered to an engine.
     private final class Door: Sendable {
         private let consumer = Mutex<(any VideoFrameConsumer)?>(nil)
 

@@ -1,13 +1,13 @@
 import Foundation
 import MediaBridge
 
-/// What whatever took the capture tells of it.
+/// The receiver's report about a capture.
 struct Outcome: Sendable {
     struct File: Sendable {
         var path: String
-        /// Pictures in it; `nil` where nobody said.
+        /// The number of frames in the file; `nil` if not reported.
         var pictures: Int?
-        /// Whether it is called complete.
+        /// Whether the file is reported as complete.
         var isComplete = true
     }
     struct Counts: Sendable {
@@ -18,13 +18,13 @@ struct Outcome: Sendable {
         var dropped = DropCounts()
     }
     var files: [File] = []
-    /// Of pictures, by the receiver's own report.
+    /// Video counts, from the receiver's own report.
     var pictures = Counts()
-    /// Of sound, where there is a report of it: pieces that were not taken.
+    /// Rejected pieces of audio, if reported.
     var soundDrops = DropCounts()
-    /// What became of each picture that was pushed, by its number; `nil` where the capture is a string.
+    /// The disposition of each pushed frame, by its number; `nil` if the capture is a string.
     var dispositions: [FrameDisposition]?
     var failures: [String] = []
-    /// Where pictures went through an engine, and that dropped them.
+    /// Frames that an engine dropped before the receiver.
     var droppedBefore = DropCounts()
 }

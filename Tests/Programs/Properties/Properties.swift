@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// Changes captures in mid-stream, records them in every way and container, and holds the files against
-/// what was offered.
+/// Changes captures in mid-stream, records them in every way and container, and compares the files with
+/// the offered frames.
 ///
 ///     Properties [--cases N] [--seed S] [--from N] [--seconds N] [--sample]
 ///     Properties --case "push mp4 pictures=40 size@12=96x64"
 ///
-/// Prints what breaks a promise, made as small as it stays broken, and how to do it again. Ends with 1
-/// where something does.
+/// Prints each case that breaks a promise, its smallest form, and how to repeat it. Exits with 1 if a
+/// promise is broken.
 @main
 struct Properties {
     static func main() async throws {
@@ -46,7 +46,7 @@ struct Properties {
         exit(try await PropertyRun(options).run() ? 0 : 1)
     }
 
-    /// For whoever watches.
+    /// Progress and usage messages, on standard error.
     static func complain(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))
     }

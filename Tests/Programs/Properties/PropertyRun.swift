@@ -1,27 +1,28 @@
 import Foundation
 import TestSupport
 
-/// Tries many cases in processes of their own, a few in each, and tells what broke.
+/// Runs many cases in child processes, a few per process, and reports the broken ones.
 struct PropertyRun: Sendable {
     struct Options: Sendable {
         var cases = 200
         var seed: UInt64 = 1
         /// The number of the first case.
         var from = 0
-        /// Tries a few of the cases, in which each kind of change, way and container is there.
+        /// Runs a few of the cases, which cover each kind of change, way and container.
         var isSample = false
-        /// Ends after so long, and not after so many cases.
+        /// Ends after this many seconds, instead of after `cases`.
         var seconds: Double?
-        /// One case alone.
+        /// A single case to run.
         var capture: MutatedCapture?
-        /// Where its files are, and stay.
+        /// The directory for its files, which are kept.
         var directory: String?
-        /// Words, with a comma between: cases with one of them alone, and cases without any of those.
+        /// Comma-separated words: run only cases that contain at least one of them, and no case that contains
+        /// any of `without`.
         var only: String?
         var without: String?
 
-        /// The numbers of the cases of a sample: among the first 200, the last that add a kind of change, a way or
-        /// a container.
+        /// The numbers of the cases of a sample: of the first 200, counted from the end, each one that adds a
+        /// new kind of change, way or container.
         var sample: Set<Int> {
             var seen: Set<String> = []
             return Set(
@@ -35,7 +36,7 @@ struct PropertyRun: Sendable {
                 })
         }
 
-        /// Whether a case is tried.
+        /// Whether to run a case.
         func wants(_ capture: MutatedCapture) -> Bool {
             func has(_ words: String) -> Bool {
                 words.split(separator: ",").contains { "\(capture)".contains($0) }
@@ -44,7 +45,7 @@ struct PropertyRun: Sendable {
         }
     }
     private let options: Options
-    /// Cases in one process.
+    /// Cases per process.
     private static let batch = 10
     private static let width = 2
 
@@ -83,7 +84,7 @@ struct PropertyRun: Sendable {
         let seconds = (ContinuousClock.now - start).components.seconds
         Self.say("\(batches.taken) cases in \(seconds) s, \(broken.count) broken")
         for (index, one) in broken.sorted(by: { $0.number < $1.number }).enumerated() {
-            // What breaks at once breaks alike: a few are enough to be made small.
+            // Many failures at once usually share a cause: only a few are shrunk.
             let small = index < 6 ? try await Shrinking(one).run() : one
             Self.say("\ncase \(one.number): \(one.capture)\n  \(one.complaint)")
             Self.say("  smallest: \(small.capture)\n  \(small.complaint)")
@@ -93,7 +94,7 @@ struct PropertyRun: Sendable {
         return broken.isEmpty
     }
 
-    /// Tries so many cases, in as many processes as it takes.
+    /// Runs the cases of a range; a crash continues in a new process.
     private func attempt(_ range: Range<Int>) async throws -> [Broken] {
         var broken: [Broken] = []
         var from = range.lowerBound
@@ -115,12 +116,12 @@ struct PropertyRun: Sendable {
         return broken
     }
 
-    /// At once, whoever reads it.
+    /// Unbuffered, for readers of a pipe.
     private static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 
-    /// Tries one case in a process of its own.
+    /// Runs one case in a child process.
     static func complaints(
         of capture: MutatedCapture, in directory: String? = nil
     ) async throws -> [Complaint] {

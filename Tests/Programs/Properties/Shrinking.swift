@@ -1,7 +1,8 @@
-/// Makes a case that breaks a promise smaller, as long as it breaks the same one.
+/// Shrinks a case that breaks a promise, as long as it breaks the same one.
 struct Shrinking {
     private var broken: PropertyRun.Broken
-    /// Tries at most, and how long they may take: each of what hangs takes its whole deadline.
+    /// The maximum number of attempts, and the time limit: a case that hangs takes its whole
+    /// deadline.
     private var left = 40
     private let end = ContinuousClock.now + .seconds(60)
 

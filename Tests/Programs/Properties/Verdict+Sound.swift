@@ -2,13 +2,13 @@ import MediaBridge
 import TestSupport
 
 extension Verdict {
-    /// Seconds of sound that may be more or less: what an encoder puts in front, and the last block.
+    /// Tolerance in seconds of audio: encoder priming and the last block.
     private var slack: Double { 0.07 }
 
     mutating func judgeSoundDrops() {
         var drops = outcome.soundDrops
         drops[.noTime] -= ExpectedSound(of: capture).untimed
-        // Of what is live, nothing is heard before the first picture is seen.
+        // A live capture drops audio before its first frame.
         if capture.isLive { drops[.early] = 0 }
         if drops != DropCounts() { complain(.sound, "sound was dropped: \(drops)") }
     }
@@ -51,8 +51,9 @@ extension Verdict {
         }
     }
 
-    /// Whether it is known to a block what must be heard. What is live goes on without a sound that does
-    /// not come, what a string encodes keeps the gaps that it has, and an engine has rules of its own.
+    /// Whether the expected audio is exact to the block. It is not for live captures, which continue
+    /// when audio is missing, for strings that encode, which keep their gaps, and for engines, which
+    /// follow different rules.
     private var isExact: Bool {
         !capture.isLive && !capture.way.hasOneFile && !capture.way.isEngine
     }

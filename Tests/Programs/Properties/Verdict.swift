@@ -1,9 +1,9 @@
 import MediaBridge
 import TestSupport
 
-/// What is wrong with what became of a capture.
+/// A deviation in the result of a capture.
 struct Complaint: Sendable, CustomStringConvertible {
-    /// What kind of promise is broken: when a case is made smaller, it must stay the same.
+    /// The kind of broken promise, which shrinking must preserve.
     enum Kind: String, Sendable {
         case crash, hang, failed, unreadable, complaint, balance, count, order, size, time, sound
     }
@@ -12,7 +12,7 @@ struct Complaint: Sendable, CustomStringConvertible {
     var description: String { "\(kind.rawValue): \(text)" }
 }
 
-/// Holds the files of a capture against what was offered.
+/// Compares the files of a capture with the offered frames.
 struct Verdict: Sendable {
     private(set) var complaints: [Complaint] = []
     let capture: MutatedCapture
@@ -95,7 +95,7 @@ struct Verdict: Sendable {
                 return complain(
                     .count, "\(name): ffmpeg shows \(luma.count) of \(file.pictures.count)")
             }
-            // Where the file's time and the capture's were last the same.
+            // The latest point where the file's time and the capture's time are known to match.
             var anchor: (file: Double, capture: Double)?
             var last = -Double.infinity
             for (picture, luma) in zip(file.pictures, luma) {
@@ -117,7 +117,7 @@ struct Verdict: Sendable {
                     .flatMap { wanted.isAnchor ? nil : $0 }
                 let isLate = due.map { abs($0 - time) > Self.tolerance } ?? false
                 if shade != wanted.shade || isLate {
-                    // A picture that stands in for others is that before it.
+                    // A repeated frame equals the one before it.
                     if repeats > 0, next > 0 {
                         repeats -= 1
                         continue
@@ -148,6 +148,6 @@ struct Verdict: Sendable {
         }
     }
 
-    /// Seconds by which a time may be off: Matroska rounds to milliseconds, at both ends.
+    /// Tolerance of timestamps, in seconds: Matroska rounds to milliseconds, at both ends.
     static let tolerance = 0.0021
 }

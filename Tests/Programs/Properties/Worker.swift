@@ -2,10 +2,10 @@ import Dispatch
 import Foundation
 import TestSupport
 
-/// Tries cases one after the other, and tells of each before and after it, so that somebody else knows
-/// which one ended the process.
+/// Runs cases one after the other, and reports before and after each one, so that the parent process
+/// knows which case ended the process.
 struct Worker {
-    /// For one case.
+    /// The limit for one case.
     private static let deadline = Duration.hangLimit
     private let options: PropertyRun.Options
 

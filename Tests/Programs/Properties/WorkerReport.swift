@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// What a worker told until it ended, in whatever way.
+/// The messages of a worker until it ended, normally or not.
 struct WorkerReport: Sendable {
-    /// The case, and what is wrong with it: the first of each case alone.
+    /// The number of each broken case, with its first complaint.
     var complaints: [(Int, Complaint)] = []
-    /// The last case that it began.
+    /// The last case that the worker began.
     var last: Int?
 
     static func of(_ arguments: [String]) async throws -> WorkerReport {
@@ -47,7 +47,7 @@ struct WorkerReport: Sendable {
     }
 }
 
-/// Which cases come next, until there were enough or time is up.
+/// Hands out ranges of cases, until enough have run or time is up.
 final class Batches: Sendable {
     private let at: Mutex<Int>
     private let options: PropertyRun.Options
@@ -73,6 +73,6 @@ final class Batches: Sendable {
         }
     }
 
-    /// Cases given out.
+    /// The number of cases handed out.
     var taken: Int { at.withLock { $0 } - options.from }
 }

@@ -3,13 +3,13 @@ import CSandbox
 import Foundation
 import MediaBridge
 
-/// Tries, inside of a ``Sandbox``, what must not work there, without any list of elements in between: a
-/// line for each argument, with `done` or why not.
+/// Tries forbidden operations inside a ``Sandbox``, without a list of allowed elements in between. It
+/// prints one line for each argument: `done`, or the reason for the failure.
 ///
 ///     SandboxProbe DIRECTORY write=/tmp/a socket=2 "pipeline=videotestsrc ! filesink location=/tmp/a"
 ///
-/// In place of the directory, `--calls` sets the filter of system calls alone, as if the kernel's Landlock
-/// knew nothing; `--nothing` shows that an attempt would succeed.
+/// Instead of a directory, `--calls` enables only the system call filter, as on a kernel without Landlock;
+/// `--nothing` shows that an attempt succeeds without a sandbox.
 @main
 struct SandboxProbe {
     static func main() async throws {
@@ -25,7 +25,7 @@ struct SandboxProbe {
             print("\(parts[0]): \(outcome)")
         }
         guard !arguments[0].hasPrefix("--") else { return }
-        // A thread that has been there since before this call.
+        // A thread that already existed before this call.
         let early = await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: Sandbox.isEntered) }
         }
@@ -57,7 +57,7 @@ struct SandboxProbe {
         }
     }
 
-    /// Whether the descriptor can be read, and whether it is a terminal.
+    /// Whether the descriptor is readable, and whether it is a terminal.
     private static func terminal(_ descriptor: Int32) -> String {
         let mode = fcntl(descriptor, F_GETFL) & O_ACCMODE
         return "\(isatty(descriptor) == 1 ? "terminal" : "other") "
@@ -99,7 +99,7 @@ struct SandboxProbe {
         return status == 0 ? "done" : String(cString: strerror(status))
     }
 
-    /// `done` where it ran to its end.
+    /// `done` if the pipeline ran to its end.
     private static func pipeline(_ text: String) async -> String {
         do {
             let pipeline = try Pipeline(parsing: text)

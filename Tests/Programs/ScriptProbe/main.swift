@@ -1,5 +1,5 @@
-// What a new user writes first: code at the top level, where Swift keeps the iterator of every loop that was
-// left as long as the process lives.
+// A typical first program: code at the top level. There Swift keeps the iterator of every loop that was left
+// for the lifetime of the process.
 import Glibc
 import MediaBridge
 

@@ -1,16 +1,16 @@
 import CLiveObjects
 
-/// Objects of GStreamer: elements, pads, pools.
+/// GStreamer objects: elements, pads, pools.
 enum LiveObjects {
-    /// Counts from here on. Before anything else of GStreamer.
+    /// Starts counting. Call it before anything else of GStreamer.
     static func begin() { soak_count_objects() }
 
-    /// How many there are.
+    /// The number of live objects.
     static var count: Int { soak_live_objects() }
 
-    /// Makes one that nobody will let go of.
+    /// Leaks one object.
     static func lose() { soak_lose_object() }
 
-    /// Takes 64 kB that nobody will free.
+    /// Leaks 64 kB.
     static func loseMemory() { soak_lose_memory() }
 }

@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import MediaBridge
 
-/// A program's life in fast motion: an engine that runs all the time, while sources are swapped, others join
-/// and leave its channel, and recordings, bridges and captures come and go. What the process holds is
-/// looked at every few seconds, and must not grow.
+/// A program's life in fast motion. An engine runs all the time, while sources are swapped, guests join and
+/// leave its channel, and recordings, bridges and captures start and end. The resources of the process are
+/// sampled every few seconds, and must not grow.
 @main
 struct Soak: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -65,7 +65,7 @@ struct Soak: AsyncParsableCommand {
             GStreamer.waitForTeardown()
             threads.look()
             record.add(.now(threads), after: cycles)
-            // Every minute, so that a run that comes to no end has left its course.
+            // Written every minute, so that an aborted run leaves its plot.
             if record.times.count % 30 == 0 { try write(record) }
         }
         let verdicts = record.verdicts
@@ -73,7 +73,7 @@ struct Soak: AsyncParsableCommand {
         for verdict in verdicts { print(verdict) }
         try write(record)
         print("plot: \(plot)")
-        // After the verdict: what fails here takes nothing with it.
+        // After the verdict, so that a failure here does not lose it.
         fflush(nil)
         try await house.close()
         print("closed")
@@ -91,9 +91,9 @@ struct Soak: AsyncParsableCommand {
 
 extension SoakHouse.Part: ExpressibleByArgument {}
 
-/// What is lost in every cycle, to see that it is found.
+/// The resource to leak in every cycle, to test that the soak detects it.
 enum Leak: String, ExpressibleByArgument, CaseIterable {
-    /// 64 kB, used.
+    /// 64 kB, written to.
     case memory
     case descriptor, thread, object
 

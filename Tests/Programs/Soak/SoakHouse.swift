@@ -1,7 +1,7 @@
 import Foundation
 import MediaBridge
 
-/// What lives through the whole soak, and what comes and goes around it.
+/// The objects that live through the whole soak, and the short-lived ones around them.
 final class SoakHouse {
     private let network = LoopbackNetwork()
     private let host: MediaEngine
@@ -17,7 +17,8 @@ final class SoakHouse {
         "audiotestsrc is-live=true freq=\(220 + number % 20 * 20) ! audio/x-raw,rate=48000,channels=2"
     }
 
-    /// An engine in a channel, whose pictures and sound are recorded in segments, of which a few are kept.
+    /// An engine in a channel. Its video and audio are recorded in segments, of which the newest three are
+    /// kept.
     init(directory: String) async throws {
         self.directory = directory
         host = MediaEngine(transport: network)
@@ -34,7 +35,7 @@ final class SoakHouse {
         try await host.joinChannel("soak", userID: "host")
     }
 
-    /// What a cycle consists of.
+    /// The parts of a cycle.
     enum Part: String, CaseIterable, Sendable {
         case visit, swap, sound, record, bridge, leave, units
     }
@@ -53,7 +54,7 @@ final class SoakHouse {
         }
     }
 
-    /// Somebody joins, sees and hears the host, is seen and heard, and leaves.
+    /// A guest joins, receives the host's video and audio, sends its own, and leaves.
     private func visit(_ number: Int) async throws {
         let guest = MediaEngine(transport: network)
         try await guest.setVideoSource(PipelineVideoSource(Self.picture(number + 1)))
@@ -67,7 +68,7 @@ final class SoakHouse {
         await guest.shutDown()
     }
 
-    /// A whole recording, in each container in turn.
+    /// A complete recording, with a different container in each cycle.
     private func record(_ number: Int) async throws {
         let endings = RecordingContainer.allCases
         let ending = endings[number % endings.count].rawValue
@@ -93,14 +94,14 @@ final class SoakHouse {
         try await Bridge(plan).run().get()
     }
 
-    /// A capture that is left in the middle, and one that fails.
+    /// A capture that is abandoned midway, and a capture that fails.
     private func leave() async throws {
         for try await _ in try PipelineVideoSource("videotestsrc is-live=true").frames() { break }
         let broken = try PipelineVideoSource("filesrc location=/nowhere ! decodebin")
         do { for try await _ in broken.frames() {} } catch is PipelineError {}
     }
 
-    /// Encoded pictures and encoded sound that are decoded.
+    /// Encoded video and audio that are decoded.
     private func units() async throws {
         let film = try PipelineVideoSource(
             "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=64,height=48 ! "

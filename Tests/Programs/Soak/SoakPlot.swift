@@ -1,4 +1,4 @@
-/// The course of all series, one above the other, with the fitted lines.
+/// The curves of all series, one above the other, with the fitted lines.
 struct SoakPlot {
     let record: SoakRecord
     let verdicts: [SoakVerdict]

@@ -1,8 +1,8 @@
 import Foundation
 
-/// All samples, and what they say.
+/// All samples, and the verdicts on them.
 struct SoakRecord {
-    /// In thousands of cycles: how many there are in a minute is the machine's affair.
+    /// In thousands of cycles, because the number of cycles per minute depends on the machine.
     private(set) var times: [Double] = []
     private(set) var samples: [SoakSample] = []
 
@@ -11,7 +11,7 @@ struct SoakRecord {
         samples.append(sample)
     }
 
-    /// A table with a line for each sample.
+    /// A CSV table with a line for each sample.
     var table: String {
         let head = ["cycles"] + SoakSeries.all.map(\.name)
         let lines = zip(times, samples).map { time, sample in
@@ -21,7 +21,7 @@ struct SoakRecord {
         return ([head.joined(separator: ",")] + lines).joined(separator: "\n") + "\n"
     }
 
-    /// Where the warm-up ends: after a quarter, and after ten thousand cycles at most.
+    /// The end of the warm-up: a quarter of the run, and at most ten thousand cycles.
     var warmUp: Double { min((times.last ?? 0) / 4, 10) }
 
     var verdicts: [SoakVerdict] {
@@ -35,11 +35,11 @@ struct SoakRecord {
     }
 }
 
-/// The straight line with the least squares of distances.
+/// A least-squares line.
 struct FittedLine {
     var slope = 0.0
     var start = 0.0
-    /// Of the slope: one standard deviation.
+    /// The standard error of the slope.
     var uncertainty = 0.0
 
     init(_ x: [Double], _ y: [Double]) {
@@ -58,7 +58,7 @@ struct FittedLine {
     }
 }
 
-/// Whether one of them grows.
+/// Whether a series grows.
 struct SoakVerdict: CustomStringConvertible {
     let series: SoakSeries
     let values: [Double]
@@ -79,7 +79,7 @@ struct SoakVerdict: CustomStringConvertible {
             + "(limit \(Self.short(series.limit)), and \(Int(series.slack)) in all)"
     }
 
-    /// The course as a row of blocks.
+    /// The curve as a row of block characters.
     private var sketch: String {
         let blocks = Array("▁▂▃▄▅▆▇█")
         let width = min(40, values.count)

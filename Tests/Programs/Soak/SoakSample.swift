@@ -1,22 +1,22 @@
 import CLiveObjects
 import Foundation
 
-/// What a process holds.
+/// The resources of a process.
 struct SoakSample {
-    /// Resident, in kilobytes: with stacks, with what the heap keeps between blocks, with libraries.
+    /// Resident memory in kilobytes, including stacks, free heap memory and libraries.
     var memory: Double
-    /// Allocated and not freed, in kilobytes.
+    /// Allocated heap memory in kilobytes.
     var heap: Double
     var descriptors: Double
-    /// All but Dispatch's workers.
+    /// All threads except the worker threads.
     var threads: Double
-    /// Dispatch's workers that do nothing any more.
+    /// Worker threads that are permanently blocked.
     var blocked: Double
     var objects: Double
 
-    /// What the heap keeps for later is given back first: that is no growth.
+    /// Returns the heap's free memory to the system first, because it is no growth.
     ///
-    /// - Parameter threads: Looked at before.
+    /// - Parameter threads: Sampled before.
     static func now(_ threads: SoakThreads) -> SoakSample {
         soak_trim_heap()
         let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
@@ -28,28 +28,28 @@ struct SoakSample {
     }
 }
 
-/// One of the things that must not grow, and how steeply it may.
+/// A resource that must not grow, and the permitted rate.
 struct SoakSeries: Sendable {
     let name: String
     let unit: String
-    /// In a thousand cycles.
+    /// Per thousand cycles.
     let limit: Double
-    /// In the whole run, on top: what pools and caches take until they have found their size.
+    /// For the whole run, in addition: the growth of pools and caches to their final size.
     let slack: Double
     let value: @Sendable (SoakSample) -> Double
 
     static let all = [
-        // A cycle that lost one picture of 320×240 would give 115,000.
+        // A cycle that leaked one frame of 320×240 would give 115,000.
         SoakSeries(name: "memory", unit: "kB", limit: 100, slack: 4000) { $0.memory },
         SoakSeries(name: "heap", unit: "kB", limit: 30, slack: 1000) { $0.heap },
         SoakSeries(name: "descriptors", unit: "", limit: 0.1, slack: 3) { $0.descriptors },
-        // GLib keeps eight idle threads.
+        // GLib keeps up to eight idle threads.
         SoakSeries(name: "threads", unit: "", limit: 0.1, slack: 8) { $0.threads },
         SoakSeries(name: "blocked", unit: "", limit: 0.1, slack: 2) { $0.blocked },
         SoakSeries(name: "objects", unit: "", limit: 0.1, slack: 10) { $0.objects },
     ]
 
-    /// Of all, as text; slack in parentheses.
+    /// All limits as text, with the slack in parentheses.
     static var limits: String {
         all.map { series in
             "\(series.name) \(SoakVerdict.short(series.limit)) (\(Int(series.slack)))"

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The threads of the process: workers, Dispatch's and the package's own, and all others.
+/// The threads of the process: worker threads of Dispatch and of this package, and all others.
 ///
-/// How many workers there are says little: a loaded machine makes their pool grow by a dozen at a time, to the
-/// most that had work at once, and as long as there is work for one of them all stay. A worker that
-/// something blocks for ever, though, does nothing any more, whereas an idle one ends after five seconds.
+/// The number of workers means little. On a loaded machine the pool grows by a dozen threads at a time, up to
+/// the peak of parallel work, and all stay while there is work for one of them. A permanently blocked worker,
+/// however, never runs again, whereas an idle one exits after five seconds.
 struct SoakThreads {
-    /// All that are no workers.
+    /// All threads that are not workers.
     private(set) var others = 0
     /// Workers that have not run for ten seconds.
     private(set) var blocked = 0
@@ -17,7 +17,7 @@ struct SoakThreads {
     }
     private var workers: [String: Worker] = [:]
 
-    /// Looks at them anew.
+    /// Samples all threads.
     mutating func look() {
         let now = ContinuousClock.now
         var seen: [String: Worker] = [:]
@@ -25,7 +25,7 @@ struct SoakThreads {
         let tasks = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
         for task in tasks ?? [] {
             let status = Self.status(of: task)
-            // The end of com.apple.root.default-qos and com.apple.root.default-qos.overcommit.
+            // The suffix of com.apple.root.default-qos and com.apple.root.default-qos.overcommit.
             let name = status["Name:"] ?? ""
             guard name.contains("-qos") || name == "mediabridge" else {
                 others += 1
@@ -42,7 +42,7 @@ struct SoakThreads {
         blocked = seen.values.filter { now - $0.since > .seconds(10) }.count
     }
 
-    /// The fields of /proc/self/task/TASK/status, or of the whole process's.
+    /// The fields of /proc/self/task/TASK/status, or of /proc/self/status.
     static func status(of task: String? = nil) -> [Substring: Substring] {
         let path = task.map { "/proc/self/task/\($0)/status" } ?? "/proc/self/status"
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -1,14 +1,14 @@
 import Foundation
 import MediaBridge
 
-/// What keeps the corpus from being run.
+/// The reason why the corpus cannot run.
 struct WildError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Every line, in the order of the files and of the lines in them.
+/// All entries, in the order of the files and of the entries in them.
 struct Corpus {
     let entries: [Entry]
 
@@ -42,7 +42,7 @@ struct Corpus {
         self.entries = entries
     }
 
-    /// The films that lines read, by name, and the shell's line that makes each.
+    /// The films that the lines read, by name, with the shell command that creates each.
     static func films() throws -> [String: String] {
         let text = try String(contentsOfFile: resource("Films.yaml"), encoding: .utf8)
         return try decode([String: String].self, from: text)
@@ -60,7 +60,7 @@ struct Corpus {
         return "\(path)/\(name)"
     }
 
-    /// - Throws: ``WildError`` where there is no such entry.
+    /// - Throws: ``WildError`` if there is no such entry.
     func chosen(only: [String]?, family: String?, sample: Int?) throws -> [Entry] {
         var chosen = entries
         if let family {
@@ -84,7 +84,7 @@ struct Corpus {
 }
 
 extension YAMLNode {
-    /// What `JSONSerialization` takes: plain scalars may be numbers and truth values.
+    /// The value for `JSONSerialization`: plain scalars may be numbers and Booleans.
     fileprivate var foundationObject: Any {
         switch content {
         case .scalar(let text, .plain): Int(text) ?? Bool(text) ?? text as Any

@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A port that counts what is sent to it.
+/// A port that counts the datagrams sent to it.
 final class DatagramWatch: Sendable {
     struct Count: Sendable {
         var datagrams = 0
-        /// Different times in headers of RTP: pictures, or blocks of sound.
+        /// Distinct RTP timestamps: one for each frame, or block of audio.
         var times: Set<UInt32> = []
     }
 
@@ -16,7 +16,7 @@ final class DatagramWatch: Sendable {
 
     init() throws {
         port = try FreePort.udp()
-        // udpsink may take localhost for ::1: this one takes both.
+        // udpsink may resolve localhost to ::1: the socket accepts both.
         descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue), 0)
         var (room, no): (Int32, Int32) = (32 << 20, 0)
         let size = socklen_t(MemoryLayout<Int32>.size)
@@ -29,9 +29,9 @@ final class DatagramWatch: Sendable {
         Thread.detachNewThread { [self] in read() }
     }
 
-    /// Counts what has arrived, and stops.
+    /// Counts the received datagrams, and stops.
     func end() -> Count {
-        // The thread reads everything that is there before this wakes it.
+        // The thread reads all datagrams before this wake-up.
         Self.with(port) { _ = sendto(descriptor, "", 0, 0, $0, $1) }
         ended.wait()
         return count.withLock { $0 }
@@ -39,7 +39,7 @@ final class DatagramWatch: Sendable {
 
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Calls `body` with the address of a port on this machine, on both kinds of network.
+    /// Calls `body` with the address of a local port, for IPv4 and IPv6.
     private static func with<R>(
         _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
     ) -> R {

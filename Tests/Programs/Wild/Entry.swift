@@ -1,19 +1,19 @@
-/// A line from the wild, and how a user cuts it.
+/// A published gst-launch line, and how a user splits it.
 struct Entry: Sendable {
-    /// What must be left behind, on both sides.
+    /// The expected results of both runs.
     struct Expectation: Decodable, Sendable {
-        /// Names of files; `*` stands for anything.
+        /// File names; `*` matches any text.
         var files: [String] = []
         /// Windows that appear on the display.
         var windows = 0
-        /// What the command's report must say that reached each of its outputs.
+        /// The expected frame count of each output, in the command's report.
         var frames: Frames?
-        /// Ports of 127.0.0.1 that datagrams are sent to, as the line names them.
+        /// The 127.0.0.1 ports that receive datagrams, as the line names them.
         var datagrams: [Int] = []
-        /// Whether the source is live, so that no two runs are the same to the frame.
+        /// Whether the source is live, so that runs differ by some frames.
         var live = false
         var refusal: Refusal?
-        /// Why what is left is known to differ: the entry is wrong, but not unexplained.
+        /// The reason for a known difference: the entry is wrong, but explained.
         var differs: String?
 
         enum CodingKeys: CodingKey {
@@ -33,7 +33,7 @@ struct Entry: Sendable {
         }
     }
 
-    /// A number, or `some` where it is not told from the line.
+    /// A number, or `some` if the line does not determine it.
     enum Frames: Decodable, Sendable {
         case exactly(Int)
         case some
@@ -51,29 +51,29 @@ struct Entry: Sendable {
         }
     }
 
-    /// Why a line cannot work, and what the error must name.
+    /// Why a line cannot work, and the words that the error must contain.
     struct Refusal: Decodable, Sendable {
         var why: String
         var words: [String]
     }
 
     var id: String
-    /// The file of the corpus that it stands in.
+    /// The corpus file that contains it.
     var family: String
-    /// Where it was published: an address, or a repository and a path.
+    /// Where it was published: a URL, or a repository and a path.
     var source: String
-    /// The text, as it was published.
+    /// The text, as published.
     var published: String
-    /// What gst-launch-1.0 runs here, after the program's name, as a shell reads it.
+    /// The arguments of gst-launch-1.0 for this test, as a shell reads them.
     var line: String
     var capture: String
     var outputs: [String]
     var filters: [String]
     /// Further options of the command.
     var arguments: [String]
-    /// Whether the strings still have the shell's quoting in them.
+    /// Whether the strings still contain the shell's quoting.
     var isPasted: Bool
-    /// Names in the line, and the films that stand under them.
+    /// File names in the line, and the films that they stand for.
     var needs: [String: String]
     var expect: Expectation
     var needsDisplay: Bool

@@ -1,7 +1,7 @@
-/// An entry as it stands in the corpus.
+/// An entry as written in the corpus.
 struct EntryText: Decodable {
     var id: String
-    /// The entry that has everything that is missing here: the same line, cut in another way.
+    /// The entry that supplies all missing fields: the same line, split in another way.
     var like: String?
     var source: String?
     var published: String?
@@ -38,9 +38,9 @@ struct EntryText: Decodable {
         display = try values.decodeIfPresent(Bool.self, forKey: .display)
     }
 
-    /// The entry, with what is missing taken from `model`.
+    /// The entry, with missing fields taken from `model`.
     ///
-    /// - Throws: ``WildError`` where something is missing in both.
+    /// - Throws: ``WildError`` if a field is missing in both.
     func entry(family: String, like model: Entry?) throws -> Entry {
         func required<T>(_ value: T?, _ ofModel: T?, _ key: String) throws -> T {
             guard let value = value ?? ofModel else {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One file of both sides, as ffprobe sees it, or by its size where ffprobe cannot read it.
+/// The same file of both runs, compared through ffprobe, or by size if ffprobe cannot read it.
 struct FileComparison {
     let name: String
     let whole: Remains
@@ -19,8 +19,8 @@ struct FileComparison {
         }
     }
 
-    /// Matroska's identifiers are random, and written without the zeros that they begin with: one file in
-    /// hundreds is a byte shorter.
+    /// Matroska's identifiers are random and written without leading zeros: one file in hundreds is a
+    /// byte shorter.
     private func isCloseEnough(_ a: Int, _ b: Int) -> Bool {
         abs(a - b) <= (name.hasSuffix(".mkv") || name.hasSuffix(".webm") ? 8 : 0)
     }
@@ -47,7 +47,7 @@ struct FileComparison {
 
     private func compare(_ a: Probe.Stream, _ b: Probe.Stream) -> [String] {
         var differences: [String] = []
-        // Blocks of sound are cut as it comes; what counts is how long they are together.
+        // The block sizes of audio may differ; only the total duration counts.
         let near = isLive ? Swift.max(3, a.frames / 4) : 0
         if a.isVideo, abs(a.frames - b.frames) > near {
             differences.append("\(a.frames) frames whole, \(b.frames) cut")

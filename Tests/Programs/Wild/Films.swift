@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The films that lines read, made when they are first needed.
+/// The films that the lines read, created on first use.
 actor Films {
     private let folder: TemporaryDirectory
     private let recipes: [String: String]
@@ -12,7 +12,7 @@ actor Films {
         recipes = try Corpus.films()
     }
 
-    /// The directory that has the film, which may be several files.
+    /// The directory with the film, which may consist of several files.
     func place(of name: String) async throws -> String {
         if let film = made[name] { return try await film.value }
         guard let recipe = recipes[name] else { throw WildError("no film \(name)") }
@@ -29,9 +29,9 @@ actor Films {
         return try await film.value
     }
 
-    /// Puts films into a directory, under the names that the line has for them.
+    /// Puts films into a directory, under the names in the line.
     ///
-    /// - Returns: The names that are there now.
+    /// - Returns: The names of the files.
     func put(_ needs: [String: String], into directory: TemporaryDirectory) async throws -> Set<
         String
     > {
@@ -40,7 +40,7 @@ actor Films {
             let place = try await place(of: film)
             let files = try FileManager.default.contentsOfDirectory(atPath: place).sorted()
             for (number, file) in files.enumerated() {
-                // img.%04d.png is a film of many pictures, counted as multifilesrc counts.
+                // img.%04d.png is a film of many pictures, numbered like those of multifilesrc.
                 let target = name.contains("%") ? Self.numbered(name, file, number) : name
                 try FileManager.default.copyItem(
                     atPath: "\(place)/\(file)", toPath: directory.file(target))

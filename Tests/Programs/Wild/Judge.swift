@@ -1,12 +1,12 @@
 import Foundation
 
-/// Compares what the line left with what its cut left.
+/// Compares the results of the whole line with those of its split form.
 struct Judge {
     let entry: Entry
     let whole: Remains
     let cut: Remains
 
-    /// What is not the same, and what is not as the entry expects.
+    /// The differences between both runs, and between them and the entry's expectations.
     func differences() async throws -> [String] {
         try await windows + datagrams + frames + files()
     }
@@ -29,7 +29,8 @@ struct Judge {
             guard let a, let b, a.datagrams > 0 else {
                 return ["the line itself sends nothing to \(port)"]
             }
-            // A socket may lose a few; a live source has a few more or less, of other sizes.
+            // A socket may lose a few datagrams; a live source sends a few more or fewer, with different
+            // sizes.
             let times = difference(
                 "times of RTP to \(port)", a.times.count, b.times.count, within: isLive ? 0.5 : 0.1)
             let count = difference("datagrams to \(port)", a.datagrams, b.datagrams, within: 0.1)
@@ -42,7 +43,8 @@ struct Judge {
         guard let report = cut.report else {
             return ["no report on the last line of standard output"]
         }
-        // What is not live waits for its outputs; what comes too late to be shown counts at the output.
+        // A capture that is not live blocks until its outputs have room; the output counts frames that
+        // are too late to show.
         let lost = report.captures.sorted { $0.key < $1.key }
             .filter { !isLive && $0.value.dropped > 0 }
         return lost.map { "\($0.key): the capture dropped \($0.value.dropped) frames" }
@@ -58,13 +60,13 @@ struct Judge {
             }
     }
 
-    /// What is shown in time is left out on the way where it comes too late, whoever runs the elements: a
-    /// busy machine may show a few alone.
+    /// The minimum number of frames. A display drops late frames in both runs, so a busy machine may show
+    /// very few.
     private func least(of number: Int) -> Int {
         isShown ? 1 : isLive ? number / 2 : number
     }
 
-    /// Whether pictures go where they are shown in time.
+    /// Whether the frames are displayed in real time.
     private var isShown: Bool {
         entry.expect.windows > 0 || entry.outputs.contains { $0.contains("fakevideosink") }
     }
@@ -103,7 +105,7 @@ struct Judge {
     }
 }
 
-/// A name in which `*` stands for anything.
+/// A name pattern in which `*` matches any text.
 struct Pattern {
     private let pieces: [Substring]
 

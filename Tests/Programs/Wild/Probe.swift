@@ -1,15 +1,16 @@
 import Foundation
 import TestSupport
 
-/// What ffprobe finds in a file; complaints are kept, as the line itself may make a file that has some.
+/// ffprobe's findings about a file. Its complaints are kept, because the line itself may write a file
+/// with errors.
 struct Probe: Sendable {
     struct Stream: Sendable {
         var kind: String
         var isVideo: Bool { kind == "video" }
-        /// The codec, and what of the form a viewer or listener could tell.
+        /// The codec, and the visible or audible properties of the format.
         var about: String
         var frames: Int
-        /// Frames a second, as a fraction; empty where the file does not say.
+        /// Frames per second, as a fraction; empty if unknown.
         var rate: String
         var seconds: Double?
     }
@@ -17,16 +18,16 @@ struct Probe: Sendable {
     var streams: [Stream]
     var seconds: Double?
     var complaints: [String]
-    /// Those that a user sets.
+    /// Only tags that a user sets.
     var tags: [String: String]
 
-    /// The streams, whatever their order in the file.
+    /// The streams in a fixed order, independent of the file.
     var sorted: [Stream] { streams.sorted { ($0.kind, $0.about) < ($1.kind, $1.about) } }
     var kinds: [String] { sorted.map { "\($0.kind) \($0.about)" } }
 }
 
 extension Probe {
-    /// `nil` where ffprobe cannot read it.
+    /// `nil` if ffprobe cannot read the file.
     static func read(_ path: String) async throws -> Probe? {
         let result = try await Tool.run(
             "ffprobe",

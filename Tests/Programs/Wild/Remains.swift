@@ -1,25 +1,25 @@
 import Foundation
 import TestSupport
 
-/// What a run left behind.
+/// The results of a run.
 struct Remains: Sendable {
     enum Ending: Equatable, Sendable {
         case status(Int32)
-        /// It was killed at the deadline.
+        /// Killed at the deadline.
         case hung
     }
 
     var ending: Ending
     var errors: String
-    /// Sizes, by name.
+    /// File sizes, by name.
     var files: [String: Int]
     var directory: TemporaryDirectory
     var windows: [String]
-    /// By port, as the line names it.
+    /// By the port in the line.
     var datagrams: [Int: DatagramWatch.Count]
     var report: Report?
 
-    /// What `--report json` says.
+    /// The output of `--report json`.
     struct Report: Decodable, Sendable {
         struct Counts: Decodable, Sendable {
             var frames: Int
@@ -30,7 +30,7 @@ struct Remains: Sendable {
         var ended: String
     }
 
-    /// The command's complaint, on one line, or what it said at all.
+    /// The command's error on one line, or else its other output.
     var complaint: String {
         let lines = errors.split(separator: "\n").map(String.init)
         let said = lines.first {

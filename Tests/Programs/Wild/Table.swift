@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// Runs entries, and tells what is not right.
+/// Runs entries, and reports the wrong ones.
 struct Table {
     private let entries: [Entry]
     private let bridge: String
     private let jobs: Int
     private let keep: String?
 
-    /// The part of the entries that must be right, of those that gst-launch-1.0 runs.
+    /// The required share of right entries, relative to the entries that gst-launch-1.0 can run.
     private static let enough = 0.95
 
     init(_ entries: [Entry], bridge: String, jobs: Int, keep: String?) throws {

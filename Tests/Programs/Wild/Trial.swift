@@ -1,20 +1,20 @@
 import Foundation
 import TestSupport
 
-/// One entry, run whole and cut.
+/// One entry, run whole and split.
 struct Trial {
     let entry: Entry
     let bridge: String
     let films: Films
-    /// Where both directories are made.
+    /// The parent of both runs' directories.
     let folder: TemporaryDirectory
 
-    /// For each of the two runs.
+    /// The limit of each run.
     private static let deadline = Duration.hangLimit
 
     func run() async throws -> Verdict {
         var whole = try await runWhole()
-        // gst-launch-1.0 fails or hangs by itself now and then: with live sources in many threads.
+        // gst-launch-1.0 itself sometimes fails or hangs with live sources in many threads.
         if whole.ending != .status(0), entry.expect.refusal == nil { whole = try await runWhole() }
         let cut = try await run("cut") { expand in
             [bridge] + arguments(expand) + ["--progress", "never", "--report", "json"]
@@ -29,7 +29,7 @@ struct Trial {
         }
     }
 
-    /// What a user types, for whoever wants to see it again.
+    /// The command line to repeat the run by hand.
     var command: String {
         let words = ["gst-bridge"] + arguments { $0 }
         return words.map { word in
@@ -61,8 +61,8 @@ struct Trial {
         func ended(_ display: VirtualDisplay?) async throws -> Remains {
             let windows =
                 if let display { try await WindowWatch(on: display) } else { WindowWatch?.none }
-            // Sound goes to a device that nobody hears, as pictures go to a screen that nobody sees.
-            // Some elements lose memory, with gst-launch-1.0 too: that is not judged here.
+            // Audio goes to a null device, and video to a virtual display. Leak detection is off,
+            // because some elements leak under gst-launch-1.0 too.
             let options = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? ""
             let environment = [
                 "DISPLAY": display?.name ?? "", "PULSE_SERVER": "none", "ALSOFT_DRIVERS": "null",

@@ -1,10 +1,10 @@
-/// What is said of an entry.
+/// The verdict on an entry.
 enum Verdict: Sendable {
     case right
-    /// It cannot work, and the command said so. `alsoWhole` where gst-launch-1.0 runs the whole line as
-    /// little.
+    /// The line cannot work, and the command reported it. `alsoWhole` if gst-launch-1.0 cannot run the
+    /// whole line either.
     case refusedFairly(alsoWhole: Bool)
-    /// What differs. `isSilent` where the command did not say that anything was wrong.
+    /// The differences. `isSilent` if the command reported no error.
     case wrong([String], isSilent: Bool)
 
     init(of entry: Entry, whole: Remains, cut: Remains) async throws {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// Cuts gst-launch lines from the wild as users cut them, and holds what gst-bridge makes of the parts
-/// against what gst-launch-1.0 makes of the whole.
+/// Splits published gst-launch lines as users would, and compares the results of gst-bridge with those
+/// of gst-launch-1.0 for the whole line.
 @main
 struct Wild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

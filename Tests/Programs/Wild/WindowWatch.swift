@@ -1,12 +1,12 @@
 import Foundation
 import TestSupport
 
-/// What xev sees of the windows of a display: each that appears is told, however short it is there.
+/// The windows that xev reports on a display, including short-lived ones.
 struct WindowWatch {
     private let xev: ChildProcess
     private let display: VirtualDisplay
 
-    /// Returns when every window from now on is seen.
+    /// Returns when xev reports every new window.
     init(on display: VirtualDisplay) async throws {
         self.display = display
         xev = try ChildProcess(
@@ -22,7 +22,8 @@ struct WindowWatch {
         return Self.sizes(in: xev.output)
     }
 
-    /// Sets a property of the root window until xev has told of it: what came before is then told too.
+    /// Sets a property of the root window until xev reports it: by then xev has reported all earlier
+    /// events.
     private func mark(_ name: String) async throws {
         for attempt in 0..<20 {
             try await Tool.check(
@@ -34,12 +35,13 @@ struct WindowWatch {
         throw WildError("xev tells nothing of \(display.name)")
     }
 
-    /// Reads xev's paragraphs: a size when a window is made or changed, and whether it appeared.
+    /// Parses xev's paragraphs: a size when a window is created or resized, and whether it was mapped.
     private static func sizes(in text: String) -> [String] {
         var sizes: [String: String] = [:]
         var appeared: Set<String> = []
         for event in text.components(separatedBy: "\n\n") {
-            // The window in question stands in the second line; in the first is the one that was asked.
+            // The second line names the window of the event; the first names the window that xev
+            // watches.
             guard let body = event.split(separator: "\n").dropFirst().first.map(String.init),
                 let window = body.firstMatch(of: /\ window (0x[0-9a-f]+)/)?.1
             else { continue }

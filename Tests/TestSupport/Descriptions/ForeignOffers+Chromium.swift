@@ -1,5 +1,5 @@
 extension ForeignOffers {
-    /// What Chromium 156 offers to receive a picture and sound, with a data channel.
+    /// Chromium 156's offer to receive video and audio, with a data channel.
     public static let chromiumViewer = lines(
         #"""
         v=0

@@ -1,5 +1,5 @@
 extension ForeignOffers {
-    /// What Chromium offers to send a picture and sound.
+    /// Chromium's offer to send video and audio.
     public static let chromiumSender = lines(
         #"""
         v=0

@@ -1,14 +1,14 @@
-/// Session descriptions of peers of others, as they wrote them.
+/// Unmodified session descriptions of third-party peers.
 public enum ForeignOffers {
     public static let viewers = [chromiumViewer, aiortcViewer]
     public static let senders = [chromiumSender, aiortcSender]
 
-    /// The lines of a description, which end in CR and LF.
+    /// The lines of a description, without the CR LF that ends each.
     public static func lines(_ text: String) -> [String] {
         text.split(separator: "\n").map(String.init)
     }
 
-    /// What aiortc offers to receive.
+    /// aiortc's offer to receive.
     public static let aiortcViewer = lines(
         #"""
         v=0
@@ -78,7 +78,7 @@ public enum ForeignOffers {
         a=setup:actpass
         """#)
 
-    /// What aiortc offers to send.
+    /// aiortc's offer to send.
     public static let aiortcSender = lines(
         #"""
         v=0

@@ -1,4 +1,4 @@
-/// Breaks session descriptions, the same way for the same seed.
+/// Corrupts session descriptions, in the same way for the same seed.
 public struct OfferMutator {
     private var random: SeededGenerator
     private static let words = [
@@ -47,14 +47,14 @@ public struct OfferMutator {
 
     public init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// Returns one of some descriptions with one to eight faults.
+    /// Returns one of the descriptions with one to eight faults.
     public mutating func broken(_ offers: [[String]]) -> [UInt8] {
         var lines = pick(offers)
         for _ in 0..<Int.random(in: 1...8, using: &random) where !lines.isEmpty {
             breakLines(&lines, offers)
         }
         var bytes = Array((lines.joined(separator: pick(Self.ends)) + "\r\n").utf8)
-        // Rarely: most of such are refused by the first look at them.
+        // Rarely, because the first check rejects most of these.
         switch Int.random(in: 0..<16, using: &random) {
         case 0: bytes.removeLast(Int.random(in: 0...bytes.count, using: &random))
         case 1:
@@ -85,7 +85,7 @@ public struct OfferMutator {
         }
     }
 
-    /// Replaces one of the parts between spaces, colons, slashes and the like.
+    /// Replaces one of the parts between spaces, colons, slashes and other separators.
     private mutating func replacingPart(of line: String) -> String {
         let separators: Set<Character> = [" ", ":", "/", ";", "="]
         var parts: [String] = [""]
@@ -104,14 +104,14 @@ public struct OfferMutator {
         lines.removeSubrange(at..<min(lines.count, at + Int.random(in: 1...40, using: &random)))
     }
 
-    /// An m-line with what belongs to it.
+    /// An m-line and the lines of its section.
     private mutating func section(of offer: [String]) -> ArraySlice<String> {
         let starts = offer.indices.filter { offer[$0].hasPrefix("m=") }
         let start = pick(starts)
         return offer[start..<(starts.first { $0 > start } ?? offer.count)]
     }
 
-    /// Breaks one of the lines that begin so.
+    /// Corrupts one of the lines that begin with `prefix`.
     private mutating func change(_ lines: inout [String], prefix: String) {
         let found = lines.indices.filter { lines[$0].hasPrefix(prefix) }
         guard !found.isEmpty else { return }

@@ -1,6 +1,6 @@
 /// Session descriptions for tests in which no media flows.
 public enum Offers {
-    /// An offer with the lines that each of WebRTC has.
+    /// An offer with the lines that every WebRTC offer has.
     public static func offer(
         direction: String = "recvonly", media: [String] = ["video", "audio"],
         userFragment: String = "abcd"

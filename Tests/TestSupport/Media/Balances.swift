@@ -1,7 +1,8 @@
 public import MediaBridge
 public import Testing
 
-/// Expects that every frame of a run was delivered or dropped for a cause, and that none waits.
+/// Expects that every frame of a run was delivered or dropped for a known cause, and that none
+/// waits.
 public func expectBalanced(
     _ balance: FrameBalance, isOver: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
 ) {

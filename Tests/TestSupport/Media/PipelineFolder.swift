@@ -14,7 +14,7 @@ public enum PipelineFolder {
         try PipelineFile(path: "\(path)/\(name)")
     }
 
-    /// The plan of a file, ended by a number of frames.
+    /// The plan of a pipeline file, limited to a number of frames.
     public static func plan(
         _ name: String, setting values: [String: String] = [:], frames: Int? = nil
     ) throws(PipelineError) -> BridgePlan {

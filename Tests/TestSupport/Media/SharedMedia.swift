@@ -1,7 +1,7 @@
 import Foundation
 internal import Synchronization
 
-/// Files that are made once in a process, and that several tests read.
+/// Files that are created once per process and shared by several tests.
 public enum SharedMedia {
     private static let files = Mutex<[String: Task<String, any Error>]>([:])
     private static let directory: String = {
@@ -12,9 +12,9 @@ public enum SharedMedia {
         return path
     }()
 
-    /// The path of a file, which the first caller makes.
+    /// The path of a file; the first caller creates it.
     ///
-    /// - Parameter make: Writes the file to the path that it is given.
+    /// - Parameter make: Writes the file to the given path.
     public static func file(
         _ name: String, make: @escaping @Sendable (String) async throws -> Void
     ) async throws -> String {

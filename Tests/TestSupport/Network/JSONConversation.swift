@@ -1,14 +1,15 @@
 import Foundation
 import Synchronization
 
-/// A program that takes a JSON object a line and answers each with two lines, `{"id":N,"result":…}` or
-/// `{"id":N,"error":…}`, and `{"done":N}`. Questions may be asked beside each other. Thread: any.
+/// A program that reads one JSON object per line and answers each with two lines,
+/// `{"id":N,"result":…}` or `{"id":N,"error":…}`, and `{"done":N}`. Requests may be concurrent.
+/// Thread: any.
 final class JSONConversation: Sendable {
     let process: ChildProcess
     private let input: ProgramInput
     private let last = Mutex(0)
 
-    /// Starts it, and waits until it has written `ready`.
+    /// Starts the program, and waits until it has written `ready`.
     init(
         _ tool: String, _ arguments: [String], within deadline: Duration = .hangLimit
     ) async throws {
@@ -21,12 +22,12 @@ final class JSONConversation: Sendable {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     ///
-    /// - Parameter question: Its values are what `JSONSerialization` takes.
+    /// - Parameter question: The values must be valid for `JSONSerialization`.
     /// - Returns: The result, as JSON text.
-    /// - Throws: ``ChildProcess/Failure`` with the program's own text where it answers with an error, is
-    ///   over, or the deadline comes.
+    /// - Throws: ``ChildProcess/Failure`` if the program answers with an error (its text), ends, or
+    ///   misses the deadline.
     func ask(_ question: [String: Any], within deadline: Duration = .hangLimit) async throws
         -> String
     {
@@ -51,7 +52,7 @@ final class JSONConversation: Sendable {
         throw ChildProcess.Failure(description: text ?? String(answer))
     }
 
-    /// Ends the program's input, and waits until it is over.
+    /// Ends the input of the program, and waits until the program has ended.
     func end() async throws {
         input.end()
         _ = try await process.end()

@@ -1,12 +1,12 @@
-/// A machine on a test's own network: a network namespace with a loopback interface and `v0`, the end of
-/// its cable. Nothing in it reaches, or is reached from, the test's process or another network. Thread: any.
+/// A machine on a test's network: a network namespace with a loopback interface and `v0`, its end
+/// of the cable. It is isolated from the test's process and from other networks. Thread: any.
 public struct NetworkNamespace: Sendable {
-    /// The address of `v0`, in IPv4; there is no IPv6.
+    /// The IPv4 address of `v0`. There is no IPv6.
     public let address: String
-    /// A process that is in the namespace as long as it exists.
+    /// A process that is in the namespace as long as the namespace exists.
     let holder: Int32
 
-    /// Starts a program there. It is killed with the network at the latest.
+    /// Starts a program in the namespace. It is killed with the network at the latest.
     public func start(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -14,7 +14,7 @@ public struct NetworkNamespace: Sendable {
         return try ChildProcess(command.tool, command.arguments, environment: environment)
     }
 
-    /// Starts a program there that reads from the test.
+    /// Starts a program in the namespace that reads its standard input from the test.
     public func startReading(
         _ tool: String, _ arguments: [String] = []
     ) throws -> (ChildProcess, ProgramInput) {
@@ -22,7 +22,7 @@ public struct NetworkNamespace: Sendable {
         return try ProgramInput.start(command.tool, command.arguments)
     }
 
-    /// Runs a program there to its end, as ``Tool/run(_:_:environment:within:)`` does.
+    /// Runs a program in the namespace to its end, like ``Tool/run(_:_:environment:within:)``.
     public func run(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
         within deadline: Duration = .hangLimit
@@ -30,9 +30,9 @@ public struct NetworkNamespace: Sendable {
         try await start(tool, arguments, environment: environment).end(within: deadline)
     }
 
-    /// Runs a program there, as ``Tool/check(_:_:environment:within:)`` does.
+    /// Runs a program in the namespace, like ``Tool/check(_:_:environment:within:)``.
     ///
-    /// - Returns: What it wrote to standard output.
+    /// - Returns: The standard output.
     @discardableResult
     public func check(
         _ tool: String, _ arguments: [String] = [], environment: [String: String] = [:],
@@ -43,7 +43,8 @@ public struct NetworkNamespace: Sendable {
             command.tool, command.arguments, environment: environment, within: deadline)
     }
 
-    /// What starts a program there: the process that nsenter was is then the program itself.
+    /// The command that starts a program in the namespace. The process of nsenter becomes the
+    /// program.
     func command(_ tool: String, _ arguments: [String]) throws -> (
         tool: String, arguments: [String]
     ) {

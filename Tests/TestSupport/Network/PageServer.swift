@@ -3,11 +3,11 @@ import Foundation
 /// A web server on a test's network that serves the files of a directory. It ends with its network.
 public struct PageServer: Sendable {
     public let process: ChildProcess
-    /// Such as `http://server.localhost:8080`, by which a ``Browser`` finds a server on
+    /// For example `http://server.localhost:8080`. A ``Browser`` resolves the name to
     /// ``TestNetwork/server``.
     public let origin: String
 
-    /// Starts it, and waits until it listens.
+    /// Starts the server, and waits until it listens.
     public init(
         on machine: NetworkNamespace, port: Int = 8080, serving directory: TemporaryDirectory
     ) async throws {

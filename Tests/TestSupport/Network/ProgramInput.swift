@@ -1,12 +1,14 @@
 import Foundation
 
-/// What a program reads from its standard input. It ends when this object goes, or the test's process dies.
+/// The standard input of a program. It ends when this object is released, or the test's process
+/// ends.
 ///
-/// A pair of sockets, not a pipe: writing to a program that is over is an error, and no SIGPIPE. Thread: any.
+/// A socket pair, not a pipe: writing to a program that has ended returns an error instead of
+/// raising SIGPIPE. Thread: any.
 public final class ProgramInput: Sendable {
     private let writing: FileHandle
 
-    /// Starts a program that reads from this.
+    /// Starts a program that reads from this input.
     public static func start(
         _ tool: String, _ arguments: [String], environment: [String: String] = [:]
     ) throws -> (ChildProcess, ProgramInput) {
@@ -28,7 +30,7 @@ public final class ProgramInput: Sendable {
 
     /// Writes all of a text.
     ///
-    /// - Throws: Where the program reads no more.
+    /// - Throws: An error if the program no longer reads its input.
     public func write(_ text: String) throws {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Signatures by Python's own modules, which share no code with what is tested.
+/// Signatures made with Python's standard modules, which share no code with the tested code.
 enum Signature {
     /// HMAC-SHA1 in base64.
     static func make(of text: String, secret: String) async throws -> String {

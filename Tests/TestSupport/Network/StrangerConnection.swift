@@ -1,6 +1,6 @@
 import Foundation
 
-/// A connection on which a test writes what no HTTP library would.
+/// A connection on which a test can write data that no HTTP library would write.
 ///
 /// Thread: one at a time; calls block.
 public final class StrangerConnection: @unchecked Sendable {
@@ -40,7 +40,7 @@ public final class StrangerConnection: @unchecked Sendable {
         return true
     }
 
-    /// Writes the text again and again, until the other side closes or takes no more for a second.
+    /// Writes the text repeatedly, until the other side closes or accepts no data for one second.
     public func flood(with text: String, atMost limit: Int) {
         var patience = timeval(tv_sec: 1, tv_usec: 0)
         setsockopt(
@@ -52,14 +52,14 @@ public final class StrangerConnection: @unchecked Sendable {
     /// Closes the writing half.
     public func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Returns what comes next, 64 KiB at most; nothing if the other side has closed.
+    /// Returns the next received data, up to 64 KiB; empty if the other side has closed.
     public func read() -> String {
         var chunk = [UInt8](repeating: 0, count: 65536)
         let count = recv(descriptor, &chunk, chunk.count, 0)
         return String(decoding: chunk.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// Returns everything that comes before the other side closes.
+    /// Returns all data until the other side closes.
     public func readToEnd() -> String {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)

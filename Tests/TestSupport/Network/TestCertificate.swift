@@ -1,13 +1,14 @@
-/// A certificate for an address on a test's network, and the authority that signed it. Good for two days.
+/// A certificate for an address on a test's network, and the authority that signed it. Valid for
+/// two days.
 public struct TestCertificate: Sendable {
-    /// The authority's certificate, which clients are told to trust: the path of a PEM file.
+    /// The authority's certificate, which clients must trust: the path of a PEM file.
     public let authority: String
     /// The server's certificate: the path of a PEM file.
     public let certificate: String
     /// The server's key, without a password: the path of a PEM file.
     public let key: String
 
-    /// Makes both with openssl, in 0.1 s.
+    /// Creates both with openssl, in 0.1 s.
     ///
     /// - Parameter address: An IPv4 address.
     public init(for address: String, in directory: TemporaryDirectory) async throws {

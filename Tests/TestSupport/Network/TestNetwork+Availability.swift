@@ -1,13 +1,13 @@
 import Foundation
 
 extension TestNetwork {
-    /// Why this machine lets nobody make such a network, for the comment of a test that is then left out;
-    /// `nil` where it can be made. Found out once.
+    /// Why this machine cannot create such a network, for the comment of a skipped test; `nil` if
+    /// it can. Determined once.
     public static let unavailable: String? = findWhatIsMissing()
 
     public static var isAvailable: Bool { unavailable == nil }
 
-    /// Makes a namespace with a cable, a filter and nothing else. Blocks for about 0.05 s.
+    /// Creates only a namespace with a cable and a filter. Blocks for about 0.05 s.
     private static func findWhatIsMissing() -> String? {
         let script = """
             PATH="$PATH:/usr/sbin:/sbin"
@@ -28,7 +28,7 @@ extension TestNetwork {
         return "no network namespaces for an ordinary user: \(text)\(advice)"
     }
 
-    /// The settings of the kernel that are known to forbid it.
+    /// The kernel settings that are known to forbid it.
     private static var advice: String {
         let forbidding = [
             ("kernel.unprivileged_userns_clone", "0"),
@@ -43,7 +43,7 @@ extension TestNetwork {
     }
 }
 
-/// Scripts that lie beside this target's sources.
+/// The scripts next to this target's sources.
 enum NetworkScript {
     static func path(_ name: String) -> String {
         URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Two machines and the cable between them, which can lose packets, be slow, or be pulled out.
+/// Two machines and the cable between them. The cable can lose packets, be slow, or be unplugged.
 ///
-/// Made without rights, where the kernel lets an ordinary user make namespaces: see ``unavailable``. It
-/// ends, with every program that runs in it, when ``withTestNetwork(_:)`` does, or the test's process dies.
-/// It takes about 0.1 s. Thread: any.
+/// Needs no privileges where the kernel lets unprivileged users create namespaces: see
+/// ``unavailable``. The network and all programs in it end when ``withTestNetwork(_:)`` returns or
+/// the test's process ends. Setup takes about 0.1 s. Thread: any.
 public final class TestNetwork: Sendable {
     /// The address of ``server``.
     public static let serverAddress = "10.77.0.1"
     private static let clientAddress = "10.77.0.2"
 
-    /// Where servers run: 10.77.0.1.
+    /// The machine for servers: 10.77.0.1.
     public let server: NetworkNamespace
-    /// Where players and browsers run: 10.77.0.2.
+    /// The machine for players and browsers: 10.77.0.2.
     public let client: NetworkNamespace
     private let holder: ChildProcess
     private let input: ProgramInput
@@ -49,9 +49,9 @@ public final class TestNetwork: Sendable {
 }
 
 extension TestNetwork {
-    /// Loses packets of every kind at random on their way to a machine. The sender does not notice.
+    /// Drops packets of every kind at random on their way to a machine. The sender gets no error.
     ///
-    /// - Parameter percent: From 0, which ends it, to 100, a cable that is in and carries nothing. To 0.1.
+    /// - Parameter percent: 0 (off) to 100 (a plugged cable that carries nothing), in steps of 0.1.
     public func lose(percent: Double, to machine: NetworkNamespace) async throws {
         let thousandths = Int((percent * 10).rounded())
         guard thousandths > 0 else { return try await remove("loss", from: machine) }
@@ -59,12 +59,12 @@ extension TestNetwork {
             "loss", "numgen random mod 1000 < \(min(thousandths, 1000)) counter drop", of: machine)
     }
 
-    /// Limits how much arrives at a machine.
+    /// Limits the bandwidth towards a machine.
     ///
-    /// A queue of 200 ms stands before the limit, as in a router; where the kernel has none (sch_tbf), what
-    /// is too much is dropped at once.
+    /// A queue of 200 ms precedes the limit, as in a router. If the kernel has no such queue
+    /// (sch_tbf), the excess is dropped at once.
     ///
-    /// - Parameter kilobits: Of 1000 bits, a second; `nil` ends it.
+    /// - Parameter kilobits: Kilobits (1000 bits) per second; `nil` removes the limit.
     public func limit(to kilobits: Int?, to machine: NetworkNamespace) async throws {
         let sender = peer(of: machine)
         _ = try await sender.run("/usr/sbin/tc", ["qdisc", "del", "dev", "v0", "root"])
@@ -82,12 +82,12 @@ extension TestNetwork {
             of: machine)
     }
 
-    /// Drops all datagrams that reach a machine by the cable, but those of one port.
+    /// Drops all datagrams that arrive at a machine by the cable, except for one port.
     public func allowDatagrams(only port: Int, to machine: NetworkNamespace) async throws {
         try await setIngress("port", "udp dport != \(port) counter drop", of: machine)
     }
 
-    /// Gives a machine another address, `10.77.0.99`, in the place of the one that it had.
+    /// Replaces the address of a machine with `10.77.0.99`.
     public func changeAddress(of machine: NetworkNamespace) async throws {
         let script = """
             PATH="$PATH:/usr/sbin"
@@ -100,18 +100,18 @@ extension TestNetwork {
             "sh", ["-ec", script, "sh", machine.address, peer(of: machine).address])
     }
 
-    /// Pulls the cable out: both ends lose their carrier and routes.
+    /// Unplugs the cable: both ends lose their carrier and routes.
     public func pullCable() async throws {
         try await server.check("/usr/sbin/ip", ["link", "set", "v0", "down"])
         try await client.check("/usr/sbin/ip", ["link", "set", "v0", "down"])
     }
 
-    /// Puts the cable in again, and waits until it carries.
+    /// Plugs the cable in again, and waits until it has a carrier.
     public func plugCable() async throws {
         for machine in [server, client] {
             try await machine.check("/usr/sbin/ip", ["link", "set", "v0", "up"])
         }
-        // Nothing that can be waited for tells it.
+        // There is no event to wait for, so poll.
         let script = """
             /usr/sbin/ip route replace default via "$1"
             until /usr/sbin/ip link show v0 | grep -q "state UP"; do :; done
@@ -121,7 +121,7 @@ extension TestNetwork {
         }
     }
 
-    /// Puts a rule before everything else that a machine does with packets that arrive by the cable.
+    /// Adds a rule that precedes all other processing of packets that arrive by the cable.
     private func setIngress(
         _ name: String, _ rule: String, of machine: NetworkNamespace
     ) async throws {
@@ -136,13 +136,13 @@ extension TestNetwork {
     }
 
     private func remove(_ name: String, from machine: NetworkNamespace) async throws {
-        // Added first, so that it is no error where there is none.
+        // Adds the table first: deleting a missing table is an error.
         try await machine.check(
             "/usr/sbin/nft", ["add table inet test_\(name); delete table inet test_\(name)"])
     }
 }
 
-/// Runs `body` with a network of its own, and ends whatever runs there afterwards.
+/// Runs `body` with a new network, and ends all programs in the network afterwards.
 public func withTestNetwork<R>(_ body: (TestNetwork) async throws -> R) async throws -> R {
     let network = try await TestNetwork()
     do {

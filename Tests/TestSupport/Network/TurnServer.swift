@@ -1,19 +1,19 @@
 import Foundation
 
-/// A TURN server on a test's network whose users are made from a secret: Debian's package coturn. It ends
-/// with its network.
+/// A TURN server on a test's network, with user credentials derived from a secret: Debian's package
+/// coturn. It ends with its network.
 public struct TurnServer: Sendable {
     public let process: ChildProcess
-    /// Over UDP and TCP.
+    /// For UDP and TCP.
     public let port: Int
-    /// Where it is: an IPv4 address.
+    /// The IPv4 address of the server.
     public let host: String
-    /// What `username` and `credential` are made from (HMAC-SHA1, base64).
+    /// The key of the `credential` for a `username` (HMAC-SHA1, base64).
     public let secret: String
 
-    /// Starts it, and waits until it listens.
+    /// Starts the server, and waits until it listens.
     ///
-    /// - Parameter directory: For what it writes.
+    /// - Parameter directory: The directory for the server's files.
     public init(
         on machine: NetworkNamespace, in directory: TemporaryDirectory, port: Int = 3478,
         secret: String = "turn secret"
@@ -29,7 +29,7 @@ public struct TurnServer: Sendable {
                 "--pidfile=\(directory.file("turn.pid"))", "--userdb=\(directory.file("turn.db"))",
                 "--relay-threads=1", "--verbose",
             ])
-        // Its last line of all, when all its threads listen.
+        // The last line of the startup log: all threads listen.
         try await process.waitForOutput("IO method (admin thread)")
     }
 
@@ -40,15 +40,15 @@ public struct TurnServer: Sendable {
 }
 
 extension TurnServer {
-    /// What a client shows: a name that is good for an hour, and the password that goes with it.
+    /// The credentials of a client: a name that is valid for one hour, and its password.
     public func user(named name: String) async throws -> (name: String, credential: String) {
         let user = "\(Int(Date().timeIntervalSince1970) + 3600):\(name)"
         return (user, try await Signature.make(of: user, secret: secret))
     }
 
-    /// The server in the form that GStreamer takes: `turn://USER:PASSWORD@HOST:PORT?transport=udp`.
+    /// The server address in GStreamer's form: `turn://USER:PASSWORD@HOST:PORT?transport=udp`.
     ///
-    /// - Parameter isGood: False for a password of another secret.
+    /// - Parameter isGood: False for a wrong password.
     public func address(
         for name: String, transport: String = "udp", isGood: Bool = true
     ) async throws -> String {
@@ -59,7 +59,7 @@ extension TurnServer {
         return "turn://\(words[0]):\(words[1])@\(host):\(port)?transport=\(transport)"
     }
 
-    /// How many relays have been made for a user.
+    /// The number of relays allocated for a user so far.
     public func allocations(of name: String) -> Int {
         process.output.split(separator: "\n").count {
             $0.contains("ALLOCATE processed, success") && $0.contains(":\(name)>")

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A capture that flashes and beeps once a second, both at the same running time, and how far they are apart
-/// in what somebody recorded of it.
+/// A capture that flashes and beeps once a second at the same running time, and a measurement of
+/// the offset between the two in a recording.
 public struct FlashAndBeepFilm: Sendable {
     private let directory: TemporaryDirectory
     private static let (width, height, framesPerSecond) = (160, 120, 30)
 
-    /// Draws the pictures, and the sound in blocks of 10 ms, of one second into a directory.
+    /// Writes one second into a directory: video frames, and audio in blocks of 10 ms.
     public init(in directory: TemporaryDirectory) throws {
         self.directory = directory
         let luma = Self.width * Self.height
@@ -28,28 +28,28 @@ public struct FlashAndBeepFilm: Sendable {
         }
     }
 
-    /// A gst-launch string of the pictures: two that are white, and 28 black ones.
+    /// A gst-launch string of the video: two white frames, then 28 black frames.
     public var pictures: String {
         "multifilesrc location=\(directory.path)/flash%d.i420 start-index=100 "
             + "stop-index=\(99 + Self.framesPerSecond) loop=true ! rawvideoparse format=i420 "
             + "width=\(Self.width) height=\(Self.height) framerate=\(Self.framesPerSecond)/1"
     }
 
-    /// A gst-launch string of the sound, 48 kHz with one channel: 1 kHz for 50 ms of each second.
+    /// A gst-launch string of the audio, 48 kHz mono: 1 kHz for 50 ms of each second.
     public var sound: String {
         "multifilesrc location=\(directory.path)/beep%d.pcm start-index=100 stop-index=199 "
             + "loop=true ! rawaudioparse format=pcm pcm-format=s16le sample-rate=48000 "
             + "num-channels=1"
     }
 
-    /// A gst-launch string of both, as a capture has them: a file, which the program paces. A live capture
-    /// would be out of step with itself on a busy machine.
+    /// A gst-launch string of both, in the form of a capture: a file, which the program paces. On a
+    /// busy machine, a live capture would itself be out of sync.
     public var capture: String { "\(pictures) ! appsink name=video \(sound) ! appsink name=audio" }
 
-    /// How much later than its flash each beep of a recording is, in milliseconds; negative where it is
-    /// sooner. Flashes without a beep within 400 ms, as at the ends, are left out.
+    /// How much later than its flash each beep of a recording is, in milliseconds; negative if it
+    /// is earlier. Flashes without a beep within 400 ms, as at the ends, are skipped.
     ///
-    /// - Parameter path: A file that ffmpeg can decode, with pictures and sound.
+    /// - Parameter path: A file with video and audio that ffmpeg can decode.
     public static func offsets(in path: String) async throws -> [Double] {
         let times = try await MediaProbe.videoTimes(of: path)
         let luma = try await MediaProbe.luma(of: path)
@@ -66,7 +66,7 @@ public struct FlashAndBeepFilm: Sendable {
         }.filter { abs($0) < 400 }
     }
 
-    /// When sound begins after a quarter of a second of silence, in seconds of the file's time.
+    /// The times at which audio begins after 250 ms of silence, in seconds of the file's time.
     private static func beginnings(of path: String) async throws -> [Double] {
         let raw = path + ".beeps.raw"
         defer { try? FileManager.default.removeItem(atPath: raw) }
@@ -74,14 +74,15 @@ public struct FlashAndBeepFilm: Sendable {
             "ffmpeg",
             [
                 "-v", "error", "-y", "-copyts", "-i", path, "-map", "0:a:0", "-af",
-                // Samples are where their times say: by default up to 0.1 s of difference is left.
+                // Places the samples at their timestamps. The default tolerates a difference of up
+                // to 0.1 s.
                 "aresample=async=1:first_pts=0:min_hard_comp=0.005",
                 "-ac", "1", "-ar", "48000", "-f", "s16le", raw,
             ])
         return try Data(contentsOf: URL(filePath: raw)).withUnsafeBytes { bytes in
             let samples = bytes.bindMemory(to: Int16.self)
             var found: [Double] = []
-            // A plain loop: builds for tests optimise nothing.
+            // A plain loop, because test builds are not optimised.
             var (index, quiet) = (0, 12000)
             while index < samples.count {
                 if samples[index] > 1000 || samples[index] < -1000 {

@@ -1,9 +1,9 @@
 import Foundation
 
 extension NumberedPictures {
-    /// What the pictures of a file say, in the order in which they are shown, as ffmpeg decodes them.
+    /// The readings of a file's frames, in display order, as ffmpeg decodes them.
     ///
-    /// - Parameter path: A file with one video of one size.
+    /// - Parameter path: A file with one video stream of a constant size.
     public static func readings(of path: String) async throws -> [Reading] {
         let size = try await Tool.check(
             "ffprobe",
@@ -34,7 +34,7 @@ extension NumberedPictures {
         }
     }
 
-    /// What one picture of three bytes a pixel says.
+    /// The reading of one picture with three bytes per pixel.
     private static func reading(
         _ pixels: UnsafeRawBufferPointer, _ width: Int, _ height: Int
     ) -> Reading {
@@ -50,7 +50,7 @@ extension NumberedPictures {
             let (column, row) = (block % 8, block / 8)
             let wanted = colour(number, column: column, row: row)
             var y = row * blockHeight + edge
-            // Plain loops: builds for tests optimise nothing.
+            // Plain loops, because test builds are not optimised.
             while y < (row + 1) * blockHeight - edge {
                 var at = 3 * (y * width + column * blockWidth + edge)
                 let end = 3 * (y * width + (column + 1) * blockWidth - edge)
@@ -71,8 +71,8 @@ extension NumberedPictures {
 }
 
 extension Sequence<NumberedPictures.Reading> {
-    /// How many pictures were left out between the first and the last, told by their numbers; a number that
-    /// does not change is a picture shown twice, and none left out.
+    /// How many pictures are missing between the first and the last, according to their numbers. A
+    /// repeated number is a picture shown twice, not a missing one.
     public var leftOut: Int {
         zip(self, dropFirst()).reduce(0) {
             $0 + Swift.max(0, ($1.1.number - $1.0.number) & 255 - 1)
@@ -81,11 +81,11 @@ extension Sequence<NumberedPictures.Reading> {
 }
 
 extension Sequence<Int> {
-    /// Whether the numbers of pictures are in the order in which they were sent. Any number of pictures but
-    /// the last 16 of a round may be missing between two: what is up to 16 behind has come too late.
+    /// Whether the picture numbers are in the order in which they were sent. Gaps are allowed, but
+    /// a number that is up to 16 behind its predecessor is late.
     ///
     /// - Parameters:
-    ///   - count: How many numbers there are before they begin again.
+    ///   - count: The number of distinct picture numbers before they wrap around.
     ///   - repeats: True if a picture may be shown twice.
     public func areInOrder(of count: Int = 256, repeats: Bool = true) -> Bool {
         zip(self, dropFirst()).allSatisfy {

@@ -1,22 +1,23 @@
 import Foundation
 
-/// Pictures that say which they are: two rows of four colours, and two rows of eight blocks with the bits of
-/// the picture's number, from 0 to 255 and then from 0 again; the lowest row is the other's negative.
+/// Pictures that contain their own number: two rows of four colours, then two rows of eight blocks
+/// with the bits of the number. It counts from 0 to 255 and wraps around. The lowest row is the
+/// inverse of the row above.
 ///
 /// `browser-rig.js` and `aiortc-peer.py` read the same layout. Colours are BT.601, limited range.
 public struct NumberedPictures: Sendable {
-    /// The four colours, from left to right: red, green, blue.
+    /// The four colours, from left to right; components are red, green, blue.
     public static let colours: [[Int]] = [
         [200, 60, 40], [40, 160, 60], [50, 70, 190], [128, 128, 128],
     ]
 
-    /// What one picture says of itself.
+    /// What was read from one picture.
     public struct Reading: Sendable, Decodable, Equatable {
         public var number: Int
-        /// How far the worst part (red, green or blue) of a pixel is from what it should be, up to 255; pixels
-        /// within four of a block's side are left out.
+        /// The largest difference between a colour component (red, green or blue) of a pixel and
+        /// its expected value, up to 255. Pixels within four of a block's edge are ignored.
         public var worst: Int
-        /// How far the parts of all pixels are off, in the mean.
+        /// The mean difference over the components of all pixels.
         public var mean: Double
         public var width: Int
         public var height: Int
@@ -27,11 +28,11 @@ public struct NumberedPictures: Sendable {
     public let framesPerSecond: Int
     private let directory: TemporaryDirectory
 
-    /// Draws all 256 (7 MB of 160×120) into files.
+    /// Writes all 256 pictures into files (7 MB at 160×120).
     ///
     /// - Parameters:
     ///   - width: A multiple of 16.
-    ///   - height: A multiple of 8, up to 576: pictures that are higher are taken for BT.709.
+    ///   - height: A multiple of 8, up to 576: taller pictures are taken for BT.709.
     public init(
         in directory: TemporaryDirectory, width: Int = 160, height: Int = 120,
         framesPerSecond: Int = 10
@@ -44,15 +45,16 @@ public struct NumberedPictures: Sendable {
         }
     }
 
-    /// A gst-launch string of an endless capture that shows them in their rate, as a camera would.
+    /// A gst-launch string of an endless capture that delivers them at their frame rate, like a
+    /// camera.
     public var source: String { source(of: 0...255) }
 
-    /// The same of some of the numbers.
+    /// The same for a range of numbers.
     public func source(of numbers: ClosedRange<Int>) -> String {
         "\(unpaced(numbers)) ! identity sync=true"
     }
 
-    /// The same, as fast as they are taken.
+    /// The same, as fast as downstream accepts them.
     public func unpaced(_ numbers: ClosedRange<Int> = 0...255) -> String {
         "multifilesrc location=\(directory.path)/picture%d.i420 "
             + "start-index=\(1000 + numbers.lowerBound) stop-index=\(1000 + numbers.upperBound) "
@@ -60,9 +62,9 @@ public struct NumberedPictures: Sendable {
             + "framerate=\(framesPerSecond)/1"
     }
 
-    /// Writes a Y4M film of all 256, which Chromium takes for a camera.
+    /// Writes all 256 pictures to a Y4M file, which Chromium can use as a camera.
     ///
-    /// - Returns: Its path.
+    /// - Returns: The path.
     public func writeFilm(named name: String = "camera.y4m") throws -> String {
         var film = Data(
             "YUV4MPEG2 W\(width) H\(height) F\(framesPerSecond):1 Ip A1:1 C420jpeg\n".utf8)
@@ -74,13 +76,14 @@ public struct NumberedPictures: Sendable {
         return directory.file(name)
     }
 
-    /// The samples of each picture. Few calls with many bytes each: builds for tests optimise nothing.
+    /// The samples of each picture. Few calls with many bytes each, because test builds are not
+    /// optimised.
     private func drawn() -> [Data] {
         let head = row(0, 0, of: 0) + row(0, 1, of: 0)
         // Black and white have no chroma.
         let tail = (1...2).flatMap { plane in (0..<4).map { row(plane, $0, of: 0) } }
             .reduce(Data(), +)
-        // The lowest row is what the row above it is in the picture with all bits turned round.
+        // The lowest row equals the row above it in the picture whose bits are all inverted.
         let bits = (0..<256).map { row(0, 2, of: $0) }
         return (0..<256).map { head + bits[$0] + bits[255 - $0] + tail }
     }
@@ -98,7 +101,7 @@ public struct NumberedPictures: Sendable {
         return bytes
     }
 
-    /// The colour of one of the eight by four blocks.
+    /// The colour of one of the 8 × 4 blocks.
     static func colour(_ number: Int, column: Int, row: Int) -> [Int] {
         if row < 2 { return colours[column / 2] }
         let isSet = (number >> (7 - column)) & 1 == 1

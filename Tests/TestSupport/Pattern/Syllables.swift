@@ -1,8 +1,9 @@
 import Foundation
 
-/// Sound that speech codecs take for speech: harmonics of 140 Hz, four times a second louder and softer.
+/// Audio that speech codecs treat as speech: harmonics of 140 Hz whose volume rises and falls four
+/// times per second.
 public enum Syllables {
-    /// Samples of 48 kHz with one channel. A whole second can be repeated without a break.
+    /// Samples at 48 kHz, mono. Each whole second can be repeated seamlessly.
     public static func samples(seconds: Int) -> [Int16] {
         (0..<seconds * 48_000).map { index in
             let time = Double(index) / 48_000
@@ -14,7 +15,7 @@ public enum Syllables {
         }
     }
 
-    /// Writes a second of it into a directory.
+    /// Writes one second of the audio into a directory.
     ///
     /// - Returns: A gst-launch string that repeats it.
     public static func source(in directory: TemporaryDirectory) throws -> String {

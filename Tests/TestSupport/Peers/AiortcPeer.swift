@@ -1,32 +1,32 @@
 import Foundation
 
-/// A peer of another kind, aiortc of Debian's package python3-aiortc. It ends with its network; see
-/// `aiortc-peer.py`. Thread: any.
+/// A peer with an independent implementation: aiortc from Debian's package python3-aiortc. It ends
+/// with its network; see `aiortc-peer.py`. Thread: any.
 public struct AiortcPeer: Sendable {
-    /// What a peer is for.
+    /// The task of a peer.
     public enum Role: Sendable {
-        /// Gets pictures and sound by WHEP.
+        /// Receives video and audio by WHEP.
         case play(String)
         /// Sends numbered pictures and a tone by WHIP.
         case send(String)
-        /// Takes WHIP at `/whip` and gives WHEP at `/whep`, on this port.
+        /// Accepts WHIP at `/whip` and serves WHEP at `/whep`, on this port.
         case serve(port: Int)
     }
 
-    /// How a peer differs from the usual one.
+    /// Options that differ from the default.
     public struct Configuration: Sendable {
-        /// The bearer token that it sends, or demands.
+        /// The bearer token that the peer sends or requires.
         public var token: String?
-        /// `H264` or `VP8`; `nil` is both.
+        /// `H264` or `VP8`; `nil` allows both.
         public var codec: String?
         /// The number of pictures that are enough. A player then ends; a sender or a server prints
-        /// `enough` and goes on until it is stopped. `nil`: it runs until it is stopped.
+        /// `enough` and continues until it is stopped. `nil` runs the peer until it is stopped.
         public var pictures: Int?
-        /// The number of blocks of sound (20 ms) that are enough, besides the pictures.
+        /// The number of audio blocks (20 ms) that are also required.
         public var sound = 0
         /// The address, user and credential of a TURN server.
         public var turn: (url: String, user: String, credential: String)?
-        /// Whether every certificate is good enough.
+        /// Whether the peer accepts any certificate.
         public var acceptsAnyCertificate = false
 
         public init() {}
@@ -42,26 +42,26 @@ public struct AiortcPeer: Sendable {
         }
     }
 
-    /// What came, or of a sender what went.
+    /// What a peer received, or what a sender sent.
     public struct Report: Sendable, Decodable {
         public var pictures: Int
         /// Blocks of 20 ms.
         public var sound: Int
-        /// What the last 300 pictures say.
+        /// The numbers of the last 300 pictures.
         public var numbers: [Int]
-        /// How far the worst part of a pixel was off, up to 255.
+        /// The largest error of a pixel's colour component, up to 255.
         public var worst: Int
-        /// How far the parts of all pixels of a picture were off in the mean; of the worst picture.
+        /// The mean error over all colour components of a picture, for the worst picture.
         public var mean: Double
         /// The last state of the connection.
         public var state: String
-        /// `HTTP 401`, or an exception of Python's; `nil` where nothing failed.
+        /// `HTTP 401`, or a Python exception; `nil` if nothing failed.
         public var error: String?
     }
 
     public let process: ChildProcess
 
-    /// Starts it. A server is returned when it listens (0.5 s).
+    /// Starts the peer. A server listens when this returns (0.5 s).
     public init(
         _ role: Role, on machine: NetworkNamespace, _ configuration: Configuration = .init()
     ) async throws {
@@ -79,13 +79,13 @@ public struct AiortcPeer: Sendable {
         }
     }
 
-    /// Waits until a player has enough.
+    /// Waits until a player has received enough.
     public func report() async throws -> Report { try Self.report(await process.end()) }
 
     /// Waits until a sender has sent, or a server has received, enough.
     public func waitUntilEnough() async throws { try await process.waitForOutput("enough\n") }
 
-    /// Asks it to hang up, and waits until it has.
+    /// Asks the peer to hang up, and waits until it has.
     public func stop() async throws -> Report {
         try Self.report(await process.stop())
     }

@@ -1,22 +1,24 @@
 import Foundation
 
-/// A headless Chromium on a test's network, of Debian's package chromium-headless-shell (or chromium).
-/// It starts in 0.3 s. Thread: any.
+/// A headless Chromium on a test's network, from Debian's package chromium-headless-shell (or
+/// chromium). It starts in 0.3 s. Thread: any.
 ///
-/// To pages a name is the network's server: `server.localhost`. Without TLS too they may use a camera and whatever
-/// else only secure pages may, since the name ends in `localhost`.
+/// Pages reach the network's server as `server.localhost`. Because this name ends in `localhost`,
+/// pages can use a camera and other secure-context features without TLS.
 public struct Browser: Sendable {
-    /// How a browser differs from the usual one.
+    /// Options that differ from the default.
     public struct Configuration: Sendable {
-        /// Whether pages get a camera and a microphone, without being asked for: a green ball and beeps.
+        /// Whether pages get a camera and a microphone (a green ball and beeps) without a
+        /// permission prompt.
         public var hasCamera = false
-        /// A film that is the camera's picture, again and again: `.y4m` in I420, or `.mjpeg`.
+        /// A film that the camera repeats: `.y4m` in I420, or `.mjpeg`.
         public var cameraFilm: String?
-        /// Whether pages hide their addresses in candidates behind `.local` names, as Chromium does.
+        /// Whether candidates hide the addresses of pages behind `.local` names, as Chromium does
+        /// by default.
         public var hidesAddresses = true
-        /// Whether every certificate is good enough.
+        /// Whether the browser accepts any certificate.
         public var acceptsAnyCertificate = false
-        /// Switches of Chromium's besides these.
+        /// Additional Chromium switches.
         public var switches: [String] = []
 
         public init() {}
@@ -27,7 +29,7 @@ public struct Browser: Sendable {
                 all += ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
             }
             if let cameraFilm { all.append("--use-file-for-fake-video-capture=\(cameraFilm)") }
-            // Pages may reach what is not on the Internet without being allowed to.
+            // Pages may access local networks without a permission prompt.
             let features = hidesAddresses ? "" : ",WebRtcHideLocalIpsWithMdns"
             all.append("--disable-features=LocalNetworkAccessChecks\(features)")
             if acceptsAnyCertificate { all.append("--ignore-certificate-errors") }
@@ -35,21 +37,21 @@ public struct Browser: Sendable {
         }
     }
 
-    /// A page; `rig` in its JavaScript is what `browser-rig.js` has.
+    /// A page; its JavaScript can use the functions of `browser-rig.js` as `rig`.
     public struct Page: Sendable {
         fileprivate let browser: JSONConversation
         fileprivate let number: Int
 
-        /// Goes to another address, and waits until that has loaded.
+        /// Navigates to another address, and waits until it has loaded.
         public func load(_ url: String, within deadline: Duration = .hangLimit) async throws {
             _ = try await browser.ask(
                 ["do": "load", "page": number, "url": url], within: deadline)
         }
 
-        /// Evaluates JavaScript; of a promise what it resolves with.
+        /// Evaluates JavaScript, and awaits the result if it is a promise.
         ///
         /// - Returns: The value, as JSON text: `null` for `undefined`.
-        /// - Throws: ``ChildProcess/Failure`` with what the script threw.
+        /// - Throws: ``ChildProcess/Failure`` with the exception of the script.
         @discardableResult
         public func evaluate(
             _ expression: String, within deadline: Duration = .hangLimit
@@ -66,13 +68,13 @@ public struct Browser: Sendable {
             return try JSONDecoder().decode(type, from: Data(text.utf8))
         }
 
-        /// Writes what a person would see, as PNG.
+        /// Writes the rendered page to a PNG file.
         public func screenshot(to path: String) async throws {
             _ = try await browser.ask(
                 ["do": "screenshot", "page": number, "path": path])
         }
 
-        /// Closes it, as a person closes a tab.
+        /// Closes the page, like closing a tab.
         public func close() async throws {
             _ = try await browser.ask(["do": "close", "page": number])
         }
@@ -102,13 +104,13 @@ public struct Browser: Sendable {
         return Page(browser: conversation, number: number)
     }
 
-    /// What pages have written to their console, and thrown, so far.
+    /// The console output and exceptions of all pages so far.
     public var console: String { conversation.process.errors }
 
     fileprivate func end() async throws { try await conversation.end() }
 }
 
-/// Runs `body` with a browser of its own on a machine of a network.
+/// Runs `body` with a new browser on a machine of a network.
 public func withBrowser<R>(
     on machine: NetworkNamespace, _ configuration: Browser.Configuration = .init(),
     _ body: (Browser) async throws -> R

@@ -1,43 +1,44 @@
 import Foundation
 
 extension JanusServer {
-    /// A room that is there from the start.
+    /// A room that exists from the start.
     public struct Room: Sendable {
-        /// A letter, and then letters, digits, `-` and `_`; a number where rooms have no names.
+        /// A letter followed by letters, digits, `-` and `_`; a number if rooms have no names.
         public var name: String
-        /// Needed to change the room.
+        /// The secret required to change the room.
         public var secret: String?
-        /// Needed to join.
+        /// The PIN required to join.
         public var pin: String?
-        /// Whether subscribers have to know a publisher's private id.
+        /// Whether subscribers must know the private ID of a publisher.
         public var requiresPrivateID = false
-        /// Whether those who join need a token for this room, where the server has a secret for tokens.
+        /// Whether joining requires a token for this room. Applies if the server has a token
+        /// secret.
         public var requiresToken = false
-        /// Whether all are told of those who join and publish nothing.
+        /// Whether the server announces participants that join without publishing.
         public var announcesJoining = true
-        /// The most who publish at once.
+        /// The maximum number of simultaneous publishers.
         public var publishers = 20
-        /// What is taken, in the order of preference.
+        /// The accepted video codecs, in order of preference.
         public var videoCodecs = ["vp8", "h264"]
 
         public init(_ name: String) { self.name = name }
     }
 
-    /// How a server differs from the usual one.
+    /// Options that differ from the default.
     public struct Configuration: Sendable {
         public var port = 8188
-        /// For media; one for each connection.
+        /// The ports for media; each connection uses one.
         public var mediaPorts = 20000...20200
-        /// Needed to create rooms; `nil` lets anybody.
+        /// The key required to create rooms; `nil` requires none.
         public var adminKey: String? = "admin"
-        /// The secret of signed tokens, which every request then needs; `nil` asks for none.
+        /// The secret of signed tokens, which every request then needs; `nil` requires no tokens.
         public var tokenSecret: String?
-        /// The whole seconds after which a session that says nothing is over.
+        /// The timeout of an idle session, in whole seconds.
         public var sessionTimeout = 60
         public var rooms: [Room] = []
-        /// Whether rooms and users have names, and not numbers.
+        /// Whether rooms and users have names instead of numbers.
         public var hasNames = true
-        /// With it the server speaks TLS, and nothing else.
+        /// With a certificate, the server accepts TLS only.
         public var certificate: TestCertificate?
 
         public init() {}
@@ -46,7 +47,7 @@ extension JanusServer {
             _ = try directory.write(core(directory.path), to: "janus.jcfg")
             _ = try directory.write(webSockets(address), to: "janus.transport.websockets.jcfg")
             _ = try directory.write(videoRoom, to: "janus.plugin.videoroom.jcfg")
-            // Only what is needed: it starts sooner, and nothing else listens.
+            // Only the needed libraries: the server starts faster and opens no other port.
             for (folder, library) in [("plugins", "videoroom"), ("transports", "websockets")] {
                 try FileManager.default.createDirectory(
                     atPath: directory.file(folder), withIntermediateDirectories: true)
@@ -57,7 +58,7 @@ extension JanusServer {
             }
         }
 
-        /// The folder of Janus's libraries.
+        /// The directory of Janus's libraries.
         private static func libraries() throws -> String {
             let places = try FileManager.default.contentsOfDirectory(atPath: "/usr/lib")
                 .map { "/usr/lib/\($0)/janus" }
@@ -117,13 +118,13 @@ extension JanusServer {
 }
 
 extension JanusServer.Configuration {
-    /// A signed token of Janus's kind.
+    /// A signed Janus token.
     ///
     /// - Parameters:
     ///   - realm: `janus` for requests, `janus.plugin.videoroom` for a room.
     ///   - descriptor: `janus.plugin.videoroom`, or `room=NAME`.
-    ///   - seconds: How long it is good for; negative for one that was.
-    /// - Returns: `nil` where the server has no secret for tokens.
+    ///   - seconds: How long the token is valid; negative for an expired token.
+    /// - Returns: `nil` if the server has no token secret.
     public func token(
         of realm: String, _ descriptor: String, for seconds: Int = 3600
     ) async throws -> String? {

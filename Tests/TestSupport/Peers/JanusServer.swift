@@ -1,20 +1,21 @@
 import Foundation
 import Synchronization
 
-/// A Janus with nothing but its VideoRoom and its WebSocket, on a test's network or beside the test: Debian's
-/// package janus. It starts in 0.1 s, ends with its network, and can be killed and started again. Thread: any.
+/// A Janus server with only its VideoRoom and its WebSocket transport, on a test's network or next
+/// to the test: Debian's package janus. It starts in 0.1 s, ends with its network, and can be
+/// killed and restarted. Thread: any.
 public final class JanusServer: Sendable {
     /// The path of `janus.jcfg` and all other settings.
     private let directory: String
-    /// `nil` where it runs beside the test.
+    /// `nil` if the server runs next to the test.
     private let machine: NetworkNamespace?
     private let running = Mutex<ChildProcess?>(nil)
 
-    /// Where clients connect, with the subprotocol `janus-protocol`: `ws://10.77.0.1:8188`, or `wss://…`
-    /// where it has a certificate. Beside the test it is at 127.0.0.1.
+    /// The address for clients, with the subprotocol `janus-protocol`: `ws://10.77.0.1:8188`, or
+    /// `wss://…` with a certificate. Next to the test, the server is at 127.0.0.1.
     public let url: String
 
-    /// Whether there is a program `janus`.
+    /// Whether the program `janus` is installed.
     public static var isInstalled: Bool {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         return path.split(separator: ":").contains {
@@ -22,12 +23,12 @@ public final class JanusServer: Sendable {
         }
     }
 
-    /// Writes the settings, starts the server and waits until its port accepts.
+    /// Writes the settings, starts the server and waits until its port accepts connections.
     ///
     /// - Parameters:
-    ///   - machine: `nil` for the test's own, which is for signalling alone: Janus offers no media at
-    ///     127.0.0.1. There the caller kills it at the end.
-    ///   - directory: Nobody else's. It must exist as long as the server runs.
+    ///   - machine: `nil` runs the server next to the test, for signalling only: Janus offers no
+    ///     media on 127.0.0.1. The caller must then kill the server.
+    ///   - directory: Used only by this server. It must exist as long as the server runs.
     public init(
         on machine: NetworkNamespace?, in directory: TemporaryDirectory,
         _ configuration: Configuration = .init()
@@ -41,21 +42,21 @@ public final class JanusServer: Sendable {
         try await start()
     }
 
-    /// Starts it again, with the settings it had, and waits until its port accepts. Rooms that were not in
-    /// its settings are gone.
+    /// Restarts the server with the same settings, and waits until its port accepts connections.
+    /// Rooms that are not in the settings are lost.
     public func start() async throws {
         let arguments = ["-F", directory, "--disable-colors"]
         let process =
             try machine?.start("janus", arguments) ?? ChildProcess("janus", arguments)
         running.withLock { $0 = process }
-        // Written when the socket listens already.
+        // Janus logs this when the socket already listens.
         try await process.waitForOutput("WebSockets thread started")
     }
 
-    /// Kills it without a chance to say goodbye (SIGKILL), and waits until it is gone.
+    /// Kills the server without a clean shutdown (SIGKILL), and waits until it has ended.
     public func kill() async throws { try await end(by: SIGKILL) }
 
-    /// Asks it to end (SIGTERM), and waits until it has.
+    /// Asks the server to end (SIGTERM), and waits until it has.
     public func stop() async throws { try await end(by: SIGTERM) }
 
     private func end(by signal: Int32) async throws {
@@ -67,9 +68,9 @@ public final class JanusServer: Sendable {
     /// The process; `nil` after its end.
     public var process: ChildProcess? { running.withLock { $0 } }
 
-    /// Sends a signal, which is neither waited for nor remembered.
+    /// Sends a signal without waiting for its effect. ``process`` stays the same.
     public func send(signal: Int32) { running.withLock { $0 }?.send(signal: signal) }
 
-    /// What it has logged since it was started last.
+    /// The log since the last start.
     public var log: String { running.withLock { $0?.output } ?? "" }
 }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// A WHIP client of others: Debian's package simple-whip-client, which is webrtcbin in C. Its log goes to
-/// ``process``. Thread: any.
+/// A third-party WHIP client: Debian's package simple-whip-client, a webrtcbin program in C. Its
+/// log is the output of ``process``. Thread: any.
 public struct WhipClient: Sendable {
     public let process: ChildProcess
 
-    /// Starts it; it sends until it is stopped.
+    /// Starts the client; it sends until it is stopped.
     ///
     /// - Parameters:
-    ///   - video: A gst-launch string that ends in RTP with its caps; `nil` sends none.
-    ///   - audio: The same.
-    ///   - directory: For what it writes.
-    ///   - options: Such as `--no-trickle`.
+    ///   - video: A gst-launch string that ends in RTP with its caps; `nil` sends no video.
+    ///   - audio: The same for audio.
+    ///   - directory: The directory for the client's files.
+    ///   - options: For example `--no-trickle`.
     public init(
         to url: String, token: String? = nil, video: String? = nil, audio: String? = nil,
         on machine: NetworkNamespace, in directory: TemporaryDirectory, _ options: [String] = []
@@ -25,14 +25,15 @@ public struct WhipClient: Sendable {
             "whip-client", arguments,
             environment: [
                 "LD_LIBRARY_PATH": directory.path,
-                // What it learns of plugins, beside that stub, is for no other program.
+                // The plugins it registers with the stub loaded must not reach another program's
+                // registry.
                 "GST_REGISTRY": directory.file("registry.bin"),
             ])
     }
 
-    /// RTP of H.264 from pictures, for ``init(to:token:video:audio:on:in:_:)``.
+    /// An H.264 RTP stream of a video source, for ``init(to:token:video:audio:on:in:_:)``.
     ///
-    /// - Parameter reorders: With B-frames.
+    /// - Parameter reorders: Whether to use B-frames.
     public static func h264(_ source: String, reorders: Bool = false) -> String {
         let kind =
             reorders
@@ -43,20 +44,20 @@ public struct WhipClient: Sendable {
             + "config-interval=-1 ! application/x-rtp,media=video,encoding-name=H264,payload=96"
     }
 
-    /// RTP of VP8 from pictures.
+    /// A VP8 RTP stream of a video source.
     public static func vp8(_ source: String) -> String {
         "\(source) ! videoconvert ! vp8enc deadline=1 cpu-used=8 keyframe-max-dist=60 ! "
             + "rtpvp8pay pt=96 picture-id-mode=15-bit ! "
             + "application/x-rtp,media=video,encoding-name=VP8,payload=96"
     }
 
-    /// RTP of Opus: a tone.
+    /// An Opus RTP stream of a tone.
     public static let tone =
         "audiotestsrc is-live=true ! audioconvert ! opusenc ! rtpopuspay pt=97 ! "
         + "application/x-rtp,media=audio,encoding-name=OPUS,payload=97"
 
-    /// A library in the place of the one by which libnice talks to routers: that brings in version 3 of
-    /// libsoup, and the program, which has version 2, would not start.
+    /// Builds a stub for the library through which libnice talks to routers. The real library loads
+    /// libsoup 3, and the client, which uses libsoup 2, would not start.
     private static func makeStub(in directory: TemporaryDirectory) async throws {
         let source = try directory.write(
             """

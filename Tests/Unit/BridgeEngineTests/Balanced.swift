@@ -6,7 +6,7 @@ import Testing
 @testable import BridgeEngine
 
 extension Trait where Self == Balanced {
-    /// The counts of every engine and every member of a channel that the test made add up at its end.
+    /// Checks at the end of the test that the counts of every engine and channel member add up.
     static var balanced: Self { Balanced() }
 }
 
@@ -44,7 +44,8 @@ final class BalanceBook: Sendable {
         }
     }
 
-    /// What was shut down holds nothing back, unless an object of the program's hangs in a call.
+    /// An engine that has shut down has no frame waiting, unless one of the program's objects hangs
+    /// in a call.
     private func check(_ engine: MediaEngine) async {
         let isStuck = engine.trace.contains { $0.outcome == .stuck }
         let isOver = await engine.isShutDown && !isStuck

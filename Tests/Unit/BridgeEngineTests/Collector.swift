@@ -1,7 +1,7 @@
 import MediaCore
 import Synchronization
 
-/// Keeps every frame it is given, and answers what it is told to answer.
+/// Keeps every frame it receives, and returns a configurable result.
 final class Collector: VideoFrameConsumer {
     private let kept = Mutex<[VideoFrame]>([])
     private let answer: FrameDisposition
@@ -10,7 +10,7 @@ final class Collector: VideoFrameConsumer {
 
     var frames: [VideoFrame] { kept.withLock { $0 } }
 
-    /// Takes pictures only.
+    /// Accepts raw frames only.
     func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
     @discardableResult

@@ -53,7 +53,7 @@ import Testing
         let receivers = answers.map { Collector(answering: $0) }
         for receiver in receivers { fan.add(receiver) }
         #expect(fan.consume(try frame()) == expected)
-        // A drop by one never keeps the frame from the others.
+        // A receiver that drops a frame never keeps it from the others.
         #expect(receivers.allSatisfy { $0.frames.count == 1 })
     }
 
@@ -93,11 +93,11 @@ import Testing
         #expect(second.pushed == 2)
     }
 
-    /// Links and unlinks from inside of a delivery, where a lock held across it would never return.
+    /// Adds and removes receivers during a delivery, which would deadlock if a lock were held.
     private final class Rearranging: VideoFrameConsumer {
         private unowned let fan: FanOut  // which holds this
         init(_ fan: FanOut) { self.fan = fan }
-        /// Takes pictures only.
+        /// Accepts raw frames only.
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {

@@ -1,6 +1,6 @@
 import MediaCore
 
-/// A grey picture, marked by its running time in milliseconds.
+/// A grey picture that is identified by its running time in milliseconds.
 func frame(_ milliseconds: Int = 0) throws -> VideoFrame {
     let storage = try MemoryFrameStorage(
         format: VideoFormat(.gray8, width: 4, height: 2),
@@ -9,7 +9,7 @@ func frame(_ milliseconds: Int = 0) throws -> VideoFrame {
 }
 
 extension VideoFrame {
-    /// Where the first plane lies in memory.
+    /// The memory address of the first plane.
     func address() throws -> UInt {
         try withPlanes { planes in
             let plane = planes[0]

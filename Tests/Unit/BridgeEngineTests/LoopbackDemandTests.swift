@@ -3,9 +3,9 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// What receivers want, and what publishers hear of it.
+/// The demand of receivers, and how it reaches publishers.
 @Suite(.hangGuard, .balanced) struct LoopbackDemandTests {
-    /// Keeps what the channel asks of a publisher.
+    /// Records the channel's feedback to a publisher.
     private final class Feedback: PublicationFeedback {
         let words = Observed<[String]>([])
         func keyFrameNeeded() { words.change { $0.append("key frame") } }
@@ -51,7 +51,7 @@ import Testing
         #expect(ears.times(from: "anna", track: 4).isEmpty)
     }
 
-    /// The largest size that is wanted is of use, and any size if one wants any.
+    /// The limit is the largest requested size. There is none if a receiver accepts any size.
     @Test func thePublisherHearsTheMostThatIsWanted() async throws {
         let network = LoopbackNetwork()
         let feedback = Feedback()
@@ -137,7 +137,7 @@ import Testing
         let anna = try await join("anna", Ears(), network)
         let ben = try await join("ben", Ears(), network)
         anna.publish(.main, feedback: feedback)
-        // At once and often: it is passed on at most twice a second.
+        // Forwarded at once, but at most twice per second.
         for _ in 0..<10 { ben.membership.requestKeyFrame(.main, of: "anna") }
         ben.membership.requestKeyFrame(7, of: "anna")
         ben.membership.requestKeyFrame(.main, of: "nobody")

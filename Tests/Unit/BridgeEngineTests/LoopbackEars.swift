@@ -4,16 +4,16 @@ import MediaCore
 import Synchronization
 import TestSupport
 
-/// Keeps all that it hears from a channel, in order.
+/// Keeps all callbacks of a channel, in order.
 final class Ears: ChannelReceiver {
     enum Word: Hashable, Sendable {
         case joined(UserID)
         case left(UserID, OfflineReason)
         case published(TrackID, UserID)
         case unpublished(TrackID, UserID)
-        /// Told apart by its running time in milliseconds.
+        /// Identified by its running time in milliseconds.
         case frame(Int, TrackID, UserID)
-        /// Told apart by its last byte.
+        /// Identified by its last byte.
         case unit(Int, TrackID, UserID)
         case muted(Bool, TrackID, UserID)
         case message(String, UserID)
@@ -24,23 +24,23 @@ final class Ears: ChannelReceiver {
     private let heard = Observed<[Word]>([])
     private let pictures = Mutex<[VideoFrame]>([])
     private let onWord: @Sendable (Word) -> Void
-    /// The token for each time that it is asked for one.
+    /// The tokens to return, one for each request.
     let tokens = Mutex<[String]>([])
 
-    /// - Parameter onWord: Called in the receiver's turn.
+    /// - Parameter onWord: Called from within each callback.
     init(onWord: @escaping @Sendable (Word) -> Void = { _ in }) { self.onWord = onWord }
 
     var words: [Word] { heard.value }
     var frames: [VideoFrame] { pictures.withLock { $0 } }
-    /// The running times of a user's frames, in the order of their coming.
+    /// The running times of a user's frames, in the order of arrival.
     func times(from user: UserID, track: TrackID = .main) -> [Int] { words.times(user, track) }
 
-    /// Returns when what was heard fulfils the condition.
+    /// Returns when the received callbacks fulfil the condition.
     func hears(_ condition: @escaping @Sendable ([Word]) -> Bool) async {
         await heard.wait(until: condition)
     }
 
-    /// Returns when this was heard.
+    /// Returns when this callback was received.
     func hears(_ word: Word) async {
         await heard.wait(now: { $0.contains(word) }, later: { $0.last == word })
     }
@@ -81,7 +81,7 @@ final class Ears: ChannelReceiver {
 }
 
 extension [Ears.Word] {
-    /// The numbers of a user's units, in the order of their coming.
+    /// The numbers of a user's units, in the order of arrival.
     func units(_ user: UserID, _ track: TrackID = .main) -> [Int] {
         compactMap { word in
             if case .unit(let number, track, user) = word { number } else { nil }
@@ -94,7 +94,8 @@ extension [Ears.Word] {
         }
     }
 
-    /// Whether every user and track came before it was spoken of, and nothing of it followed its end.
+    /// Whether every user and track was announced before its first use, and was not used after its
+    /// end.
     var isWellFormed: Bool {
         var tracks: [UserID: Set<TrackID>] = [:]
         for (index, word) in enumerated() {
@@ -152,7 +153,7 @@ final class Member: Sendable {
     var statistics: ChannelStatistics { membership.statistics }
 }
 
-/// Joins the channel `room` as a member whose counts are checked at the end of a balanced test.
+/// Joins the channel `room`. A balanced test checks the member's counts at its end.
 func join(
     _ user: UserID, _ receiver: any ChannelReceiver, _ network: LoopbackNetwork,
     token: String? = nil, wantsAll: Bool = true
@@ -174,7 +175,7 @@ extension LoopbackNetwork {
     }
 }
 
-/// Where a receiver stands until it is let through.
+/// Blocks a receiver until it is released.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let arrived = AsyncStream<Void>.makeStream()
@@ -186,13 +187,13 @@ final class Gate: Sendable {
         semaphore.signal()  // for the next
     }
 
-    /// Returns when somebody stands there.
+    /// Returns when a thread waits at the gate.
     func isReached() async { for await _ in arrived.stream { return } }
 
     func open() { semaphore.signal() }
 }
 
-/// Asks for the error that joining ends with.
+/// The error that joining throws.
 func joinError(
     _ network: LoopbackNetwork, _ request: ChannelRequest
 ) async -> EngineError.Code? {

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Connections that are cut, users who are removed, tokens that expire.
+/// Cut connections, removed users and expired tokens.
 @Suite(.hangGuard, .balanced) struct LoopbackFaultTests {
     private let time = VirtualTimeline()
 
@@ -17,7 +17,7 @@ import Testing
         #expect(network.cut("anna", inChannel: "room"))
         await one.hears(.reconnecting(1))
         #expect(!network.cut("nobody", inChannel: "room"))
-        // Frames are lost, and all else waits.
+        // Frames are lost, and everything else is delayed.
         #expect(anna.send(try frame(1), track: .main) == .accepted)
         #expect(ben.send(try frame(2), track: .main) == .accepted)
         anna.publish(5)
@@ -62,7 +62,7 @@ import Testing
                 .reconnecting(1), .reconnecting(2), .disconnected(.disconnected),
             ])
         #expect(!network.heal("anna", inChannel: "room"))
-        // The last one takes the channel with it.
+        // The last user to leave closes the channel.
         network.cut("ben", inChannel: "room")
         time.advance(by: .seconds(2))
         await other.hears(.disconnected(.disconnected))
@@ -101,7 +101,7 @@ import Testing
         await anna.leave()
     }
 
-    /// Admits one token after the other, each for a while.
+    /// Admits one token after the other, each for a limited time.
     private func verifier(_ valid: Observed<String>, lasting time: Duration? = nil) -> TokenVerifier
     {
         { request throws(EngineError) in
@@ -139,11 +139,11 @@ import Testing
         let (one, other) = (Ears(), Ears())
         one.tokens.withLock { $0 = ["first", "first"] }
         let anna = try await join("anna", one, network, token: "first")
-        // A fifth of the time before the end.
+        // The token is requested when a fifth of its lifetime remains.
         for _ in 0..<2 { await time.expire(.milliseconds(80)) }
         await time.alarms(in: .milliseconds(80))
         #expect(one.tokens.withLock { $0.isEmpty } && one.words.isEmpty)
-        // None comes, and the old one is refused.
+        // No new token is supplied, and the old one is refused.
         valid.change { $0 = "second" }
         let ben = try await join("ben", other, network, token: "second")
         await time.expire(.milliseconds(80), alarms: 2)

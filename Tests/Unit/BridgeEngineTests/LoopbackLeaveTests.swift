@@ -58,7 +58,7 @@ import Testing
         anna.publish(.main)
         for time in 0..<4 { anna.send(try frame(time), track: .main) }
         await gate.isReached()
-        // Leaving waits for the call that stands at the gate.
+        // Leaving waits for the call that is blocked at the gate.
         let hasLeft = Flag()
         await withTaskGroup { group in
             group.addTask {
@@ -87,7 +87,7 @@ import Testing
         func raise() { state.store(true, ordering: .releasing) }
     }
 
-    /// Leaves from inside of a call, and waits there until it has left.
+    /// Leaves from within a callback, and waits there until it has left.
     private final class Fleeing: ChannelReceiver {
         let membership = Mutex<(Member)?>(nil)
         let fled = AsyncStream<Void>.makeStream()
@@ -124,7 +124,7 @@ import Testing
         for time in 0..<5 { anna.send(try frame(time), track: .main) }
         for await _ in receiver.fled.stream { break }
         await ears.hears(.left("ben", .quit))
-        await ben.leave()  // waits for the call now, which is from outside
+        await ben.leave()  // called from outside, so it waits for the callback
         #expect(receiver.framesAfterwards == 0)
         #expect(ben.statistics.incoming.delivered == 1)
         await anna.leave()
@@ -163,10 +163,10 @@ import Testing
             await anna.leave()
         }
         #expect(receiver == nil && membership == nil)
-        #expect(picture != nil)  // waits for Ben
+        #expect(picture != nil)  // queued for Ben
         gate.open()
         await ben.leave()
-        // He may have kept it, if he was fast.
+        // If Ben's receiver was fast enough, it has kept the frame.
         let kept = slow.frames.contains { $0.storage === picture }
         #expect(kept || picture == nil)
     }
@@ -183,12 +183,12 @@ import Testing
         await one.hears(.disconnected(.disconnected))
         await other.hears(.disconnected(.disconnected))
         #expect(one.words == [.joined("ben"), .disconnected(.disconnected)])
-        // What was sent before is heard before.
+        // Frames that were sent before the closing arrive before it.
         #expect(other.words.times("anna") == [0, 1, 2])
         #expect(other.words.last == .disconnected(.disconnected))
         #expect(anna.send(try frame(), track: .main) == .dropped(.closed))
 
-        // The name is free again, and who was in the old one is not in the new one.
+        // The name is free again, and the members of the old channel are not in the new one.
         let third = Ears()
         let again = try await join("anna", third)
         for member in [anna, ben] { await member.leave() }

@@ -51,7 +51,8 @@ import Testing
         #expect(network.channelNames.isEmpty)
     }
 
-    /// Members who join, send and leave in one of three channels under names that others want, too.
+    /// Members join, send and leave in one of three channels, with names that compete with other
+    /// members.
     @Test func joinsRaceLeavesSendsAndClosings() async throws {
         try await withThrowingTaskGroup { group in
             for worker in 0..<6 {
@@ -81,7 +82,7 @@ import Testing
         }
         member.publish(.main)
         for time in 0..<Int(generator.next() % 8) { member.send(try frame(time), track: .main) }
-        // Some go without a word.
+        // Some members are released without leaving.
         if generator.next() % 4 == 0 { return }
         await member.leave()
         let words = ears.words
@@ -90,7 +91,8 @@ import Testing
         #expect(incoming.waiting == 0)
         #expect(incoming.delivered == ears.frames.count)
         for user in 0..<4 {
-            // Of one membership in order, and from the beginning again with the next of that name.
+            // The frames of one membership are in order. The next membership of that name restarts
+            // from the beginning.
             let times = words.times(UserID(UInt(user)))
             #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 || $1 < 8 })
         }

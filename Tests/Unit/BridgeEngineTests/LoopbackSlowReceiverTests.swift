@@ -16,7 +16,7 @@ import Testing
         let quick = try await join("quick", ears, network)
         let anna = try await join("anna", Ears(), network)
         anna.publish(.main)
-        // One at a time, so that the quick one has no reason to lose any.
+        // One at a time, so that the fast receiver has no reason to lose any.
         for time in 0..<200 {
             anna.send(try frame(time), track: .main)
             await ears.hears(.frame(time, .main, "anna"))
@@ -29,7 +29,7 @@ import Testing
             let slow = try #require(statistics.to[UserID("slow \(index)")])
             #expect(slow.sent == 200 && slow.delivered == 0 && slow.evicted == 200 - 16)
         }
-        // Whoever wants to, comes and goes.
+        // Other members can still join and leave.
         let visitor = try await join("visitor", Ears(), network)
         await visitor.leave()
         await ears.hears(.left("visitor", .quit))
@@ -76,14 +76,14 @@ import Testing
         for member in [anna, ben] { member.publish(.main) }
         for time in 0..<3 { anna.send(try frame(time), track: .main) }
         ben.send(try frame(9), track: .main)
-        // 0 gave way to 2, and 1 to Ben's.
+        // Anna's frame 2 evicted frame 0, and Ben's frame evicted frame 1.
         let statistics = slow.statistics
         #expect(statistics.from["anna"]?.sent == 3 && statistics.from["anna"]?.evicted == 2)
         #expect(statistics.from["anna"]?.waiting == 1)
         #expect(statistics.from["ben"]?.sent == 1 && statistics.from["ben"]?.evicted == 0)
         #expect(statistics.incoming.sent == 4 && statistics.incoming.evicted == 2)
         #expect(anna.statistics.to["slow"] == statistics.from["anna"])
-        #expect(anna.statistics.outgoing.sent == 6)  // to Ben, too
+        #expect(anna.statistics.outgoing.sent == 6)  // includes the frames sent to Ben
         gate.open()
         for member in [anna, ben, slow] { await member.leave() }
         #expect(anna.statistics.to.isEmpty && anna.statistics.outgoing.sent == 6)

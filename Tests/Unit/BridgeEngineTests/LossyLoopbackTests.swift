@@ -5,11 +5,11 @@ import Testing
 
 @testable import BridgeEngine
 
-/// Networks that lose, delay, reorder and cut, with every seed another one.
+/// Networks that lose, delay, reorder and disconnect, differently for each seed.
 @Suite(.hangGuard, .balanced) struct LossyLoopbackTests {
     private let time = VirtualTimeline()
 
-    /// Lets everything arrive that is on its way, and waits until the receivers have it.
+    /// Lets all units in transit arrive, and waits until the receivers have them.
     private func settle(_ member: Member) async -> ChannelStatistics {
         time.advance(by: .seconds(2))
         return await CountWatch.read(
@@ -32,7 +32,7 @@ import Testing
         return impairment
     }
 
-    /// Whatever happens on the way, and in between: order, nothing without what it refers to, and every
+    /// Under any network fault: units stay in order, none arrives without its reference, and every
     /// unit is counted once.
     @Test(arguments: 0..<30)
     func unitsComeInOrderAndWithWhatTheyReferTo(_ seed: Int) async throws {
@@ -82,7 +82,7 @@ import Testing
             "seed \(seed): \(frames)")
     }
 
-    /// What the statistics say is what was done: so many were lost, and they came so unevenly.
+    /// The statistics report the configured loss and jitter.
     @Test func theStatisticsTellWhatTheNetworkDid() async throws {
         let network = LoopbackNetwork(depth: 10000, timeline: time)
         var impairment = LoopbackImpairment()
@@ -107,7 +107,7 @@ import Testing
         await ben.leave()
     }
 
-    /// What does not fit is lost, and the publisher is told what does.
+    /// Units beyond the bit rate are lost, and the publisher gets the available bit rate.
     @Test func aNarrowNetworkTellsThePublisherWhatFits() async throws {
         final class Feedback: PublicationFeedback {
             let limit = Observed<VideoLimit?>(nil)
@@ -128,7 +128,7 @@ import Testing
             unit.bytes += [UInt8](repeating: 7, count: 1000)
             anna.send(unit, track: .main)
         }
-        // Each takes 81 ms, so the fifth would wait for longer.
+        // Each unit takes 81 ms, so the fifth would wait too long.
         #expect(anna.statistics.outgoing.lost == 16)
         network.impair(nil)
         await feedback.limit.wait { $0 == VideoLimit() }
@@ -136,7 +136,7 @@ import Testing
         await ben.leave()
     }
 
-    /// The sound takes the same way.
+    /// Audio passes the same network.
     @Test(arguments: 0..<5)
     func soundComesInOrder(_ seed: Int) async throws {
         final class Listener: ChannelReceiver {

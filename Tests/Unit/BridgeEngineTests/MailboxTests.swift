@@ -7,7 +7,7 @@ import Testing
 @testable import BridgeEngine
 
 @Suite(.hangGuard) struct MailboxTests {
-    /// A mailbox whose queue stands still until ``flow()``.
+    /// A mailbox whose queue is blocked until ``flow()``.
     private struct Rig {
         let queue = SerialQueue(label: "test")
         private let standstill = DispatchSemaphore(value: 0)
@@ -105,7 +105,7 @@ import Testing
         #expect(await other.verdict == .taken)
     }
 
-    /// A post on a thread that may wait.
+    /// A post on a thread that may block.
     private struct BlockingPost {
         private let task: Task<Mailbox<Int>.Verdict, Never>
         init(_ post: @escaping @Sendable () -> Mailbox<Int>.Verdict) {

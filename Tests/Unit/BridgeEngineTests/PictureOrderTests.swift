@@ -3,7 +3,7 @@ import Testing
 
 @testable import BridgeEngine
 
-/// Whether units are recognized whose pictures are shown in another order than they are decoded.
+/// Detects units whose presentation order differs from their decoding order.
 @Suite struct PictureOrderTests {
     private func isReordered(
         shown: [Int], decoded: [Int]? = nil, keys: Set<Int> = [0]

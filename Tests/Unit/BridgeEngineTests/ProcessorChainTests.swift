@@ -3,13 +3,13 @@ import MediaCore
 import Synchronization
 import Testing
 
-/// A processor made of a closure.
+/// A processor that runs a closure.
 private struct Step: VideoProcessor {
     let body: @Sendable (consuming VideoFrame) throws -> VideoFrame?
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? { try body(frame) }
 }
 
-/// Writes its letter into the frame's notes.
+/// Writes its letter into the frame's metadata.
 private struct Letter: VideoProcessor {
     let letter: String
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
@@ -18,7 +18,7 @@ private struct Letter: VideoProcessor {
     }
 }
 
-/// Writes every pixel, and notes where they lay before and after.
+/// Writes every pixel, and records the memory addresses before and after.
 private final class Painter: VideoProcessor, Sendable {
     let addresses = Mutex<[[UInt]]>([])
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
@@ -32,7 +32,7 @@ private final class Painter: VideoProcessor, Sendable {
 
 private struct Broken: Error, Equatable { let number: Int }
 
-/// Keeps what a chain tells of failures.
+/// Keeps the failures that a chain reports.
 private final class Failures: Sendable {
     private let errors = Mutex<[Broken]>([])
     var all: [Broken] { errors.withLock { $0 } }

@@ -20,9 +20,9 @@ import Testing
         let plan = plan(hd)
         #expect(plan.size == hd && plan.frameRate == 30)
         #expect(plan.bitRate == 1280 * 720 * 30 / 10)
-        // Of a source that does not say it.
+        // The source does not report its frame rate.
         #expect(self.plan(hd, nil).frameRate == 30 && self.plan(hd, 0).frameRate == 30)
-        // None is left out, even of one that is faster than it says.
+        // No frame is dropped, even if a source is faster than it reports.
         #expect(!plan.leavesOutFrames && !self.plan(hd, nil).leavesOutFrames)
         #expect(
             self.plan(hd, 30) {
@@ -44,7 +44,7 @@ import Testing
         #expect(plan.size == VideoSize(width: 640, height: 360))
     }
 
-    /// A picture that stands upright fits into a size that lies.
+    /// A portrait picture fits into a landscape size limit.
     @Test func sidesAreExchanged() {
         let plan = plan(VideoSize(width: 720, height: 1280)) { $1.size = hd.half }
         #expect(plan.size == VideoSize(width: 360, height: 640))
@@ -59,7 +59,7 @@ import Testing
         #expect(text.size == hd && text.frameRate == 5 && text.bitRate == few)
     }
 
-    /// Whatever is asked for, every plan can be encoded and keeps to the limit.
+    /// For any request, the plan can be encoded and keeps to the limits.
     @Test(arguments: 0..<20)
     func everyPlanKeepsToItsLimits(_ seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the page for contributors says of the tree is so.
+/// The statements of the contributor page about the source tree are true.
 @Suite(.hangGuard) struct ContributorPageTests {
     private static let page = "Sources/MediaBridge/MediaBridge.docc/WhereToChangeWhat.md"
 
@@ -18,11 +18,11 @@ import Testing
         let rows = try Repository.text(Self.page).split(separator: "\n").filter {
             $0.hasPrefix("| ")
         }
-        // The heading is one.
+        // One row is the heading.
         #expect(rows.count > 20)
     }
 
-    /// `PipelineVideoSource.Configuration.depth in file`: the last part stands in that file.
+    /// `PipelineVideoSource.Configuration.depth in file`: the last component occurs in that file.
     @Test func whatIsNamedInAFileStandsThere() throws {
         let text = try Repository.text(Self.page)
         let named = text.matches(of: /`([A-Z][\w.]+)` in `([^`]+\.swift)`/)

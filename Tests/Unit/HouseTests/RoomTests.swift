@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The folders of a module are its rooms, and lie in layers.
+/// The folders of a module form layers.
 @Suite(.hangGuard) struct RoomTests {
     private static let sources = Repository.path("Sources")
     private static let targets =

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Which folder of a target uses which. Imports tell it of modules; between the folders of one module
-/// nothing does, so it is read from the source: a folder uses another where one of its files names a type
-/// that is declared at the top level of a file of the other.
+/// The dependencies between the folders of a target. Imports declare them between modules, but not
+/// between the folders of one module, so they are read from the source. A folder uses another if
+/// one of its files names a type that is declared at the top level of a file of the other.
 struct Rooms {
     private let files: [(room: String, text: String)]
     private let owners: [String: String]
@@ -19,7 +19,7 @@ struct Rooms {
         self.owners = owners
     }
 
-    /// Of a folder that holds one target.
+    /// Reads the files of a folder that holds one target.
     init(target: String) throws {
         let names = FileManager.default.enumerator(atPath: target)?.compactMap { $0 as? String }
         self.init(
@@ -29,12 +29,12 @@ struct Rooms {
             })
     }
 
-    /// Folders by the number of their own files.
+    /// The number of files directly in each folder.
     var sizes: [String: Int] {
         Dictionary(files.map { ($0.room, 1) }, uniquingKeysWith: +)
     }
 
-    /// For each folder those that it uses, with the types it names of each.
+    /// The folders that each folder uses, with the types it names of each.
     private var uses: [String: [String: Set<String>]] {
         var uses: [String: [String: Set<String>]] = [:]
         for file in files {
@@ -47,12 +47,12 @@ struct Rooms {
         return uses
     }
 
-    /// What keeps the folders from lying in layers: folders that use each other, by a way round or directly,
-    /// and the types they name. Empty where they do.
+    /// The cycles that prevent layering: folders that use each other directly or indirectly, and
+    /// the types they name. Empty if the folders form layers.
     var knots: [String] {
         var uses = self.uses
         var rooms = Set(sizes.keys)
-        // Takes away the lowest again and again.
+        // Removes the lowest layer repeatedly.
         while let lowest = rooms.first(where: { room in
             uses[room, default: [:]].keys.allSatisfy { !rooms.contains($0) }
         }) {

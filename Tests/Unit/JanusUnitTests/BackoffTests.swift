@@ -2,7 +2,7 @@ import Testing
 
 @testable import MediaBridgeJanus
 
-/// The delays between attempts to connect again.
+/// The delays between reconnection attempts.
 struct BackoffTests {
     @Test func eachDelayDoublesUpToTheLongestAndIsUpToHalfShorter() {
         let backoff = Backoff(first: .milliseconds(500), longest: .seconds(8))

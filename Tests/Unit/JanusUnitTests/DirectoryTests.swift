@@ -3,7 +3,7 @@ import Testing
 
 @testable import MediaBridgeJanus
 
-/// What the receiver is told of what the server tells.
+/// How the server's notifications become callbacks of the receiver.
 struct DirectoryTests {
     private func publisher(
         _ id: String, video: String? = nil, audio: String? = nil
@@ -71,13 +71,13 @@ struct DirectoryTests {
             try publisher("ben", video: ""), try publisher("carl", video: "", audio: ""),
             try publisher("dora"))
         directory.reset()
-        // Ben is back without his track, Carl is not.
+        // Ben is back without his track; Carl is not back yet.
         directory.add([try publisher("ben"), try publisher("dora")])
         #expect(directory.settle().isEmpty)
         #expect(directory.contains("carl"))
         directory.add([try publisher("ben", video: "muted")])
         #expect(directory.settle() == [.muted(true, 0, "ben")])
-        // What happens after it is told at once.
+        // Later changes are reported at once.
         directory.unpublish("ben")
         directory.remove("dora")
         #expect(directory.settle() == [.left("dora", .dropped), .unpublished(0, "ben")])

@@ -2,13 +2,13 @@ import Foundation
 import MediaBridgeJanus
 import Testing
 
-/// Tokens that Janus takes.
+/// Tokens that Janus accepts.
 struct JanusTokensTests {
     @Test func tokensAreThoseOfJanus() throws {
         let tokens = try JanusTokens(secret: "key")
         let token = try tokens.token(
             channel: "hall", validFor: .seconds(10), now: Date(timeIntervalSince1970: 1_000_000))
-        // By openssl dgst -sha1 -hmac key -binary | base64.
+        // Computed with openssl dgst -sha1 -hmac key -binary | base64.
         #expect(
             token == "1000010,janus,janus.plugin.videoroom:pN+Y6PTu4oU0xheeSWo2kcjeA/c= "
                 + "1000010,janus.plugin.videoroom,room=hall:8yHlopmVvwLpbgPjHGpgRT70YRI=")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MediaBridgeJanus
 
-/// Addresses, session descriptions and messages, as texts.
+/// The text forms of addresses, session descriptions and messages.
 struct SignallingTextTests {
     @Test(arguments: [
         ("ws://127.0.0.1:8188/janus", "127.0.0.1", 8188, "/janus"),

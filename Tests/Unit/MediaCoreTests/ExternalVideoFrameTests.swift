@@ -2,7 +2,7 @@ import MediaCore
 import Testing
 
 @Suite struct ExternalVideoFrameTests {
-    /// A frame that is right: 8 × 6, I420.
+    /// A valid frame: 8 × 6, I420.
     private static func frame() -> ExternalVideoFrame {
         let frame = ExternalVideoFrame()
         frame.strideInPixels = 8

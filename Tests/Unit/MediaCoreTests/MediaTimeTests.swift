@@ -27,7 +27,7 @@ import Testing
         #expect(MediaTime(value: .max, timescale: 1_000_000_000).nanoseconds == .max)
         #expect(MediaTime(value: .min, timescale: 1_000_000_000).nanoseconds == .min)
         #expect(MediaTime(value: .max, timescale: .max).nanoseconds == 4_294_967_298_000_000_000)
-        // Two thirds of the range and more, in a scale of three.
+        // More than two thirds of the range, with a timescale of three.
         let seconds: Int64 = 9_000_000_000
         #expect(MediaTime(value: seconds * 3, timescale: 3).nanoseconds == seconds * 1_000_000_000)
     }
@@ -53,7 +53,7 @@ import Testing
     @Test func aDurationThatDoesNotFitIsClamped() {
         #expect(MediaTime(.seconds(Int64.max)).nanoseconds == .max)
         #expect(MediaTime(.seconds(Int64.min)).nanoseconds == .min)
-        // Its whole seconds fit, the rest does not.
+        // The whole seconds fit, but not the fraction.
         let edge = Duration(
             secondsComponent: 9_223_372_036, attosecondsComponent: 900_000_000_000_000_000)
         #expect(MediaTime(edge).nanoseconds == .max)

@@ -9,7 +9,7 @@ private let isSanitized =
 @Suite struct MemoryFrameStorageTests {
     @Test func aLayoutThatEndsWithTheMemoryIsTaken() throws {
         let plane = VideoPlaneLayout(offset: 4, stride: 8, rows: 3, width: 6)
-        // The last row needs its samples, not its padding.
+        // The last row needs its samples, but not its padding.
         let storage = try wrapping(4 + 8 + 8 + 6, planes: [plane])
         try VideoFrame(storage, runningTime: nil).withPlanes { planes in
             #expect(planes.count == 1)
@@ -129,7 +129,7 @@ private let isSanitized =
         let plane = VideoPlaneLayout(offset: 0, stride: 8, rows: 4, width: 8)
         var frame = VideoFrame(
             try wrapping(32, planes: [plane], released: released), runningTime: nil)
-        // Read-only memory: writing moves the frame to memory of its own.
+        // The memory is read-only, so writing moves the frame to new memory.
         try frame.fill(7)
         #expect(released.value == 1)
         #expect(try frame.firstByte() == 7)

@@ -1,17 +1,17 @@
 import MediaCore
 
-/// Pictures of every format that RTC SDKs hand over as bare bytes, with known samples.
+/// Pictures of every format that RTC SDKs pass as raw bytes, with known samples.
 enum PackedFormats {
     static let all: [VideoPixelFormat] = [
         .i420, .nv12, .nv21, .i422, .bgra, .rgba, .argb, .gray8,
     ]
 
-    /// The byte that stands there; different in every neighbourhood.
+    /// The byte at this position; neighbouring bytes differ.
     static func sample(_ plane: Int, _ row: Int, _ byte: Int) -> UInt8 {
         UInt8(truncatingIfNeeded: 31 &* plane &+ 7 &* row &+ 13 &* byte &+ row &* byte)
     }
 
-    /// Bytes laid out as `planes` say, with `padding` between rows and planes.
+    /// Bytes laid out according to `planes`, with `padding` between rows and planes.
     static func bytes(_ planes: [VideoPlaneLayout], padding: UInt8 = 0xee) -> [UInt8] {
         let count = planes.map { $0.offset + $0.stride * $0.rows }.max() ?? 0
         var bytes = [UInt8](repeating: padding, count: count)
@@ -25,7 +25,7 @@ enum PackedFormats {
         return bytes
     }
 
-    /// A picture with gaps between rows and planes that nobody may look at.
+    /// A picture with gaps between rows and planes, which must not be read.
     static func padded(
         _ format: VideoPixelFormat, _ size: VideoSize
     ) throws -> MemoryFrameStorage {

@@ -9,7 +9,7 @@ func gray(
         planes: [VideoPlaneLayout(offset: 0, stride: width + padding, rows: height, width: width)])
 }
 
-/// Memory of `count` bytes that the storage wraps and that is freed with it.
+/// Memory of `count` bytes that the storage wraps and frees.
 func wrapping(
     _ count: Int, planes: [VideoPlaneLayout], writable: Bool = false,
     released: Counter = Counter()
@@ -40,7 +40,7 @@ extension VideoFrame {
         }
     }
 
-    /// Where the first plane lies in memory.
+    /// The memory address of the first plane.
     func address() throws -> UInt {
         try withPlanes { planes in
             let plane = planes[0]
@@ -48,7 +48,7 @@ extension VideoFrame {
         }
     }
 
-    /// Fills the first plane; returns where it lay while it was written.
+    /// Fills the first plane; returns its memory address during the write.
     @discardableResult
     mutating func fill(_ byte: UInt8) throws -> UInt {
         try withMutablePlanes { planes in

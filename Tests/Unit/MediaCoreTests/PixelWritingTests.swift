@@ -1,7 +1,7 @@
 import MediaCore
 import Testing
 
-/// The ways in which pixels are written that come to mind first.
+/// The most obvious ways to write pixels.
 struct PixelWritingTests {
     @Test func aRowIsWrittenByteByByte() throws {
         var picture = try PixelBuffer(.i420, size: VideoSize(width: 16, height: 8))
@@ -22,7 +22,7 @@ struct PixelWritingTests {
         }
     }
 
-    /// Takes pictures, and refuses what is none.
+    /// Accepts raw frames, and refuses encoded units.
     private final class Taker: VideoFrameConsumer {
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }

@@ -1,7 +1,7 @@
 import MediaCore
 import Testing
 
-/// Rows are where the memory is, whatever a storage says of them.
+/// Row accesses stay within the memory, even if a storage reports a wrong layout.
 @Suite struct PlaneBoundsTests {
     fileprivate final class Liar: VideoFrameStorage {
         let format = VideoFormat(.gray8, width: 4, height: 4)
@@ -60,7 +60,7 @@ import Testing
     }
 }
 
-/// A frame of so many rows, with memory for four of four bytes.
+/// A frame that declares `rows` rows, with memory for four rows of four bytes.
 private func lie(rows: Int, stride: Int = 4) -> VideoFrame {
     VideoFrame(
         PlaneBoundsTests.Liar(

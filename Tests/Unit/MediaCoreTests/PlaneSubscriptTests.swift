@@ -1,7 +1,7 @@
 import MediaCore
 import Testing
 
-/// Pixels by their place, for reading and for writing.
+/// Reading and writing pixels by their coordinates.
 @Suite struct PlaneSubscriptTests {
     private func picture() throws -> VideoFrame {
         let storage = try MemoryFrameStorage(
@@ -31,7 +31,7 @@ import Testing
     }
 }
 
-/// What a source must say, and what it need not.
+/// What a source must implement, and what is optional.
 @Suite struct SourceDefaultsTests {
     private final class Least: VideoSource {
         var consumer: (any VideoFrameConsumer)?

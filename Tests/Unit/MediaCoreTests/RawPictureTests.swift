@@ -126,7 +126,7 @@ import Testing
 }
 
 extension RawPicture {
-    /// Why it is refused; `nil` where it is taken.
+    /// The cause of the refusal; `nil` if the picture is accepted.
     var cause: DropCause? {
         guard case .failure(let refusal) = copied() else { return nil }
         return refusal.message.isEmpty ? nil : refusal.cause

@@ -1,7 +1,7 @@
 import MediaCore
 import Testing
 
-/// The numbers that code for RTC SDKs carries.
+/// The numeric values that code for RTC SDKs uses.
 @Suite struct SDKValueTests {
     @Test(
         arguments: [
@@ -34,7 +34,7 @@ import Testing
         for number in [0, 3, 4, 5, 7, 12, 16, -1, .max, .min] {
             #expect(VideoPixelFormat(mediaIO: number) == nil)
         }
-        // As their headers spell them.
+        // With the spelling of the SDK headers.
         #expect(VideoPixelFormat.I420 == .i420)
         #expect(VideoPixelFormat.BGRA == .bgra)
         #expect(VideoPixelFormat.NV12 == .nv12)

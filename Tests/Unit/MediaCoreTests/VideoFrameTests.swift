@@ -19,7 +19,7 @@ import Testing
         #expect(try frame.firstByte() == 1)
         #expect(try other.firstByte() == 2)
         #expect(try frame.address() == before)
-        // Each has its own pixels now, so neither copies again.
+        // Each frame has its own pixels now, so no further write copies them.
         #expect(try frame.fill(3) == before)
         let own = try other.address()
         #expect(try other.fill(4) == own)

@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test func packedBitsFillTheWholeStride() {
-        // v210 packs three samples of ten bits into a word: a sample has no bytes of its own.
+        // v210 packs three 10-bit samples into a word: a sample does not occupy whole bytes.
         let plane = VideoPlaneLayout(
             offset: 0, stride: 128, rows: 2, width: 48, pixelStride: 0, depth: 10)
         #expect(plane.rowBytes == 128)

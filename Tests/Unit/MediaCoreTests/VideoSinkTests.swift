@@ -1,9 +1,9 @@
 import MediaCore
 import Testing
 
-/// What a sink gets that implements one of the three ways to render.
+/// The input of a sink that implements one of the three ways to render.
 @Suite struct VideoSinkTests {
-    /// Finds rows by the width, as code for RTC SDKs does.
+    /// Computes row addresses from the width, like code for RTC SDKs.
     private final class RawSink: VideoSink {
         var bytes: [UInt8] = []
         var rotation: VideoRotation?
@@ -15,7 +15,7 @@ import Testing
         ) {
             bytes = [UInt8](UnsafeRawBufferPointer(start: rawData, count: count))
             self.rotation = rotation
-            // It is the sink's own.
+            // The sink may write to this memory.
             rawData.initializeMemory(as: UInt8.self, repeating: 0, count: count)
         }
     }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func aStorageThatIsNotWhatItsFormatSaysIsAnError() throws {
-        // One plane, where I420 has three; and planes smaller than the picture.
+        // One plane, although I420 has three; and planes smaller than the picture.
         let one = try MemoryFrameStorage(
             format: VideoFormat(.i420, width: 8, height: 8),
             planes: [VideoPlaneLayout(offset: 0, stride: 8, rows: 8, width: 8)])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MediaBridgeHTTP
 
-/// Which connection of a server yields when there is no room for another.
+/// Which connection a server closes when there is no room for another.
 struct ConnectionTableTests {
     private typealias Table = ConnectionTable<Int>
 

@@ -1,1 +1,1 @@
-// Nothing is called: the library is preloaded.
+// Empty: the library is only preloaded.

@@ -1,28 +1,28 @@
 import Foundation
 
-/// Contestants that do the same work. They run in turn, A B C, C B A, …, after a round that does not
-/// count, so that a machine that gets slower gets slower for all of them.
+/// Contestants that do the same work. They run in turn, A B C, C B A, …, after one discarded round, so that a
+/// machine that slows down affects all of them.
 struct Comparison {
     let name: String
     let title: String
     /// Pieces of work in a run.
     let pieces: Int
-    /// What a piece is.
+    /// The description of a piece.
     let piece: String
     let figures: [Figure]
-    /// The place of the contestant that the others are compared with, which every machine has; `nil` where
-    /// the contestants do different work, and have nothing but limits.
+    /// The index of the reference contestant, which every machine has; `nil` if the contestants do different
+    /// work, and have only limits.
     var floor: Int? { isPaced ? nil : 1 }
-    /// Whether each run lasts as long as its media and takes no less of a round: one round, without one before
-    /// it that does not count.
+    /// Whether each run lasts as long as its media: then there is a single round, without a discarded one
+    /// before it.
     var isPaced = false
     /// Makes the contestants for a number of pieces.
     let contestants: (Int) -> [Contestant]
-    /// Whether instructions and allocations are counted, too.
+    /// Whether to count instructions and allocations, too.
     var isCounted = false
-    /// The comparison's place in a plot of growth; `nil` for none.
+    /// The comparison's position in a growth plot; `nil` for none.
     var growth: Growth?
-    /// Makes what the contestants read, before the first runs.
+    /// Creates the contestants' input before the first run.
     var prepare: () throws -> Void = {}
 
     struct Growth {
@@ -63,7 +63,7 @@ struct Comparison {
                     let run = try run(present[index], in: directory)
                     if round > 0 { runs[index].append(run) }
                 } catch let failure as Program.Failure where isPaced {
-                    // A machine that has too much else to do loses media; the other rows stand.
+                    // An overloaded machine drops media; the other rows remain valid.
                     missing.append("\(present[index].name): \(failure)")
                 }
             }
@@ -89,7 +89,7 @@ struct Comparison {
         }
     }
 
-    /// Reads what a program printed: times in nanoseconds, one in each line, and `load ROLE SHARE`.
+    /// Parses a program's output: times in nanoseconds, one per line, and `load ROLE SHARE`.
     private static func read(_ path: String, into run: inout Run) throws {
         let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
         let times = lines.compactMap { Double($0) }.map { $0 / 1e9 }.sorted()
@@ -105,15 +105,15 @@ struct Comparison {
         }
     }
 
-    /// What was measured.
+    /// The measured values.
     struct Result {
         let comparison: Comparison
         let contestants: [Contestant]
-        /// The others, each with what the machine lacks.
+        /// The skipped contestants, each with the reason.
         let missing: [String]
         /// For each contestant, its runs in the order of the rounds.
         let runs: [[Run]]
-        /// Counts for each piece, by the contestant's place; empty if nothing was counted.
+        /// Counts for each piece, by the contestant's index; empty if nothing was counted.
         var counts: [Int: Counts] = [:]
 
         func values(_ figure: Figure, of index: Int) -> [Double] {
@@ -126,13 +126,13 @@ struct Comparison {
             return count.map { [$0] } ?? []
         }
 
-        /// Ratios to the floor, within each round; none without a floor.
+        /// Ratios to the floor within each round; none without a floor.
         func ratios(_ figure: Figure, of index: Int) -> [Double] {
             guard let floor = comparison.floor else { return [] }
             return zip(values(figure, of: index), values(figure, of: floor)).map { $0 / $1 }
         }
 
-        /// The limits of figures that were measured: without `--full` nothing is counted.
+        /// The limits of measured figures: without `--full` nothing is counted.
         func limits(of index: Int) -> [Limit] {
             contestants[index].limits.filter { !values($0.figure, of: index).isEmpty }
         }
@@ -151,7 +151,7 @@ struct Comparison {
 }
 
 extension [Double] {
-    /// Not a number if there is none.
+    /// NaN if there is none.
     var median: Double {
         guard !isEmpty else { return .nan }
         let sorted = sorted()

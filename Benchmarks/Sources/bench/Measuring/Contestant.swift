@@ -5,10 +5,10 @@ struct Contestant {
     let name: String
     let program: String
     let arguments: [String]
-    /// What its figures may not exceed.
+    /// The limits of its figures.
     var limits: [Limit] = []
-    /// A command that succeeds if the machine has what the contestant needs, and otherwise says what is
-    /// missing on standard error; `nil` for a contestant that is always there.
+    /// A command that succeeds if the machine meets the contestant's requirements, and otherwise prints
+    /// the missing ones to standard error; `nil` for a contestant that is always available.
     var probe: [String]?
 
     /// The command, with progress and report turned off.
@@ -51,7 +51,7 @@ struct Contestant {
             arguments: ["-q"] + line.split(whereSeparator: \.isWhitespace).map(String.init))
     }
 
-    /// A script of this package for Debian's Python.
+    /// A script of this package, run by Debian's Python.
     static func python(_ name: String, _ script: String, _ arguments: [String], imports: String)
         -> Contestant
     {
@@ -69,7 +69,7 @@ struct Contestant {
     }
 }
 
-/// Where this package and what it built lie.
+/// The locations of this package and its build products.
 enum Places {
     /// Benchmarks/.build/TRIPLE/release
     static let products = Bundle.main.executableURL!.resolvingSymlinksInPath()

@@ -1,14 +1,15 @@
 import Foundation
 
-/// What a contestant needs for each piece of work: counted, so that every run gives the same.
+/// The cost of each piece of work as a count, which is the same in every run.
 struct Counts: Codable {
-    /// Instructions, as callgrind counts them; `nil` where valgrind is missing, or
-    /// cannot run the program.
+    /// Instructions, as callgrind counts them; `nil` if valgrind is missing or cannot run the
+    /// program.
     var instructions: Double?
-    /// Calls of the allocator.
+    /// Calls to the allocator.
     var allocations: Double
 
-    /// Counts two runs of different length, and takes the difference: what a start costs falls out.
+    /// Subtracts the counts of a short run from those of a long one, which cancels the cost of
+    /// starting.
     static func measure(
         _ contestant: (Int) -> Contestant, in directory: URL
     ) throws -> Counts {
@@ -27,7 +28,7 @@ struct Counts: Codable {
 
     private static func allocations(_ contestant: Contestant, in directory: URL) throws -> Int {
         let file = directory.appending(path: "allocations").path
-        // By env, so that the program alone is counted.
+        // The count starts in the program: env sets LD_PRELOAD only for it.
         _ = try Program.run(
             "env",
             [
@@ -43,7 +44,7 @@ struct Counts: Codable {
 
     private static func instructions(_ contestant: Contestant, in directory: URL) throws -> Int {
         let file = directory.appending(path: "callgrind").path
-        // Debian's valgrind gives up at the debugging information that Swift writes.
+        // Debian's valgrind cannot read the debug information that Swift writes.
         let program = directory.appending(path: "stripped").path
         _ = try Program.run("strip", ["--strip-debug", "-o", program, contestant.program])
         _ = try Program.run(

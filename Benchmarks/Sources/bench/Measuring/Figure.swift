@@ -1,22 +1,22 @@
 import Foundation
 
-/// What is read off a run.
+/// A value measured in a run.
 enum Figure: String, Codable {
     /// CPU time of the whole process for each piece of work, user and system, in seconds.
     case cpu = "CPU"
-    /// Time on the clock for each piece of work, in seconds.
+    /// Wall-clock time for each piece of work, in seconds.
     case wall
-    /// The most memory that was resident at once, in bytes.
+    /// Peak resident memory, in bytes.
     case peak
     /// Context switches for each piece of work.
     case switches
     /// Percentiles of the times that the program printed, in seconds.
     case p50, p95, p99
     case p999 = "p99.9"
-    /// CPU time as a share of the time on the clock: of a run that lasts as long as its media.
+    /// CPU time as a share of the wall-clock time, for a run that lasts as long as its media.
     case load
-    /// The same, as the program measured it of others: of the one that sends, of the one that receives, and of
-    /// the server between them.
+    /// The same for other processes, as the program measured it: the sender, the receiver, and the server
+    /// between them.
     case sender, receiver, server
     /// Instructions and allocations for each piece of work, which `--full` counts: see ``Counts``.
     case instructions, allocations
@@ -41,7 +41,7 @@ enum Figure: String, Codable {
         case .p999: run.percentiles?[3] ?? .nan
         case .load: (run.user + run.system) / run.wall
         case .sender, .receiver, .server: run.loads?[rawValue] ?? .nan
-        case .instructions, .allocations: .nan  // counted, not read off a run
+        case .instructions, .allocations: .nan  // counted separately, not measured in a run
         }
     }
 
@@ -58,14 +58,14 @@ enum Figure: String, Codable {
     }
 }
 
-/// What a figure may be at most.
+/// The upper limit of a figure.
 struct Limit {
     enum Bound {
         /// This many times the floor's.
         case ratio(Double)
         /// This much more than the floor's, in the figure's unit.
         case more(Double)
-        /// This value, whatever the floor's is.
+        /// This value, independent of the floor's.
         case value(Double)
     }
     let figure: Figure
@@ -86,7 +86,7 @@ struct Limit {
 }
 
 extension Double {
-    /// A time in seconds, in the unit that suits it.
+    /// A time in seconds, formatted in a suitable unit.
     var asTime: String {
         switch abs(self) {
         case ..<1e-3: (self * 1e6).rounded(to: 2) + " µs"

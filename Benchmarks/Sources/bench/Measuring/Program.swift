@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs programs, and measures what they take.
+/// Runs programs, and measures their cost.
 enum Program {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -9,10 +9,9 @@ enum Program {
     /// Runs a program to its end.
     ///
     /// - Parameters:
-    ///   - output: A file that gets its standard output; `nil` for none.
-    ///   - errors: A file that gets its standard error; `nil` for this program's own.
-    /// - Throws: ``Failure`` if it cannot be started or does not succeed: there is no figure for work
-    ///   that was not done.
+    ///   - output: A file for its standard output; `nil` discards it.
+    ///   - errors: A file for its standard error; `nil` inherits this program's.
+    /// - Throws: ``Failure`` if the program cannot start or does not succeed: failed work yields no figure.
     static func run(
         _ program: String, _ arguments: [String], output: String? = nil, errors: String? = nil
     ) throws -> Run {
@@ -58,7 +57,7 @@ enum Program {
 
     /// Runs a command.
     ///
-    /// - Returns: What it says where it does not succeed, a line at most; otherwise `nil`.
+    /// - Returns: At most one line of the command's error output if it fails; otherwise `nil`.
     static func refusal(_ words: [String]) -> String? {
         let errors = NSTemporaryDirectory() + "mediabridge-bench-errors-\(getpid())"
         defer { try? FileManager.default.removeItem(atPath: errors) }
@@ -71,17 +70,17 @@ enum Program {
     }
 }
 
-/// What one run of a program took: times in seconds.
+/// The cost of one run of a program, with times in seconds.
 struct Run: Codable {
     var user: Double
     var system: Double
     var wall: Double
-    /// The most memory that was resident at once.
+    /// Peak resident memory.
     var peakKilobytes: Int
     /// Context switches, voluntary and involuntary.
     var switches: Int
-    /// The 50th, 95th, 99th and 99.9th percentile of the times that the program measured itself and printed.
+    /// The 50th, 95th, 99th and 99.9th percentile of the times that the program measured and printed.
     var percentiles: [Double]?
-    /// The shares of a core of programs that it measured itself and printed, by their role.
+    /// The shares of a core that the program measured and printed, by role.
     var loads: [String: Double]?
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a frame costs as receivers, engines or users are added: one picture for each, as SVG.
+/// The cost of a frame as receivers, engines or users are added, as an SVG with one chart for each.
 struct GrowthPlot {
     let text: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The machine and the versions that figures belong to.
+/// The machine and the software versions of a measurement.
 struct Machine: Codable, CustomStringConvertible {
     let date: String
     let processor: String

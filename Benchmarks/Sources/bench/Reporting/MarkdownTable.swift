@@ -1,4 +1,4 @@
-/// A table for an article: what each comparison's first figure is, and how many times the floor's.
+/// A table for an article: each comparison's first figure, and its ratio to the floor.
 struct MarkdownTable {
     let text: String
 
@@ -25,7 +25,7 @@ struct MarkdownTable {
         text = lines.joined(separator: "\n") + "\n"
     }
 
-    /// All that is known of a contestant that is compared with nobody.
+    /// All figures of a contestant in a comparison without a floor.
     private static func allFigures(of index: Int, in result: Comparison.Result) -> String {
         result.comparison.figures.map { ($0, result.values($0, of: index).median) }
             .filter { $0.1.isFinite }.map { "\($0.rawValue) \($0.text($1))" }

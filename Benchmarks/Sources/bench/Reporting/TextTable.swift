@@ -50,7 +50,7 @@ struct TextTable: CustomStringConvertible {
 }
 
 extension Comparison.Result {
-    /// The limits that were not kept, in words.
+    /// The violated limits, as text.
     var missedLimits: [String] {
         contestants.enumerated().flatMap { index, contestant in
             limits(of: index).filter { !holds($0, of: index) }.map { limit in

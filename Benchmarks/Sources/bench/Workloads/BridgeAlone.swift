@@ -1,4 +1,4 @@
-/// A bridge that does nothing but pass frames on, by reference.
+/// A bridge that only forwards frames, by reference.
 enum BridgeAlone: Workload {
     static let name = "bridge"
 

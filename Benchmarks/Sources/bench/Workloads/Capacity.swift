@@ -1,7 +1,7 @@
 import Foundation
 
-/// How much of a core a stream takes that is decoded, or decoded and encoded again, by its size and codec.
-/// Every pixel of the film moves.
+/// The share of a core that a stream takes when it is decoded, or decoded and re-encoded, by size and
+/// codec. Every pixel of the film moves.
 enum Capacity: Workload {
     static let name = "capacity"
 
@@ -39,7 +39,7 @@ enum Capacity: Workload {
         ),
     ]
 
-    /// Writes a film of H.264 in Matroska, 10 s at 30 frames a second, unless it is there.
+    /// Writes a 10 s H.264 film in Matroska at 30 fps, unless it exists.
     private static func makeFilm(at file: String, size: String) throws {
         guard !FileManager.default.fileExists(atPath: file) else { return }
         let sides = size.split(separator: "x")

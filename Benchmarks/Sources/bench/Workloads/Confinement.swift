@@ -1,4 +1,4 @@
-/// A bridge whose strings are not trusted, beside the same one that is free.
+/// A bridge with untrusted strings in a sandbox, compared with the same bridge without one.
 enum Confinement: Workload {
     static let name = "untrusted"
 

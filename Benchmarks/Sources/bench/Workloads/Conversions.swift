@@ -1,4 +1,4 @@
-/// A renderer that asks for another format than the source's.
+/// A renderer that requests a format other than the source's.
 enum Conversions: Workload {
     static let name = "convert"
 

@@ -1,9 +1,9 @@
-/// Filters that change every pixel, beside a copy of as many bytes as they write.
+/// Filters that change every pixel, compared with a copy of as many bytes as they write.
 enum Filters: Workload {
     static let name = "filters"
 
     static func comparisons(isFull: Bool, in media: Media) -> [Comparison] {
-        // As many frames as take most of a second: a start is a few hundredths of one.
+        // Enough frames for most of a second: start-up takes a few hundredths of one.
         let formats = isFull ? ["I420", "NV12", "BGRA"] : ["I420"]
         return ["I420", "NV12"].map { comparison("grayscale", $0, frames: 1_500) }
             + [comparison("grayscale", "BGRA", frames: 600)]

@@ -1,4 +1,4 @@
-/// How long a picture takes from a push to a renderer, at the pace of a camera.
+/// The latency of a frame from a push to a renderer, at the pace of a camera.
 enum Latency: Workload {
     static let name = "latency"
 

@@ -1,4 +1,4 @@
-/// Pictures that a program makes itself.
+/// Frames that a program creates and pushes.
 enum Pushes: Workload {
     static let name = "push"
 

@@ -1,4 +1,4 @@
-/// What a command takes before and after its work.
+/// The cost of starting a command.
 enum StartUp: Workload {
     static let name = "start"
 

@@ -1,5 +1,5 @@
-/// Pictures of 640×480, 30 a second, from one process to others over WebRTC: what a picture takes from before
-/// the encoder to where it is decoded, and what the processes take. Peers are on a network of the tests' kind.
+/// Frames of 640×480 at 30 fps, sent from one process to others over WebRTC. Measured are the latency from
+/// before the encoder to after the decoder, and the CPU load of the processes. Peers run on a test network.
 enum WebRTC: Workload {
     static let name = "webrtc"
 
@@ -109,7 +109,7 @@ enum WebRTC: Workload {
         return comparison
     }
 
-    /// Every picture is 33 ms after the one before; without retransmission a third is missing.
+    /// Frames are 33 ms apart; without retransmission a third would be missing.
     private static func resending(_ times: Int) -> Comparison {
         var comparison = Comparison(
             "webrtc-resending", "Between recorded pictures while 10 % of the packets are lost",

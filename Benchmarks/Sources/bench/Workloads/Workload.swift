@@ -1,12 +1,12 @@
 import Foundation
 
-/// One kind of work, in a file of its own, with the comparisons that show what it costs.
+/// One kind of work, in its own file, with the comparisons that show its cost.
 protocol Workload {
     /// The name for `--only`.
     static var name: String { get }
     /// The comparisons.
     ///
-    /// - Parameter isFull: Whether those that take long are wanted, too.
+    /// - Parameter isFull: Whether to include the comparisons that take long.
     static func comparisons(isFull: Bool, in media: Media) -> [Comparison]
 }
 
@@ -19,11 +19,10 @@ let workloads: [any (Workload & Sendable).Type] = [
 
 /// Captures, and the films that workloads read.
 struct Media {
-    /// A directory for whatever is written; removed at the end.
+    /// The directory for all output files; removed at the end.
     let directory: URL
 
-    /// One picture that is passed on by reference as often as it is asked for, so that nothing is
-    /// measured but its way.
+    /// One frame, sent repeatedly by reference, so that only its transport is measured.
     static func still(
         _ frames: Int, format: String = "I420", size: String = "1920x1080"
     ) -> String {

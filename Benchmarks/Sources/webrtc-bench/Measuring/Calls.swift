@@ -1,11 +1,11 @@
 import Foundation
 
 /// The offset between each flash and its beep in recordings that `gst-bridge join` makes of another user of
-/// a Janus, told by the files' own times.
+/// a Janus server. The offset is computed from the files' timestamps.
 ///
-/// The first flash of a recording does not count: the first reports of the sender correct the times.
+/// The first flash of a recording does not count: the sender's first RTCP reports correct the timestamps.
 ///
-/// - Parameter percent: Of the packets to the recorder that are lost.
+/// - Parameter percent: The packet loss to the recorder, in percent.
 func measureCallSync(times: Int, losing percent: Double) async throws {
     for _ in 0..<times {
         try await Site.with { site in
@@ -19,8 +19,8 @@ func measureCallSync(times: Int, losing percent: Double) async throws {
     }
 }
 
-/// The mean time from one picture to the next in such a recording, with a tenth of the packets lost: 33 ms
-/// where none is missing.
+/// The mean time between frames in such a recording at 10 % packet loss. It is 33 ms if no frame is
+/// missing.
 func measureCallLoss(times: Int) async throws {
     for _ in 0..<times {
         try await Site.with { site in
@@ -34,7 +34,7 @@ func measureCallLoss(times: Int) async throws {
 }
 
 extension Site {
-    /// Records eight seconds of what alice sends to a Janus.
+    /// Records eight seconds of the stream that alice sends to Janus.
     ///
     /// - Returns: The path of the file.
     fileprivate func recordCall(losing percent: Double) async throws -> String {

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The CPU time of processes over a while.
+/// The CPU time of processes over an interval.
 struct Load {
     private let programs: [(name: String, pid: Int32, before: Double)]
     private let start = ContinuousClock.now
-    /// When it began, on the clock of ``Log``.
+    /// The start, on the clock of ``Log``.
     let begin = Log.now
 
-    /// Begins to measure.
+    /// Starts the measurement.
     init(_ programs: KeyValuePairs<String, ChildProcess>) throws {
         self.programs = try programs.map { ($0.key, $0.value.pid, try Self.time(of: $0.value.pid)) }
     }
 
-    /// Waits for the seconds, then prints each program's share of a core.
+    /// Waits for the given seconds, then prints each program's share of a core.
     ///
-    /// - Returns: When it ended, on the clock of ``Log``.
+    /// - Returns: The end, on the clock of ``Log``.
     func measure(seconds: Int) async throws -> Int64 {
         try await Task.sleep(until: start + .seconds(seconds), clock: .continuous)
         let wall = (ContinuousClock.now - start) / .seconds(1)
@@ -27,17 +27,17 @@ struct Load {
     /// User and system time of a process and all its threads so far, in seconds.
     private static func time(of pid: Int32) throws -> Double {
         let text = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
-        // The name of the program, in parentheses, may hold anything.
+        // The program name, in parentheses, may contain any characters.
         let fields = text[text.lastIndex(of: ")")!...].split(separator: " ")
         return Double(Int(fields[12])! + Int(fields[13])!) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 }
 
-/// When pictures were handed over and arrived.
+/// The send and arrival times of frames.
 struct Journey {
     private let sent: [(number: Int, time: Int64)]
 
-    /// - Parameter output: What a program's ``Log`` printed.
+    /// - Parameter output: The output of a program's ``Log``.
     init(sent output: String) { sent = Self.lines(output) }
 
     private static func lines(_ output: String) -> [(number: Int, time: Int64)] {
@@ -50,9 +50,9 @@ struct Journey {
         }
     }
 
-    /// Prints how long the pictures took that were handed over in a while.
+    /// Prints the latency of the frames that were sent in an interval.
     ///
-    /// - Throws: Where one in ten or more did not arrive: their times would be missing.
+    /// - Throws: If a tenth or more did not arrive, because their latency is unknown.
     func printTimes(arrived output: String, within range: ClosedRange<Int64>) throws {
         try printTimes(arrived: Self.lines(output), within: range)
     }
@@ -62,7 +62,7 @@ struct Journey {
     ) throws {
         var count = 0
         for (number, time) in arrived {
-            // Numbers come again after eight seconds.
+            // Numbers repeat after eight seconds.
             let picture = sent.last { $0.number == number && $0.time <= time }
             guard let picture, range.contains(picture.time) else { continue }
             say("\(time - picture.time)")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// To the frame callback of the page of `gst-bridge share`, in Chromium.
+/// Latency to the frame callback of the page of `gst-bridge share`, in Chromium.
 func measurePage(seconds: Int) async throws {
     try await Site.with { site in
         let (camera, share) = try await site.share()
@@ -24,7 +24,7 @@ func measurePage(seconds: Int) async throws {
     }
 }
 
-/// How far the page's clock is behind that of ``Log``, to half a millisecond.
+/// The offset of the page's clock behind the clock of ``Log``, accurate to half a millisecond.
 private func clockOffset(of page: Browser.Page) async throws -> Int64 {
     var best = (trip: Int64.max, offset: Int64(0))
     for _ in 0..<40 {
@@ -38,9 +38,9 @@ private func clockOffset(of page: Browser.Page) async throws -> Int64 {
     return best.offset
 }
 
-/// From the opening of the page of `gst-bridge share` to its first picture. Nobody watches before.
+/// The time from the opening of the page of `gst-bridge share` to its first frame, without other viewers.
 ///
-/// - Parameter isBrowserNew: Whether each opening is the first page of a browser.
+/// - Parameter isBrowserNew: Whether to open each page as the first one of a new browser.
 func measureFirstPicture(times: Int, isBrowserNew: Bool) async throws {
     try await Site.with { site in
         _ = try await site.share()
@@ -58,9 +58,9 @@ func measureFirstPicture(times: Int, isBrowserNew: Bool) async throws {
     }
 }
 
-/// How long the page of `gst-bridge share` stands still when its network falls from 3 Mbit/s to 600 kbit/s: the
-/// sum of all that is longer than half a second without a new picture, in the twelve seconds behind the fall.
-/// 1.5 Mbit/s are sent before; a queue of 200 ms stands before the limit.
+/// How long the page of `gst-bridge share` freezes when its network drops from 3 Mbit/s to 600 kbit/s. It is
+/// the sum of all times over half a second without a new frame, in the twelve seconds after the drop. The
+/// sender sends 1.5 Mbit/s before; a queue of 200 ms precedes the rate limit.
 func measureNarrowing(times: Int) async throws {
     for _ in 0..<times {
         try await Site.with { site in

@@ -1,9 +1,9 @@
 import Foundation
 
-/// How long everything runs before it is measured: the bit rate has found its level then.
+/// The warm-up before a measurement, which lets the bit rate settle.
 private let warmUp = Duration.seconds(4)
 
-/// From the camera's process to a WHEPSource of another one, by way of `gst-bridge share`.
+/// Latency from the camera's process to a WHEPSource in another process, through `gst-bridge share`.
 func measureDirect(seconds: Int) async throws {
     try await Site.with { site in
         let (camera, share) = try await site.share()
@@ -14,9 +14,10 @@ func measureDirect(seconds: Int) async throws {
     }
 }
 
-/// From an engine to an engine of another process, through Janus.
+/// Latency from one engine to an engine in another process, through Janus.
 ///
-/// - Parameter codec: `nil` for a film whose units are passed on, and not decoded; it prints no times.
+/// - Parameter codec: `nil` sends a film whose encoded frames are forwarded without decoding; no times
+///   are printed.
 func measureJanus(_ codec: String?, seconds: Int) async throws {
     try await Site.with { site in
         var configuration = JanusServer.Configuration()
@@ -37,7 +38,7 @@ func measureJanus(_ codec: String?, seconds: Int) async throws {
     }
 }
 
-/// Measures, ends both, and prints.
+/// Measures, ends both processes, and prints the result.
 private func finish(
     sender: ChildProcess, receiver: ChildProcess, seconds: Int, printsTimes: Bool = true,
     loads: KeyValuePairs<String, ChildProcess>
@@ -53,7 +54,8 @@ private func finish(
     try Journey(sent: sent).printTimes(arrived: arrived, within: load.begin...end)
 }
 
-/// Writes what a camera with an encoder of its own sends: H.264 with a key frame each second.
+/// Writes a file with the output of a camera that has a built-in encoder: H.264 with a keyframe every
+/// second.
 private func makeFilm(seconds: Int, _ site: Site) async throws -> String {
     let path = site.directory.file("film.mkv")
     let size = "width=\(Pictures.width),height=\(Pictures.height),framerate=\(Pictures.rate)/1"
@@ -66,7 +68,7 @@ private func makeFilm(seconds: Int, _ site: Site) async throws -> String {
     return path
 }
 
-/// What one `gst-bridge share` takes for its viewers, which are all in one other process.
+/// The cost of one `gst-bridge share` for its viewers, which all run in one other process.
 func measureViewers(count: Int, seconds: Int) async throws {
     try await Site.with { site in
         let (_, share) = try await site.share()

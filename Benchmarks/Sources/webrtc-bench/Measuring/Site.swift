@@ -3,12 +3,12 @@ import Foundation
 /// The token of `gst-bridge share`.
 let token = "bench"
 
-/// What a measurement runs on: a network, a directory, and the programs.
+/// The environment of a measurement: a network, a directory, and the programs.
 struct Site {
     let network: TestNetwork
     let directory: TemporaryDirectory
 
-    /// Runs `body` on a network, which ends with whatever runs there.
+    /// Runs `body` on a network; all processes on the network end with it.
     static func with(_ body: (Site) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
@@ -17,12 +17,12 @@ struct Site {
         }
     }
 
-    /// Starts this program in another role.
+    /// Starts another instance of this program in another role.
     func start(_ arguments: [String], on machine: NetworkNamespace) throws -> ChildProcess {
         try machine.start(CommandLine.arguments[0], arguments)
     }
 
-    /// Starts a camera, and `gst-bridge share` of it on the server.
+    /// Starts a camera on the server, and `gst-bridge share` of that camera.
     func share() async throws -> (camera: ChildProcess, share: ChildProcess) {
         let socket = directory.file("camera")
         let camera = try start(["camera", socket], on: network.server)
@@ -49,14 +49,14 @@ struct Site {
     var endpoint: String { "\(origin)/whep" }
     var page: String { "\(origin)/#token=\(token)" }
 
-    /// The release build of the package around this one.
+    /// The release build of the enclosing package.
     static let command = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: ".build/release/gst-bridge").path
 }
 
-/// Ends this program, with the reason, where something is missing.
+/// Exits this program with the reason if a required program is missing.
 func check(_ need: String?) {
     var reason = TestNetwork.unavailable
     let programs = ["janus": ["janus"], "chromium": ["chromium-headless-shell", "chromium"]]

@@ -1,11 +1,12 @@
 import Foundation
 
-/// The offset between each flash and its beep in recordings of `gst-bridge`, told by the files' own times.
+/// The offset between each flash and its beep in recordings of `gst-bridge`, computed from the files'
+/// timestamps.
 ///
-/// The first flash of a recording does not count: the first reports of the sender correct the times.
+/// The first flash of a recording does not count: the sender's first RTCP reports correct the timestamps.
 ///
-/// - Parameter isReceived: Whether `receive` records what `run` sends by WHIP; otherwise `record` plays from
-///   `share` by WHEP.
+/// - Parameter isReceived: If true, `receive` records the stream that `run` sends over WHIP; otherwise
+///   `record` plays the stream of `share` over WHEP.
 func measureSync(times: Int, isReceived: Bool) async throws {
     for _ in 0..<times {
         try await Site.with { site in
@@ -22,7 +23,7 @@ func measureSync(times: Int, isReceived: Bool) async throws {
 }
 
 extension Site {
-    /// Records what `share` gives.
+    /// Records the stream of `share`.
     fileprivate func play(_ film: FlashAndBeepFilm) async throws -> String {
         let path = directory.file("played.mkv")
         _ = try await share(film.capture)
@@ -35,7 +36,7 @@ extension Site {
         return path
     }
 
-    /// Records six seconds of what `run` sends.
+    /// Records six seconds of the stream that `run` sends.
     fileprivate func receive(_ film: FlashAndBeepFilm) async throws -> String {
         let receive = try network.server.start(
             Self.command,
@@ -65,8 +66,7 @@ extension Site {
     }
 }
 
-/// The longest time without a new picture on the page of `gst-bridge share` while 3 % of the packets to it are
-/// lost.
+/// The longest time without a new frame on the page of `gst-bridge share` at 3 % packet loss to the page.
 func measureLoss(times: Int) async throws {
     for _ in 0..<times {
         try await Site.with { site in

@@ -2,10 +2,10 @@ import MediaBridge
 import MediaBridgeJanus
 import Synchronization
 
-/// The room that the server has.
+/// The server's room.
 let room = "bench"
 
-/// Sends pictures, encoded as the engine encodes them, or the units of a film.
+/// Sends frames, encoded by the engine, or the encoded frames of a film.
 ///
 /// - Parameter what: `h264`, `vp8`, or the path of a film.
 func send(to server: String, _ what: String) async throws {
@@ -34,7 +34,7 @@ func send(to server: String, _ what: String) async throws {
     await engine.shutDown()
 }
 
-/// Notes when pictures are decoded.
+/// Records when frames are decoded.
 private final class Watcher: VideoSink {
     private let log: Log
     init(_ log: Log) { self.log = log }
@@ -44,7 +44,7 @@ private final class Watcher: VideoSink {
     }
 }
 
-/// Notes when units come, without a number.
+/// Records when encoded frames arrive, without a number.
 private final class Taker: VideoSink {
     private let log: Log
     init(_ log: Log) { self.log = log }

@@ -24,7 +24,7 @@ final class Ending: @unchecked Sendable {
     func wait() async { for await _ in stream {} }
 }
 
-/// Runs `body` until the program is asked to end; throws what it throws before.
+/// Runs `body` until the program receives SIGTERM; rethrows earlier errors of `body`.
 func untilEnding(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let end = Ending()
     let task = Task {

@@ -1,8 +1,8 @@
 import MediaBridge
 import Synchronization
 
-/// Pictures of 640×480 whose lower half says which one it is, from 0 to 255 and then from 0 again, in the
-/// layout of the tests' `NumberedPictures`; what moves is in the upper half.
+/// Frames of 640×480 whose lower half encodes the frame's number, from 0 to 255 and then from 0 again, in the
+/// layout of the tests' `NumberedPictures`. The upper half moves.
 struct Pictures: ~Copyable {
     static let (width, height, rate) = (640, 480, 30)
     private var drawn: [PixelBuffer]
@@ -19,7 +19,7 @@ struct Pictures: ~Copyable {
         }
     }
 
-    /// Bands that move by eight pixels a picture, with a texture that stays.
+    /// Bands that move by eight pixels per frame, with a static texture.
     private static func drawUpperHalf(_ number: Int, _ luma: UnsafeMutableRawBufferPointer) {
         let stride = luma.count / height
         for y in 0..<height / 2 {
@@ -31,7 +31,7 @@ struct Pictures: ~Copyable {
         }
     }
 
-    /// Returns a picture with its number.
+    /// Returns a frame with its number.
     mutating func picture(_ number: Int) throws -> PixelBuffer {
         let place = number % drawn.count
         try drawn[place].withMutablePlanes { planes in
@@ -53,7 +53,7 @@ struct Pictures: ~Copyable {
         return drawn[place]
     }
 
-    /// Returns the number of a picture.
+    /// Returns the number of a frame.
     static func number(of frame: VideoFrame) throws -> Int {
         try frame.withPlanes { planes in
             let row = planes[0].row(frame.height * 5 / 8)
@@ -64,8 +64,8 @@ struct Pictures: ~Copyable {
     }
 }
 
-/// Numbers of pictures, and when each was handed over or arrived: nanoseconds on the clock that all processes
-/// of a machine share.
+/// Frame numbers, with the time at which each frame was sent or arrived: nanoseconds on the clock that all
+/// processes of a machine share.
 final class Log: Sendable {
     private let lines = Mutex<[(number: Int, time: Int64)]>([])
 
@@ -80,14 +80,14 @@ final class Log: Sendable {
         if isFirst { say("first") }
     }
 
-    /// Prints all.
+    /// Prints all entries.
     func print() {
         let text = lines.withLock { $0.map { "\($0.number) \($0.time)" } }
         say(text.joined(separator: "\n"))
     }
 }
 
-/// Calls `push` with each picture when it is due, until the program is asked to end.
+/// Calls `push` with each frame at its due time, until the program receives SIGTERM.
 func showPictures(_ log: Log, _ push: (PixelBuffer, MediaTime) -> Void) async throws {
     let end = Ending()
     var pictures = try Pictures()

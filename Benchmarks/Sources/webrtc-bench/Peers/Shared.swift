@@ -2,7 +2,7 @@ import Foundation
 import MediaBridge
 import MediaBridgeWebRTC
 
-/// Puts pictures into shared memory, as a camera's driver does.
+/// Writes frames into shared memory, as a camera driver does.
 func fillSharedMemory(at socket: String) async throws {
     let sink = try PipelineVideoSink(
         "shmsink socket-path=\(socket) wait-for-connection=false sync=false async=false")
@@ -16,7 +16,7 @@ func fillSharedMemory(at socket: String) async throws {
 /// A source on the server of a measurement.
 private func player(_ url: String) throws -> WHEPSource { try WHEPSource(url, token: token) }
 
-/// Notes when pictures are decoded.
+/// Records when frames are decoded.
 func watch(_ url: String) async throws {
     let log = Log()
     let source = try player(url)
@@ -29,7 +29,7 @@ func watch(_ url: String) async throws {
     log.print()
 }
 
-/// Takes units with many players, and says when each has one.
+/// Receives encoded frames with many players, and prints when each has its first.
 func play(_ count: Int, _ url: String) async throws {
     let log = Log()
     try await untilEnding {

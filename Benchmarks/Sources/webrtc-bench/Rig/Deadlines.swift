@@ -1,7 +1,7 @@
 extension Duration {
-    /// A deadline of the tests' rig. Measuring has a machine to itself: as it is.
+    /// A deadline of the test rig, unscaled: a benchmark has the machine to itself.
     var onThisMachine: Duration { self }
 
-    /// The same time as in the tests, which only ends a hang.
+    /// The same as in the tests; it only ends a hang.
     public static let hangLimit = Duration.seconds(300)
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// Thread: any. ``change(_:)`` returns deferred work; the caller finishes it when it holds no lock.
 final class LoopbackChannel: Sendable {
     private let roster: Mutex<LoopbackRoster>
-    /// What is on its way arrives here.
+    /// Items in transit arrive on this queue.
     private let air = SerialQueue(label: "mediabridge.loopback.air")
 
     private let timeline: any Timeline

@@ -1,16 +1,15 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// A member of a loopback channel, as the other members reach it: a mailbox with a receiver behind
-/// it.
+/// A member of a loopback channel, as seen by the other members: a mailbox in front of a receiver.
 final class LoopbackMember: Sendable {
-    /// The request with which the member came.
+    /// The request with which the member joined.
     let request: ChannelRequest
     var user: UserID { request.userID }
     let mailbox: Mailbox<LoopbackItem>
     private let receiver: HeldReceiver
     private let queue: SerialQueue
-    /// Totals over all users who were ever in the channel.
+    /// Totals over all users that were ever in the channel.
     let outgoing = FrameTally()
     let incoming = FrameTally()
     let outgoingAudio = FrameTally()
@@ -42,7 +41,7 @@ final class LoopbackMember: Sendable {
         try await receiver.token(for: reason)
     }
 
-    /// Discards the queued items and releases the receiver after the callback that is running.
+    /// Discards the queued items, and releases the receiver after the running callback.
     func turnAway() {
         receiver.release()
         for item in mailbox.abandonedItems() { item.tally?.countClosed() }

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-// What happens to a network.
+// Simulated network faults.
 extension LoopbackNetwork {
-    /// Loses, delays and reorders frames and units from now on; `nil` for nothing of that, which is the
-    /// default.
+    /// Sets how frames and units are lost, delayed and reordered from now on; `nil`, the default,
+    /// for an unimpaired network.
     public func impair(_ impairment: LoopbackImpairment?) {
         let channels = state.withLock { state in
             state.impairment = impairment
@@ -12,14 +12,14 @@ extension LoopbackNetwork {
         for channel in channels { channel.perform { $0.impair(impairment) } }
     }
 
-    /// Sets whether anybody can join. If not, joining fails as ``EngineError/Code/unreachable``; users who
-    /// have joined stay.
+    /// Sets whether users can join. If not, joining fails as ``EngineError/Code/unreachable``;
+    /// users that have joined stay.
     public func setReachable(_ isReachable: Bool) {
         state.withLock { $0.isReachable = isReachable }
     }
 
-    /// Cuts a user's connection: it gets ``ChannelReceiver/connectionChanged(_:)``, frames from it and to
-    /// it are lost, and events wait. It is removed after ``patience``.
+    /// Cuts a user's connection: the user gets ``ChannelReceiver/connectionChanged(_:)``, frames
+    /// from and to it are lost, and events are held back. The user is removed after ``patience``.
     ///
     /// - Returns: False if there is no such user in the channel.
     @discardableResult
@@ -28,7 +28,7 @@ extension LoopbackNetwork {
         return perform(on: user, inChannel: name) { $0.cut($1, because: cause) } != nil
     }
 
-    /// Restores a user's connection. A network that verifies tokens asks for one first.
+    /// Restores a user's connection. A network that verifies tokens requests one first.
     ///
     /// - Returns: False if there is no such user in the channel.
     @discardableResult
@@ -54,8 +54,8 @@ extension LoopbackNetwork {
         return true
     }
 
-    /// Removes a user: it gets ``EngineError/Code/kicked`` and nothing more, and the others
-    /// ``OfflineReason/kicked``.
+    /// Removes a user. The last event of the user is ``EngineError/Code/kicked``; the other users
+    /// get ``OfflineReason/kicked``.
     ///
     /// - Returns: False if there is no such user in the channel.
     @discardableResult
@@ -85,7 +85,8 @@ extension LoopbackNetwork {
         return channel.perform { body(&$0, slot) }
     }
 
-    /// Asks for another token before one expires, and removes a user who has none.
+    /// Requests another token before the current one expires, and removes a user without a valid
+    /// token.
     func watchToken(
         of request: ChannelRequest, validFor lifetime: Duration?, _ member: LoopbackMember,
         in channel: LoopbackChannel, at slot: Int
@@ -93,7 +94,8 @@ extension LoopbackNetwork {
         guard let lifetime else { return }
         let verifier = verifier(of: request)
         let early = min(lifetime / 5, .seconds(30))
-        // So close to its end, there is no other: the token is checked once more when it is over.
+        // The token expires too soon for a request in advance, so the check runs after it has
+        // expired.
         let wait = early < .milliseconds(20) ? lifetime + .milliseconds(5) : lifetime - early
         channel.after(wait) { [weak self, weak member] channel in
             Task { [weak self, weak member, weak channel] in

@@ -32,11 +32,11 @@ public final class LoopbackNetwork: ChannelTransport {
     /// The maximum number of video frames that wait for one receiver; if it is exceeded, the oldest
     /// is evicted.
     public let depth: Int
-    /// The most users of one channel; `nil` for any number.
+    /// The maximum number of users in one channel; `nil` for any number.
     public let capacity: Int?
     /// How long a user whose connection is cut stays in the channel.
     public let patience: Duration
-    /// Whether pictures pass as they are; otherwise they must be encoded, as for a real network.
+    /// Whether raw pictures are carried; if not, they must be encoded, as for a real network.
     public let carriesFrames: Bool
     private let timeline: any Timeline
 
@@ -45,11 +45,12 @@ public final class LoopbackNetwork: ChannelTransport {
     /// - Parameters:
     ///   - depth: The maximum number of video frames that wait for one receiver; at least one.
     ///     Default 16.
-    ///   - capacity: The most users of one channel; `nil`, the default, for any number.
+    ///   - capacity: The maximum number of users in one channel; `nil`, the default, for any
+    ///     number.
     ///   - patience: How long a user whose connection is cut stays in the channel. Default 30 s.
-    ///   - carriesFrames: Whether pictures pass as they are; otherwise they must be encoded, as for a real
-    ///     network. Default true.
-    ///   - verifier: Checks every user who joins; `nil` admits everybody, which is the default.
+    ///   - carriesFrames: Whether raw pictures are carried; if not, they must be encoded, as for a
+    ///     real network. Default true.
+    ///   - verifier: Checks every user that joins; `nil`, the default, admits all users.
     ///     ``demand(_:forChannel:)`` replaces it for single channels.
     public convenience init(
         depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
@@ -73,10 +74,11 @@ public final class LoopbackNetwork: ChannelTransport {
         self.timeline = timeline
     }
 
-    /// Requires a token from users who join this channel from now on.
+    /// Requires a token from users that join this channel from now on.
     ///
     /// - Parameters:
-    ///   - verifier: Checks them instead of the network's own verifier; `nil` restores that one.
+    ///   - verifier: Checks these users instead of the network's own verifier; `nil` restores that
+    ///     one.
     ///   - channel: The channel's name.
     public func demand(_ verifier: TokenVerifier?, forChannel channel: String) {
         // The previous verifier is released outside the lock, because that may run foreign code.
@@ -92,7 +94,7 @@ public final class LoopbackNetwork: ChannelTransport {
 
     /// Joins a channel.
     ///
-    /// The receiver gets the users who are in the channel, each followed by its tracks, before the
+    /// The receiver gets the users already in the channel, each followed by its tracks, before the
     /// others are notified of the new user. It may be called before this function returns. It is
     /// retained until ``ChannelMembership/leave()`` returns or the channel is gone; a receiver that
     /// itself retains its membership must therefore leave, or hold it weakly.
@@ -166,7 +168,7 @@ public final class LoopbackNetwork: ChannelTransport {
         change(channel, named: name) { $0.remove(slot, reason: reason) }
     }
 
-    /// Changes a channel, and forgets it if nobody is left.
+    /// Changes a channel, and removes it if no user is left.
     func change(
         _ channel: LoopbackChannel, named name: String,
         _ body: (inout LoopbackRoster) -> Void

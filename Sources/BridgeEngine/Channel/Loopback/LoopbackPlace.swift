@@ -7,7 +7,8 @@ struct LoopbackPlace {
         let id: TrackID
         let feedback: any PublicationFeedback
         var isMuted = false
-        /// Whether the publisher was told that somebody gets the track; `nil` before it was told.
+        /// The sending state that was last reported to the publisher; `nil` before the first
+        /// report.
         var isSending: Bool?
         var limit = VideoLimit()
     }
@@ -19,14 +20,14 @@ struct LoopbackPlace {
     var isAudioMuted = false
     /// One route to each of the other members.
     var routes: [LoopbackRoute] = []
-    /// What the member wants of tracks of others; `nil` for nothing.
+    /// The member's demands for tracks of others; a `nil` value means that the track is not wanted.
     var demands: [LoopbackRoster.UserTrack: VideoDemand?] = [:]
     /// Set while the member's connection is cut.
     var outage: Outage?
 
-    /// The events of a time without connection.
+    /// A period without connection, and the events that are held back during it.
     struct Outage {
-        /// Tells this outage from others of the same member.
+        /// Distinguishes this outage from others of the same member.
         let number: Int
         let begin: Duration
         let cause: EngineError
@@ -38,31 +39,31 @@ struct LoopbackPlace {
             begin = now
         }
 
-        /// For the member.
+        /// Events for the member.
         var inbox: [LoopbackItem] = []
-        /// From the member to others.
+        /// Events from the member to others.
         var outbox: [(slots: [Int], word: LoopbackItem)] = []
     }
 
     func place(of track: TrackID) -> Int? { tracks.firstIndex { $0.id == track } }
 
-    /// Returns what the member wants of a track; `nil` for nothing.
+    /// Returns the member's demand for a track; `nil` if the track is not wanted.
     func demand(_ track: TrackID, of user: UserID) -> VideoDemand? {
         if let said = demands[.init(user: user, track: track)] { return said }
         return wantsAll ? VideoDemand() : nil
     }
 }
 
-/// The way from one member to another. Only for use under the channel's lock.
+/// The path from one member to another. Only for use under the channel's lock.
 final class LoopbackRoute {
-    /// What keeps its order on the way.
+    /// A sequence of items whose order is preserved in transit.
     enum Stream: Hashable {
         case video(TrackID)
         case audio
     }
     /// The items of a stream between sending and delivery.
     struct Order {
-        /// Tells this stream from an earlier one of the same track.
+        /// Distinguishes this stream from an earlier one of the same track.
         let number: Int
         var sent = 0
         var arrived = Resequencer<LoopbackItem>()
@@ -73,21 +74,21 @@ final class LoopbackRoute {
     let audio: FrameTally
     /// The tracks that the receiver does not want.
     var unwanted: Set<TrackID> = []
-    /// What the receiver has of each track that consists of units.
+    /// The receiver's reference chain of each track that consists of units.
     var chains: [TrackID: ReferenceChain] = [:]
-    /// When the sender was asked for a key frame.
+    /// When a key frame was last requested from the sender.
     var asked: [TrackID: Duration] = [:]
-    /// Set once the network was impaired.
+    /// Set once the network has been impaired.
     var link: LossyLink?
     var orders: [Stream: Order] = [:]
-    /// The number of frames that were sent and have not arrived.
+    /// The number of frames in transit.
     var onTheWay: [Stream: Int] = [:]
     /// Whether the connection of the sender or of the receiver is cut.
     var isCut = false
-    /// The jitter of what has arrived of each stream.
+    /// The jitter of the arrived items of each stream.
     private(set) var jitter: [Stream: Jitter] = [:]
 
-    /// The mean deviation of the time on the way (RFC 3550, section 6.4.1).
+    /// The mean deviation of the transit time (RFC 3550, section 6.4.1).
     struct Jitter {
         private(set) var value = Duration.zero
         private var last: Duration?
@@ -108,12 +109,12 @@ final class LoopbackRoute {
         audio = FrameTally(addingTo: sender.outgoingAudio, receiver.incomingAudio)
     }
 
-    /// The number of video frames that were sent and have not arrived.
+    /// The number of video frames in transit.
     var framesOnTheWay: Int {
         onTheWay.reduce(0) { $0 + ($1.key == .audio ? 0 : $1.value) }
     }
 
-    /// Notes how long a frame was on its way.
+    /// Records the transit time of a frame.
     func note(transit: Duration, of stream: Stream) {
         jitter[stream, default: Jitter()].note(transit)
     }
@@ -123,7 +124,7 @@ final class LoopbackRoute {
         jitter.compactMap { $0.key == .audio ? nil : $0.value.value }.max()
     }
 
-    /// Ends a stream. What waits for what was lost does not arrive any more.
+    /// Ends a stream. Items that wait for a lost item are discarded.
     func end(_ stream: Stream, _ deferred: inout DeferredActions) {
         for item in orders[stream]?.arrived.removeAll() ?? [] {
             item.tally?.countClosed()

@@ -4,7 +4,7 @@ internal import MediaCore
 extension LoopbackRoster {
     private static let attemptInterval = Duration.seconds(1)
 
-    /// Cuts a member's connection: frames from it and to it are lost, and events wait.
+    /// Cuts a member's connection: frames from it and to it are lost, and events are held back.
     mutating func cut(_ slot: Int, because cause: EngineError) {
         guard let place = places[slot], place.outage == nil else { return }
         let outage = LoopbackPlace.Outage(
@@ -16,7 +16,7 @@ extension LoopbackRoster {
         deferred.note(after: Self.attemptInterval, .attempt(slot, outage: outage.number))
     }
 
-    /// Tells a member that its connection is still cut, or removes it if that lasts too long.
+    /// Notifies a member that its connection is still cut, or removes the member after `patience`.
     mutating func attempt(_ slot: Int, outage number: Int) {
         guard let place = places[slot], let outage = place.outage, outage.number == number else {
             return
@@ -36,7 +36,8 @@ extension LoopbackRoster {
         deferred.note(after: Self.attemptInterval, .attempt(slot, outage: number))
     }
 
-    /// Restores a member's connection. It hears what has changed, and the others what it has changed.
+    /// Restores a member's connection. The events that were held back are delivered to the member
+    /// and to the others.
     mutating func heal(_ slot: Int) {
         guard let outage = places[slot]?.outage.take(), let place = places[slot] else { return }
         markCut(slot)
@@ -51,8 +52,8 @@ extension LoopbackRoster {
     /// Whether a member's connection is cut.
     func isCut(_ slot: Int) -> Bool { places[slot]?.outage != nil }
 
-    /// Marks the routes from and to a member whose connection has changed. What was sent in units is
-    /// incomplete for all of them.
+    /// Marks the routes from and to a member whose connection has changed, and resets their
+    /// reference chains, because units may be missing on all of them.
     private func markCut(_ slot: Int) {
         for (sender, place) in places {
             for route in place.routes where sender == slot || route.slot == slot {

@@ -7,7 +7,7 @@ extension LoopbackRoster {
     private static let audioDepth = 100
     /// The maximum number of units of one sender that wait for one receiver: two seconds or more.
     private static let unitDepth = 64
-    /// How long after a request for a key frame the next one is made, if none has come.
+    /// The minimum interval between two requests for a key frame, if none has arrived.
     private static let keyFrameInterval = Duration.milliseconds(500)
 
     /// An item on its way from one member to another.
@@ -15,7 +15,7 @@ extension LoopbackRoster {
         let from: Int
         let to: Int
         let stream: LoopbackRoute.Stream
-        /// Which of the streams of that name.
+        /// Distinguishes consecutive streams of the same name.
         let order: Int
         let number: Int
         let item: LoopbackItem
@@ -30,8 +30,8 @@ extension LoopbackRoster {
         }
     }
 
-    /// Sends an encoded unit. A receiver for whom too many wait gets none up to the next key frame,
-    /// because those that wait are needed for the ones that follow.
+    /// Sends an encoded unit. If too many units wait for a receiver, further units are dropped up
+    /// to the next key frame. Queued units are not evicted, because later units refer to them.
     mutating func send(
         _ unit: EncodedVideoFrame, track: TrackID, from slot: Int
     ) -> FrameDisposition {
@@ -55,9 +55,9 @@ extension LoopbackRoster {
         return .accepted
     }
 
-    /// Sends an audio frame. Audio frames neither count towards the video depth nor evict video
-    /// frames: at most `audioDepth` of one sender wait for a receiver, and further ones are
-    /// dropped.
+    /// Sends an audio frame. Audio frames do not count towards the video depth and do not evict
+    /// video frames. At most `audioDepth` frames of one sender wait for a receiver; further frames
+    /// are dropped.
     mutating func send(_ frame: AudioFrame, from slot: Int) -> FrameDisposition {
         sendAudio(from: slot, byteCount: 0) { .audio(frame, $0, from: $1) }
     }
@@ -130,7 +130,7 @@ extension LoopbackRoster {
         }
     }
 
-    /// A receiver gives up what did not arrive before `flight`.
+    /// Skips the items that did not arrive before `flight`.
     mutating func giveUp(before flight: Flight) {
         guard let route = route(of: flight), route.orders[flight.stream]?.number == flight.order
         else { return }
@@ -198,7 +198,7 @@ extension LoopbackRoster {
         deferred.note(placement, for: route.member)
     }
 
-    /// Asks the publisher of a track for a key frame, unless it was asked just before.
+    /// Requests a key frame from the publisher of a track, unless one was requested just before.
     private mutating func askForKeyFrame(
         _ track: TrackID, of slot: Int, on route: LoopbackRoute
     ) {

@@ -1,8 +1,8 @@
 internal import MediaBasics
 internal import MediaCore
 
-/// The members of a loopback channel, and what they hear of each other. Everything happens under the
-/// channel's lock, so that all members receive all events in the same order.
+/// The members of a loopback channel, and the events that they get of each other. All changes are
+/// made under the channel's lock, so that all members receive all events in the same order.
 struct LoopbackRoster {
     struct UserTrack: Hashable {
         let user: UserID
@@ -10,18 +10,18 @@ struct LoopbackRoster {
     }
 
     /// The maximum number of events that wait for one receiver; waiting audio frames count too.
-    /// Events are never evicted, so a member whose receiver lets more of them wait is removed.
+    /// Events are never evicted, so a member with more waiting events is removed.
     private static let maximumWaitingEvents = 4096
 
     var places: [Int: LoopbackPlace] = [:]
     private var lastSlot = 0
     /// The number of the latest stream or outage.
     private var lastNumber = 0
-    /// Members for whom too many events wait.
+    /// Members with too many waiting events.
     private var overrun: Set<Int> = []
     var deferred = DeferredActions()
     private var impairment: LoopbackImpairment?
-    /// How long a member whose connection is cut stays one.
+    /// How long a member stays in the channel while its connection is cut.
     let patience: Duration
     let timeline: any Timeline
 
@@ -43,9 +43,10 @@ struct LoopbackRoster {
 
     // MARK: Members
 
-    /// Adds a member. It receives the members who are there first; then they are notified of it.
+    /// Adds a member. The new member first receives the existing members; then they are notified of
+    /// it.
     ///
-    /// - Parameter wantsAll: Whether it wants every track without saying so.
+    /// - Parameter wantsAll: Whether the member wants every track without an explicit demand.
     /// - Returns: The new member's slot; `nil` if a member with the same user id exists.
     mutating func add(_ newcomer: LoopbackMember, wantsAll: Bool) -> Int? {
         guard slot(of: newcomer.user) == nil else { return nil }
@@ -85,14 +86,14 @@ struct LoopbackRoster {
         tell(place.routes, .left(place.member.user, reason))
     }
 
-    /// Ends the membership of one: it receives the error after its queued items, and nothing after
-    /// it; the others are notified.
+    /// Ends the membership of one member: it receives the error after its queued items, and nothing
+    /// afterwards. The others are notified.
     mutating func expel(_ slot: Int, _ error: EngineError, reason: OfflineReason) {
         guard let place = end(slot, error) else { return }
         tell(place.routes, .left(place.member.user, reason))
     }
 
-    /// Ends the membership of all.
+    /// Ends all memberships.
     mutating func end(_ error: EngineError) {
         for slot in places.keys { end(slot, error) }
     }
@@ -121,7 +122,7 @@ struct LoopbackRoster {
             place.tracks[index].isMuted != isMuted
         else { return }
         places[slot]?.tracks[index].isMuted = isMuted
-        // Nothing of what is on its way is shown, and what comes after the pause begins with a key frame.
+        // Items in transit are discarded, and the stream begins with a key frame after the pause.
         for route in place.routes { route.end(.video(track), &deferred) }
         say(.muted(isMuted, track, place.member.user), from: slot)
         tellPublisher(of: track, at: slot)
@@ -159,7 +160,7 @@ struct LoopbackRoster {
         if let sender = self.slot(of: user) { applyDemands(for: track, of: sender) }
     }
 
-    /// Applies what all members want of a track to the routes to them.
+    /// Applies the demands of all members for a track to the routes that carry it.
     private mutating func applyDemands(for track: TrackID, of sender: Int) {
         guard let place = places[sender] else { return }
         for route in place.routes {
@@ -174,7 +175,7 @@ struct LoopbackRoster {
         tellPublisher(of: track, at: sender)
     }
 
-    /// Tells the publisher of a track whether it is sent to anybody, and in what form it is of use.
+    /// Reports to the publisher of a track whether the track is sent, and the form that is useful.
     mutating func tellPublisher(of track: TrackID, at slot: Int) {
         guard let place = places[slot], let index = place.place(of: track) else { return }
         let entry = place.tracks[index]
@@ -183,7 +184,7 @@ struct LoopbackRoster {
         }
         var limit = VideoLimit()
         if !demands.isEmpty {
-            // What one of them wants without a limit is not limited.
+            // A size or rate that one member wants without a limit is not limited.
             let sizes = demands.compactMap(\.size)
             let rates = demands.compactMap(\.frameRate)
             if sizes.count == demands.count {
@@ -220,7 +221,8 @@ struct LoopbackRoster {
             route.link = LossyLink(
                 impairment, number: UInt64(slot) << 32 | UInt64(route.slot))
         } else {
-            // A route that was impaired stays one that keeps order: frames may be on their way.
+            // A route that was impaired keeps its link, which preserves the order: frames may be in
+            // transit.
             route.link?.change(to: impairment ?? LoopbackImpairment())
         }
     }
@@ -277,7 +279,8 @@ extension LoopbackRoster {
         return placement.kept
     }
 
-    /// Sends an event from a member to all others; later if its connection is cut.
+    /// Sends an event from a member to all others. If its connection is cut, the event is held
+    /// back.
     mutating func say(_ word: LoopbackItem, from slot: Int) {
         guard let place = places[slot] else { return }
         guard place.outage == nil else {
@@ -287,8 +290,8 @@ extension LoopbackRoster {
         tell(place.routes, word)
     }
 
-    /// Sends an event to the receivers of these routes, and removes members for whom too many
-    /// events wait.
+    /// Sends an event to the receivers of these routes, and removes members with too many waiting
+    /// events.
     mutating func tell(_ routes: [LoopbackRoute], _ word: LoopbackItem) {
         for route in routes {
             guard places[route.slot]?.outage == nil else {

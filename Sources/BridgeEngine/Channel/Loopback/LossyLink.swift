@@ -1,12 +1,12 @@
-/// The way from one member to another through an impaired network.
+/// The path from one member to another through an impaired network.
 struct LossyLink {
     private static let packetSize = 1200
     private(set) var impairment: LoopbackImpairment
     private var generator: Generator
-    /// When the packets so far have been sent, if the rate is limited.
+    /// When the packets sent so far have left the queue, if the bit rate is limited.
     private var isFreeAt = Duration.zero
 
-    /// - Parameter number: Tells this link from the others of the network.
+    /// - Parameter number: Distinguishes this link from the others of the network.
     init(_ impairment: LoopbackImpairment, number: UInt64) {
         self.impairment = impairment
         generator = Generator(state: impairment.seed &* 0x9e37_79b9_7f4a_7c15 &+ number)
@@ -14,9 +14,9 @@ struct LossyLink {
 
     mutating func change(to impairment: LoopbackImpairment) { self.impairment = impairment }
 
-    /// Decides the fate of a number of bytes that are sent at `now`.
+    /// Simulates the transmission of a number of bytes at `now`.
     ///
-    /// - Returns: How long they are on their way; `nil` if they are lost.
+    /// - Returns: The transit time; `nil` if the bytes are lost.
     mutating func send(_ byteCount: Int, at now: Duration) -> Duration? {
         guard let queued = queue(byteCount, at: now) else { return nil }
         var longest = Duration.zero
@@ -27,7 +27,8 @@ struct LossyLink {
         return queued + longest
     }
 
-    /// Returns how long bytes wait for their turn; `nil` if that is too long.
+    /// Returns the time in the queue, including the transmission of the bytes; `nil` if it is too
+    /// long.
     private mutating func queue(_ byteCount: Int, at now: Duration) -> Duration? {
         guard let bitRate = impairment.bitRate else { return .zero }
         let begin = max(now, isFreeAt)

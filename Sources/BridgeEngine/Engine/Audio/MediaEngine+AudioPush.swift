@@ -56,8 +56,8 @@ extension MediaEngine {
     ///   - timestamp: The capture time of the first sample, on any clock that goes forward,
     ///     preferably ``runningTime``; `nil` for directly after the previous push, or now.
     /// - Returns: The outcome: ``FrameDisposition/notEnabled`` if pushing is not enabled,
-    ///   ``FrameDisposition/notStarted`` if neither preview nor channel runs. Thread: any, one push
-    ///   at a time; returns without waiting for the engine.
+    ///   ``FrameDisposition/notStarted`` unless preview or channel runs. Thread: any, one push at a
+    ///   time; returns without waiting for the engine.
     @discardableResult
     nonisolated public func pushExternalAudioFrame(
         rawData: UnsafeRawPointer, samples: Int, timestamp: MediaTime?

@@ -82,8 +82,8 @@ extension MediaEngine {
     /// Whether the engine's own audio is on.
     public var isAudioEnabled: Bool { audio.isEnabled }
 
-    /// Mutes or unmutes the engine's own audio in the channel, and tells the others. The source
-    /// continues. Thread: any.
+    /// Mutes or unmutes the engine's own audio in the channel, and notifies the other users. The
+    /// source keeps running. Thread: any.
     nonisolated public func muteLocalAudio(_ isMuted: Bool) { audioTrack.isMuted = isMuted }
 
     /// Whether ``muteLocalAudio(_:)`` has muted the engine. Thread: any.
@@ -134,7 +134,7 @@ extension MediaEngine {
     /// Makes a source the running one. If that fails, the previous one continues.
     ///
     /// - Parameter withFirstFrame: Whether the previous source continues until the new one's first
-    ///   frame, and for good if that frame does not arrive.
+    ///   frame, and permanently if that frame does not arrive.
     func changeAudio(
         to host: AudioSourceHost, withFirstFrame: Bool = false
     ) async throws(EngineError) {

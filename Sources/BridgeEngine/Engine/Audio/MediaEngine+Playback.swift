@@ -36,9 +36,9 @@ extension MediaEngine {
     /// little-endian. Missing audio is silence, which is counted (``EngineStatistics/Playback``).
     ///
     /// A ``JitterBuffer`` for each user smooths uneven arrival (``Configuration/jitterBuffer``);
-    /// the mix is made in steps of 10 ms. Pull as much as is played, as often as it is played: if
-    /// more than that arrives for longer than ``JitterBuffer/Configuration/maximumDelay``, the
-    /// oldest audio is dropped.
+    /// the mix is made in steps of 10 ms. Pull audio at the rate at which it is played. If more
+    /// arrives for longer than ``JitterBuffer/Configuration/maximumDelay``, the oldest audio is
+    /// dropped.
     ///
     /// - Parameter length: In bytes: rate / 1000 × 2 × channels × milliseconds. Rounded down to
     ///   whole samples.
@@ -62,7 +62,7 @@ extension MediaEngine {
         remote.audio.mute(isMuted, user)
     }
 
-    /// Mutes all users, or unmutes all who are not muted individually. Thread: any.
+    /// Mutes all users, or unmutes all users that are not muted individually. Thread: any.
     nonisolated public func muteAllRemoteAudio(_ isMuted: Bool) {
         remote.audio.mute(isMuted, nil)
     }

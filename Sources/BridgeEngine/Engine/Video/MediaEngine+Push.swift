@@ -36,8 +36,8 @@ extension MediaEngine {
     /// Pushes one frame.
     ///
     /// - Returns: The outcome: ``FrameDisposition/notEnabled`` without push mode,
-    ///   ``FrameDisposition/notStarted`` if neither preview nor channel runs. Thread: any, one push
-    ///   at a time for each track; returns without waiting for the engine.
+    ///   ``FrameDisposition/notStarted`` unless preview or channel runs. Thread: any, one push at a
+    ///   time for each track; returns without waiting for the engine.
     @discardableResult
     nonisolated public func pushExternalVideoFrame(
         _ frame: ExternalVideoFrame, track: TrackID = .main
@@ -45,8 +45,8 @@ extension MediaEngine {
         pushes[track]?.push(frame) ?? refuse()
     }
 
-    /// Pushes one encoded access unit, in the order of decoding. Those who take units, such as a
-    /// recorder, get it as it is; it is decoded only while anybody wants pictures.
+    /// Pushes one encoded access unit, in decoding order. Receivers that take units, such as a
+    /// recorder, get it unchanged; it is decoded only while a receiver needs pictures.
     ///
     /// If a unit cannot be decoded, the units that depend on it are dropped too, as
     /// ``DropCause/needsKeyFrame``, until the next key frame, which

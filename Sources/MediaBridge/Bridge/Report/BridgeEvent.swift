@@ -11,7 +11,7 @@ public enum BridgeEvent: Sendable {
     /// ``BridgePlan/restart``. `attempt` counts the consecutive attempts from one.
     case restarting(capture: String, attempt: Int, delay: Duration, because: PipelineError)
     /// No data has moved for five seconds, in the whole bridge or in one output. The error gives
-    /// the reason as far as it is known. Reported once per stall; the bridge goes on, and the
-    /// stream may recover.
+    /// the reason if it is known. Reported once per stall; the bridge goes on, and the stream may
+    /// recover.
     case stalled(PipelineError)
 }

@@ -71,14 +71,14 @@ final class FragmentHeader: Sendable {
         if !isSound, let header = trak.children("tkhd").first { turn(header) }
     }
 
-    /// Writes the orientation into a track's matrix, which muxers leave as it is for upright pictures.
+    /// Writes the orientation into a track's matrix. Muxers always write the matrix of upright pictures.
     private func turn(_ header: Box) {
         guard orientation != ImageOrientation() else { return }
         let matrix = header.version == 1 ? 52 : 40
         let (width, height) = (
             Int64(header.number32(at: matrix + 36)), Int64(header.number32(at: matrix + 40))
         )
-        // Where the axes to the right and down are shown.
+        // The directions in which the right and down axes are shown.
         var (right, down): ((x: Int64, y: Int64), (x: Int64, y: Int64)) =
             switch orientation.degrees {
             case 90: ((0, 1), (-1, 0))

@@ -1,7 +1,7 @@
 /// The duration that a Matroska file announces.
 ///
-/// matroskamux 1.22 writes that of the longest stream, also if another one begins later and ends later. It writes
-/// an element of its own for it at the end, over the one in the header.
+/// matroskamux 1.22 writes the duration of the longest stream, even if another stream begins later and ends
+/// later. At the end it writes the duration as a separate element, over the one in the header.
 ///
 /// Source: RFC 9559, section 5.1.2.10 (`Duration`, a float in milliseconds by default).
 enum SegmentDuration {

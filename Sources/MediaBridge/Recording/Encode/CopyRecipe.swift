@@ -52,7 +52,7 @@ struct CopyRecipe: Sendable {
         case ("video/x-h265", .mkv), ("video/x-h265", .mp4), ("video/x-h265", .ts):
             ("h265", parsed("h265", "hvc1", stream, container))
         case ("video/x-vp8", .mkv), ("video/x-vp8", .webm): ("vp8", "")
-        // Not in mp4: mp4mux 1.22 crashes where the caps lack what only an encoder says.
+        // Not in mp4: mp4mux 1.22 crashes if the caps lack fields that only an encoder provides.
         case ("video/x-vp9", .mkv), ("video/x-vp9", .webm):
             ("vp9", "vp9parse ! video/x-vp9,alignment=super-frame ! ")
         case ("video/x-av1", .mkv), ("video/x-av1", .webm), ("video/x-av1", .mp4):
@@ -62,9 +62,9 @@ struct CopyRecipe: Sendable {
         }
     }
 
-    /// Returns the elements for H.264 and H.265. Where a container needs the decoding times of reordered
-    /// pictures and the stream has none, since neither Matroska nor RTP carries them, an element
-    /// restores them. It holds back as many units as the stream may reorder.
+    /// Returns the elements for H.264 and H.265. Matroska and RTP do not carry the decoding times of
+    /// reordered pictures. If a container needs them and the stream has none, an element restores them.
+    /// It holds back as many units as the stream may reorder.
     ///
     /// - Parameter form: The form in which the codec data is in the caps. h264timestamper 1.22 gives
     ///   a byte stream wrong times.
@@ -89,11 +89,11 @@ struct CopyRecipe: Sendable {
         case ("audio/x-alaw", .mkv): ("alaw", "")
         case ("audio/x-mulaw", .mkv): ("mulaw", "")
         case ("audio/mpeg", .webm): nil
-        // Of MPEG audio, transport streams are read back as AAC.
+        // MPEG audio in a transport stream is read back as AAC.
         case ("audio/mpeg", .ts) where stream.isMPEG1: nil
         case ("audio/mpeg", _) where stream.isMPEG1:
             ("mp3", "mpegaudioparse ! audio/mpeg,mpegversion=1 ! ")
-        // ADTS may say that it is AAC of MPEG-2, whose units are those of MPEG-4.
+        // ADTS may announce MPEG-2 AAC, whose units are identical to those of MPEG-4.
         case ("audio/mpeg", .ts): ("aac", "aacparse ! audio/mpeg,stream-format=adts ! ")
         case ("audio/mpeg", .mp4):
             (

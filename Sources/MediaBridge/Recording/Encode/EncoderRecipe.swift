@@ -139,7 +139,8 @@ struct EncoderRecipe: Sendable {
     }
 
     /// The pixel format that an encoder gets; `nil` for any. Every player shows 8 bits and 4:2:0, to which cameras
-    /// and screens are converted. Pictures of more bits keep ten, and their colours.
+    /// and screens are converted. With x264enc and vp9enc, pictures with more bits keep ten bits and their chroma
+    /// subsampling.
     private func format(_ encoder: VideoEncoderElement, _ info: VideoInfo?) -> String? {
         switch encoder {
         case .avenc_ffv1: return nil
@@ -154,7 +155,7 @@ struct EncoderRecipe: Sendable {
         }
     }
 
-    /// What is lost by the conversion for an encoder; `nil` if nothing is.
+    /// What the conversion for an encoder loses; `nil` if it loses nothing.
     private func conversion(of info: VideoInfo?, by encoder: VideoEncoderElement) -> String? {
         guard let info, let format = format(encoder, info),
             let stored = try? VideoInfo(format: format, width: 2, height: 2),
@@ -201,16 +202,14 @@ struct EncoderRecipe: Sendable {
             let quality =
                 encoding.bitrate.map { "pass=cbr bitrate=\(max(1, $0 / 1000))" }
                 ?? "pass=qual quantizer=22"
-            // Scene cuts need no key frames; these would also shift the key frames that segments
-            // begin with.
+            // Scene cuts need no key frames. Their key frames would also shift the segment boundaries.
             return "x264enc tune=zerolatency speed-preset=superfast option-string=scenecut=0"
                 + " key-int-max=\(frames) \(quality)"
         case .openh264enc:
             return "openh264enc gop-size=\(frames) bitrate=\(bits) rate-control=bitrate"
         case .vp8enc, .vp9enc:
-            // The VP8 threads of libvpx wait for each other in busy loops: unless each gets a core
-            // of its own, two threads take many times the CPU time of one, and the encoder falls
-            // behind.
+            // The VP8 threads of libvpx wait for each other in busy loops. Unless each thread has its own core,
+            // two threads take many times the CPU time of one, and the encoder falls behind.
             let threads = encoder == .vp9enc ? "threads=2 row-mt=true" : "threads=1"
             // Timestamps are the frames' own, not computed from the frame rate of the first caps.
             return "\(encoder.rawValue) timebase=1/90000 deadline=1 cpu-used=8 lag-in-frames=0"

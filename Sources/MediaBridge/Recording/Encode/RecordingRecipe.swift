@@ -1,10 +1,9 @@
-/// How one stream of a recording becomes units: raw media is encoded, media that comes encoded is
-/// copied.
+/// How one stream of a recording becomes units: raw media is encoded, encoded media is copied.
 struct RecordingRecipe: Sendable {
     let container: RecordingContainer
     /// `nil` if only encoded media is taken.
     let encoder: EncoderRecipe?
-    /// Whether encoded media is taken. It is not where a codec, or a size, was asked for.
+    /// Whether encoded media is taken. It is not if a codec, or a size, was requested.
     private let takesUnits: Bool
 
     init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
@@ -19,7 +18,7 @@ struct RecordingRecipe: Sendable {
         takesUnits = encoding.codec == nil
     }
 
-    /// What reports say before the first frame.
+    /// The codec and the encoder for reports before the first frame.
     var described: (codec: String, element: String) {
         encoder.map { ($0.codec, $0.element) } ?? ("copy", "copy")
     }

@@ -1,6 +1,6 @@
-/// Units of media that comes encoded.
+/// Units of encoded media.
 extension RecordingTrack {
-    /// Drops the units of pictures up to the next key unit: those before it refer to units that
+    /// Drops the units of pictures up to the next key unit: the units before it reference units that
     /// never came.
     func expectKeyUnit() { state.withLock { $0.missesKey = $0.missesKey ?? .early } }
 
@@ -15,8 +15,8 @@ extension RecordingTrack {
         return refuse(.badFormat)
     }
 
-    /// Takes a unit of encoded media as it is. If pictures were lost before it, those up to the next
-    /// key unit are dropped for the same cause, since no decoder could show them.
+    /// Records a unit of encoded media unchanged. If pictures were lost before it, the units up to
+    /// the next key unit are dropped for the same cause, since no decoder could show them.
     ///
     /// - Parameter onPlaced: Called with the unit's time in the recorder's time.
     func record(_ unit: MediaSample, onPlaced: (MediaTime) -> Void) -> FrameDisposition {
@@ -32,7 +32,7 @@ extension RecordingTrack {
             switch admit(.unit(unit), placed: placed, isLive: isLive) {
             case .refused(let cause): return miss(cause)
             case .admitted(let encoder):
-                // The oldest unit cannot give way: those behind it refer to it.
+                // The oldest unit cannot be evicted: the units after it reference it.
                 if !(waits ?? !isLive), !encoder.hasRoom { return miss(count(.evicted)) }
                 let disposition = encoder.push(
                     unit.buffer.retained(), caps: unit.caps, time: placed,

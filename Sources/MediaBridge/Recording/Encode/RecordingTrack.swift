@@ -3,7 +3,7 @@ internal import Synchronization
 /// One stream of a recording: places each frame in the recorder's time and encodes it. If the size,
 /// format, colorimetry, aspect ratio or interlacing of the pictures changes, a new encoder and a
 /// new file are used; a change of the frame rate has no such effect. Audio is converted to its
-/// initial sample rate and channels. Units of media that comes encoded are passed on as they are.
+/// initial sample rate and channels. Units of encoded media are passed on unchanged.
 ///
 /// Thread: any, one writer at a time. Blocks if the encoder is slow and no frame may be lost. This
 /// is decided for each frame and not for the encoder, because a file may follow a camera. Never
@@ -19,12 +19,12 @@ final class RecordingTrack: Sendable {
     struct State {
         var phase = Phase.idle
         var encoder: TrackEncoder?
-        /// What reports say of the encoder.
+        /// The codec and the encoder, for reports.
         var described: (codec: String, element: String)?
         /// See ``RecorderReport/Track/converted``.
         var converted: String?
-        /// Why the units of encoded pictures are dropped until a key unit comes; `nil`: they are
-        /// not. ``DropCause/early`` before the first.
+        /// Why the units of encoded pictures are dropped until a key unit comes; `nil` if they are
+        /// not dropped. ``DropCause/early`` before the first key unit.
         var missesKey: DropCause? = .early
         var unitTimes = LiveUnitTimes()
         /// All encoders whose pipelines have not been shut down yet.
@@ -138,7 +138,7 @@ final class RecordingTrack: Sendable {
     /// Pushes a raw buffer. If the frame is live, the oldest queued buffer may be evicted for it;
     /// otherwise this blocks while the encoder is slow.
     ///
-    /// - Parameter mayWait: False: the oldest buffer is evicted, whatever the configuration says.
+    /// - Parameter mayWait: False: the oldest buffer is evicted, regardless of the configuration.
     func push(
         _ buffer: consuming Buffer, caps: Caps, placed: MediaTime, duration: MediaTime?,
         rotation: VideoRotation = .none, isLive: Bool, mayWait: Bool = true

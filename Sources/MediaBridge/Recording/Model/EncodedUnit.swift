@@ -14,7 +14,7 @@ final class EncodedUnit: Sendable {
     let byteCount: Int
     /// Whether it is the encoder's first unit.
     let isFirst: Bool
-    /// Whether it is recorded as it came: nothing makes up for what does not come.
+    /// Whether it is recorded unchanged: missing media is not replaced.
     let isCopy: Bool
     /// When the encoder delivered it, on the recorder's timeline.
     let arrival: Duration

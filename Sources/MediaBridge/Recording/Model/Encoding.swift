@@ -18,10 +18,10 @@ public enum AudioCodec: String, Sendable, CaseIterable {
 
 /// How a ``Recorder`` encodes video.
 public struct VideoEncoding: Hashable, Sendable {
-    /// The codec; `nil`: pictures that come encoded are recorded as they are, and raw ones are encoded
-    /// with the first of ``RecordingContainer/videoCodecs`` that has an encoder installed.
+    /// The codec; `nil`: encoded video is recorded unchanged, and raw video is encoded with the first of
+    /// ``RecordingContainer/videoCodecs`` that has an encoder installed.
     public var codec: VideoCodec?
-    /// Whether only pictures that come encoded are recorded, as they are.
+    /// Whether only encoded video is recorded, unchanged.
     public private(set) var isCopy = false
     /// Bits per second; `nil`: constant quality, or, for encoders without such a mode, a tenth of a
     /// bit per pixel.
@@ -30,7 +30,7 @@ public struct VideoEncoding: Hashable, Sendable {
     /// pre-roll. Default 1 s; the length of segments that are shorter.
     public var keyFrameInterval = Duration.seconds(1)
 
-    /// The size to which every picture is turned upright and scaled, with borders; encoded pictures are refused.
+    /// The size to which every picture is scaled, upright and with borders; encoded pictures are refused.
     /// Default `nil`: another size begins another file.
     public var size: VideoSize?
 
@@ -40,23 +40,23 @@ public struct VideoEncoding: Hashable, Sendable {
         self.bitrate = bitrate
     }
 
-    /// Pictures that come encoded are recorded as they are; raw ones are refused.
+    /// Encoded video is recorded unchanged; raw video is refused.
     public static var copy: Self {
         var encoding = Self()
         encoding.isCopy = true
         return encoding
     }
 
-    /// What was asked for by name: a codec, or `copy`; `nil`: anything.
+    /// What was requested by name: a codec, or `copy`; `nil`: anything.
     var asked: String? { isCopy ? "copy" : codec?.rawValue }
 }
 
 /// How a ``Recorder`` encodes audio.
 public struct AudioEncoding: Hashable, Sendable {
-    /// The codec; `nil`: sound that comes encoded is recorded as it is, and raw sound is encoded with
-    /// the first of ``RecordingContainer/audioCodecs`` that has an encoder installed.
+    /// The codec; `nil`: encoded audio is recorded unchanged, and raw audio is encoded with the first of
+    /// ``RecordingContainer/audioCodecs`` that has an encoder installed.
     public var codec: AudioCodec?
-    /// Whether only sound that comes encoded is recorded, as it is.
+    /// Whether only encoded audio is recorded, unchanged.
     public private(set) var isCopy = false
     /// Bits per second for all channels together; `nil`: 64,000 for each channel. Ignored for FLAC.
     public var bitrate: Int?
@@ -67,13 +67,13 @@ public struct AudioEncoding: Hashable, Sendable {
         self.bitrate = bitrate
     }
 
-    /// Sound that comes encoded is recorded as it is; raw sound is refused.
+    /// Encoded audio is recorded unchanged; raw audio is refused.
     public static var copy: Self {
         var encoding = Self()
         encoding.isCopy = true
         return encoding
     }
 
-    /// What was asked for by name: a codec, or `copy`; `nil`: anything.
+    /// What was requested by name: a codec, or `copy`; `nil`: anything.
     var asked: String? { isCopy ? "copy" : codec?.rawValue }
 }

@@ -30,15 +30,13 @@ public struct RecorderReport: Hashable, Sendable {
     /// `dropped`. An audio encoder makes units of other lengths than those of the buffers, so its
     /// buffers and its units are counted apart.
     public struct Track: Hashable, Sendable {
-        /// The codec's name, for example `h264`; `copy` if the recording only copies, and nothing has
-        /// come yet.
+        /// The codec's name, for example `h264`; `copy` if the recording only copies, and nothing has arrived yet.
         public var codec: String
-        /// The encoder's factory name, for example `x264enc`; `copy` for media that came encoded and
-        /// was recorded as it was.
+        /// The encoder's factory name, for example `x264enc`; `copy` for encoded media that was recorded unchanged.
         public var encoder: String
-        /// What the encoder does not keep of the pictures, for example `YUY2 as I420`: half of the lines of colour;
-        /// `nil` if it keeps all. Pictures of more than 8 bits keep ten with x264enc and vp9enc, and all with
-        /// FFV1; others are stored with 8 bits and 4:2:0, which every player shows.
+        /// What the encoder loses of the pictures, for example `YUY2 as I420`: half of the chroma lines; `nil` if
+        /// it loses nothing. Pictures with more than 8 bits keep ten with x264enc and vp9enc, and all with FFV1;
+        /// others are stored with 8 bits and 4:2:0, which every player shows.
         public var converted: String?
         /// Video frames or audio buffers handed over between start and stop; with a pre-roll also
         /// those handed over before the start.
@@ -46,9 +44,9 @@ public struct RecorderReport: Hashable, Sendable {
         /// Video frames that reached a muxer. For audio: encoded units, whose length differs from
         /// that of the buffers handed over.
         public var written: Int
-        /// Video frames that did not, by cause. ``DropCause/early`` counts those that became too
-        /// old in the pre-roll, and those before the first key frame. For audio: buffers that did
-        /// not reach the encoder.
+        /// Video frames that did not reach a muxer, by cause. ``DropCause/early`` counts frames that became too old
+        /// in the pre-roll, and frames before the first key frame. For audio: buffers that did not reach the
+        /// encoder.
         public var dropped: DropCounts
         /// Encoded audio units that no file contains, by cause; none for video, where a unit is a
         /// frame and is counted in ``dropped``.
@@ -68,15 +66,15 @@ public struct RecorderReport: Hashable, Sendable {
         public var bytes: Int
     }
 
-    /// All files in the order in which they were begun, except those that a ring removed.
+    /// All files in the order in which they were begun, except files that a ring removed.
     public var files: [File]
     /// The counts of the video stream; `nil` if video is not recorded.
     public var video: Track?
     /// The counts of the audio stream; `nil` if audio is not recorded.
     public var audio: Track?
-    /// Media time of all files, including those that a ring removed.
+    /// Media time of all files, including files that a ring removed.
     public var duration: Duration
-    /// Bytes of all files, including those that a ring removed.
+    /// Bytes of all files, including files that a ring removed.
     public var bytes: Int
     /// What is kept for replays; `nil` if nothing is, or nothing came yet.
     public var replay: Replay?
@@ -112,8 +110,7 @@ public enum RecorderEvent: Sendable {
     case paused
     /// ``Recorder/resume()`` was called.
     case resumed
-    /// The copied pictures in this file are to be turned, which only mp4 says: players show them as they are
-    /// stored.
+    /// The copied pictures in this file need a rotation, which only mp4 can store: players show them unrotated.
     case orientationLost(path: String)
     /// A configured stream (`video` or `audio`) has no data yet: the file is begun without it.
     case streamMissing(String)

@@ -1,9 +1,9 @@
 /// Sorts the units of several streams by time, as a muxer requires.
 ///
-/// A stream waits for the others as long as they may still deliver an earlier unit; a live one no
-/// longer than ``maximumWait``, and none if more than ``limit`` bytes are held, so that a stream
-/// without data never blocks the others for ever. Copied sound that has been waited for in vain is
-/// not waited for again until it comes.
+/// A stream waits for the others while they may still deliver an earlier unit. A live stream waits no longer
+/// than ``maximumWait``, and no stream waits if more than ``limit`` bytes are held, so a stream without data
+/// never blocks the others forever. After a timeout, streams no longer wait for copied audio until it arrives
+/// again.
 struct Interleaver {
     struct Released: Sendable {
         let unit: EncodedUnit
@@ -35,10 +35,10 @@ struct Interleaver {
     var maximumWait: MediaTime?
     private static let limit = 64_000_000
     private var copiesSound = false
-    /// What a longer pause between two units counts as in the absence of other streams: what kept the units
-    /// away, a connection that was interrupted, kept the others away too.
+    /// The maximum that a pause between two units adds to the absence of other streams: an interrupted
+    /// connection that delayed these units also delayed the other streams.
     private static let longestStep = MediaTime(nanoseconds: 500_000_000)
-    /// The absence after which a live stream is not waited for any more, even if the muxer waits for it.
+    /// The absence after which streams no longer wait for a live stream, even if the muxer waits for it.
     private static let longestAbsence = MediaTime(nanoseconds: 6_000_000_000)
     /// Upper limit for `reached` after the beginning of a unit: how long audio may continue after a
     /// picture while the next one is missing.
@@ -70,15 +70,15 @@ struct Interleaver {
         tracks[unit.kind]?.lastArrival = unit.arrival
     }
 
-    /// Whether live, copied sound has given nothing for as long as streams wait for each other, not
-    /// even late sound, although pictures came.
+    /// Whether live, copied audio has delivered nothing, not even late audio, for as long as streams wait for
+    /// each other, although pictures came.
     var isSoundSilent: Bool {
         guard copiesSound, let maximumWait, let audio = tracks[.audio] else { return false }
         return audio.absence > maximumWait && peek(.audio) == nil
     }
 
-    /// Whether a live stream without units will probably go on soon. After an interruption its first unit may
-    /// come seconds after those of another stream, which fill the whole interruption at once.
+    /// Whether a live stream without units will probably continue soon. After an interruption its first unit
+    /// may come seconds after those of another stream, which fill the whole interruption at once.
     func isAwaiting(_ kind: RecordingKind) -> Bool {
         guard maximumWait != nil, !isFlushing, heldBytes <= Self.limit, let track = tracks[kind]
         else {

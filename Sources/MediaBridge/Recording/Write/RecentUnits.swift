@@ -22,7 +22,7 @@ struct RecentUnits {
         self.memory = memory
     }
 
-    /// Adds a unit and evicts those that are too old. At least the length is kept, if that much was
+    /// Adds a unit and evicts units that are too old. At least the length is kept, if enough was
     /// added and fits into the memory.
     ///
     /// - Returns: The evicted units.
@@ -37,8 +37,8 @@ struct RecentUnits {
         return evicted
     }
 
-    /// The index of the last key unit that is not younger than `horizon`; without one, of the first
-    /// unit that is.
+    /// The index of the last key unit at or before `horizon`; without one, of the first unit after
+    /// it.
     private func beginning(at horizon: MediaTime) -> Int {
         var end = 0
         var isBegun = units.first.map { begins($0.unit) } ?? false
@@ -51,8 +51,8 @@ struct RecentUnits {
         return end
     }
 
-    /// The number of the oldest units without which the others fit into the memory, and begin with
-    /// a key unit if there is one.
+    /// The number of oldest units to evict so that the others fit into the memory, and begin with a
+    /// key unit if there is one.
     private var excess: Int {
         var (count, left) = (0, cost)
         while left > memory, count < units.count {

@@ -54,7 +54,7 @@ final class RecordingProgress: Sendable {
 
     func update<R>(_ body: (inout State) -> R) -> R { state.withLock { body(&$0) } }
 
-    /// Bytes of all files, including those that were removed.
+    /// Bytes of all files, including removed files.
     var byteCount: Int {
         let (bytes, current) = update { state in
             (state.files.reduce(state.removedBytes) { $0 + $1.bytes }, state.current)

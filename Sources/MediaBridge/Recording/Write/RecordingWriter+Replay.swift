@@ -1,7 +1,7 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Asks a writer for what it has kept for replays.
+/// A request to a writer for the units that it keeps for replays.
 final class ReplayRequest: Sendable {
     struct Content: Sendable {
         var units: [Interleaver.Released] = []
@@ -18,9 +18,9 @@ final class ReplayRequest: Sendable {
         isAnswered.open()
     }
 
-    /// Waits for the answer.
+    /// Waits for the reply.
     ///
-    /// - Returns: `nil` if it does not come in time.
+    /// - Returns: `nil` if it does not arrive in time.
     func answer(within limit: Duration) async -> Content? {
         guard await isAnswered.wait(for: limit) else { return nil }
         return content.withLock { $0 }
@@ -29,7 +29,7 @@ final class ReplayRequest: Sendable {
 
 /// Thread: the writer's queue.
 extension RecordingWriter {
-    /// Keeps a unit for replays, whatever else becomes of it.
+    /// Keeps a unit for replays, independently of its use in the recording.
     func remember(_ released: Interleaver.Released) {
         guard var recent = replay.take() else { return }
         _ = recent.keep(released)

@@ -97,7 +97,7 @@ extension JitterBuffer {
         /// exactly ``Configuration/targetDelay`` after its capture, in sync with that of all other
         /// senders.
         case clock
-        /// A device that takes the samples it plays, at the rate of its own clock.
+        /// A device that takes the samples it plays, at its own clock's rate.
         case demand
     }
 }

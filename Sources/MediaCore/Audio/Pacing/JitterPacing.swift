@@ -3,7 +3,7 @@
 struct JitterPacing {
     private var arrivals: ArrivalWindow
     private let leastTarget: Int
-    /// What the expected jitter needs; zero if none is known.
+    /// The target for the expected jitter; zero if the jitter is unknown.
     private(set) var expected = 0
     var target: Int { max(leastTarget, expected) }
     /// How long the latest audio of the last seconds must still be queued before it is played.

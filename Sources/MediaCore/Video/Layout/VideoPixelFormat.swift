@@ -1,8 +1,8 @@
 /// The name of a pixel layout, as GStreamer's caps spell it: `I420`, `NV12`, `BGRA`, `I420_10LE` ….
 ///
-/// Any format that GStreamer knows can be a value; the constants are those that RTC code uses most.
-/// Layouts (planes, offsets, strides) are never derived from the name here: they come with each
-/// frame.
+/// Any format that GStreamer knows can be a value; the constants are the formats that RTC code uses
+/// most. Layouts (planes, offsets, strides) are never derived from the name here: they come with
+/// each frame.
 public struct VideoPixelFormat: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
     /// GStreamer's name.
     public let rawValue: String

@@ -57,7 +57,7 @@ public struct MutableVideoPlanes: ~Copyable {
 
     /// Creates the value as ``init(unsafe:format:)`` does, without an allocation.
     ///
-    /// - Parameter formats: The format alone, in an array that is made once for many pictures.
+    /// - Parameter formats: An array that contains only the format, made once for many pictures.
     package init(unsafe planes: PlaneList, formats: [VideoFormat]) {
         self.planes = planes
         self.formats = formats

@@ -8,12 +8,12 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// `gst-bridge share` and `receive` as their users meet them, over HTTP.
+/// The commands `gst-bridge share` and `receive`, driven over HTTP.
 @Suite(.hangGuard, .serialized) struct ServingCommandTests {
     private static let capture =
         "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=15/1"
 
-    /// Runs a command until `body` returns; then it must end in order at Ctrl-C.
+    /// Runs a command until `body` returns; then Ctrl-C must end it cleanly.
     private func serve(
         _ arguments: [String], _ body: (ChildProcess, URL) async throws -> Void
     ) async throws -> ChildProcess.Result {
@@ -78,7 +78,7 @@ import Testing
             let offer = try await connection.offer(isComplete: true)
             let session = try await SignallingClient(endpoint(url, "/whep")).post(offer: offer)
             try await connection.accept(answer: session.answer)
-            // Of the source's units, only key pictures would come.
+            // Without re-encoding, only the source's keyframes would arrive.
             await viewer.units.wait { $0.count { !$0.isKeyFrame } >= 10 }
             let times = viewer.units.value.compactMap(\.runningTime)
             #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
@@ -135,7 +135,8 @@ import Testing
             let report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
             let file = try #require(report.files?.first)
             #expect(file.path.contains("/anna-"))
-            // It begins with the first key picture behind the start of the recorder, whenever that is.
+            // It starts with the first keyframe after the start of the recorder, at an unpredictable
+            // time.
             #expect((1...20).contains(file.frames), "\(file.frames)")
             let probe = try await MediaProbe(of: file.path)
             #expect(probe.video?.codec == "h264")
@@ -153,7 +154,7 @@ import Testing
                 ) { process in
                     try await process.waitForErrors(to: "listen") { $0.contains("watch at unix:") }
                     #expect(FileManager.default.fileExists(atPath: path))
-                    // What a killed process leaves is in nobody's way.
+                    // A stale socket of a killed process does not block the next one.
                     process.send(signal: SIGKILL)
                     _ = try await process.end()
                 }
@@ -224,7 +225,7 @@ import Testing
     func thePrintedAddressesCanBeOpened(listen: String) async throws {
         _ = try await serve(["share", "--capture", Self.capture, "--listen", listen]) {
             process, _ in
-            // The last one that is printed.
+            // The last address that the command prints.
             try await process.waitForErrors(to: "print all addresses") {
                 $0.contains(/127\.0\.0\.1:.*\n/)
             }
@@ -282,7 +283,7 @@ private final class Sender: PeerConnectionObserver {
     }
 }
 
-/// Hands the units of a source to a connection.
+/// Forwards the encoded frames of a source to a connection.
 private final class Feed: VideoFrameConsumer {
     let isOver = Observed(false)
     private let connection: PeerConnection

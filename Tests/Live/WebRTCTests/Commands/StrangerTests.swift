@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What strangers write to the port of `gst-bridge share`.
+/// Untrusted input on the port of `gst-bridge share`.
 @Suite(.hangGuard) struct StrangerTests {
     private static let host = "Host: 127.0.0.1\r\n"
 
-    /// Runs the command until `body` returns; it must serve its page still, and end in order.
+    /// Runs the command until `body` returns; it must still serve its page, and end cleanly.
     private func serve(
         _ body: @escaping @Sendable (ChildProcess, UInt16) async throws -> Void
     ) async throws {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Writes text, and returns everything that comes back.
+    /// Sends text, and returns the whole response.
     private func request(_ port: UInt16, _ text: String) async throws -> String {
         try await blocking {
             let connection = try StrangerConnection(to: port)
@@ -40,7 +40,8 @@ import Testing
         }
     }
 
-    /// Whether a program has taken little memory meanwhile; a sanitizer keeps what is freed.
+    /// Whether a program's memory has grown by less than 16 MiB. A sanitizer retains freed memory, so the check
+    /// is skipped there.
     private func isFlat(_ process: ChildProcess, since before: Int) throws -> Bool {
         try Sanitizer.isActive || process.peakMemory - before < 16 << 20
     }
@@ -60,7 +61,7 @@ import Testing
         "POST /whep HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n": "X: 1\r\n",
     ]
 
-    /// Requests that never end, bodies that are too long, and a client that reads no answers.
+    /// Endless requests, oversized bodies, and a client that reads no responses.
     @Test func floodsAreCutOffAndFillNoMemory() async throws {
         try await serve { process, port in
             let before = try process.peakMemory
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    /// Silent connections, more than are served at once: whoever stays silent is cut off, and then others come in.
+    /// More silent connections than the limit: idle connections time out and make room for new ones.
     @Test func silentConnectionsKeepNobodyOutForLong() async throws {
         try await serve { process, port in
             let connections = try await blocking {
@@ -109,7 +110,7 @@ import Testing
         }
     }
 
-    /// The connections of one client do not keep the next one out, and the one that waited longest is closed.
+    /// Connections of one client do not block new ones: the longest-idle connection is closed.
     @Test func keptConnectionsYieldToNewOnes() async throws {
         try await serve { _, port in
             let connections = try await blocking {

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// No offer breaks `gst-bridge share` or `receive`: those of browsers with faults, posted over HTTP.
+/// No offer breaks `gst-bridge share` or `receive`: mutated browser offers are posted over HTTP.
 @Suite(.hangGuard, .serialized) struct HostileOfferTests {
     private struct Case: CustomTestStringConvertible {
         let name: String
@@ -65,7 +65,7 @@ import Testing
                     return
                 }
             }
-            // Not all are refused at the door.
+            // Some offers pass the first checks, and some are rejected.
             #expect(statuses[201] ?? 0 > 5, "\(statuses)")
             #expect(statuses[400] ?? 0 > 5, "\(statuses)")
             for offer in one.offers {

@@ -14,7 +14,7 @@ struct AiortcTests {
         return configuration
     }
 
-    /// Without sound the answer refuses an m-line.
+    /// Without audio, the answer rejects an m-line.
     @Test(arguments: [("H264", true), ("VP8", false)])
     func aiortcPlaysWhatIsShared(codec: String, hasSound: Bool) async throws {
         try await withTemporaryDirectory { directory in
@@ -41,7 +41,7 @@ struct AiortcTests {
         }
     }
 
-    /// The client sends B-frames, as no browser does.
+    /// The client sends B-frames, unlike any browser.
     @Test func whatAiortcAndAWhipClientSendIsRecorded() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in

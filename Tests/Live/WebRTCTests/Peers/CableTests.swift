@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A cable that is out for longer than a peer may be silent, under WHIP and WHEP.
+/// A cable pulled for longer than a peer may be silent, during WHIP and WHEP sessions.
 @Suite(
     .hangGuard, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
@@ -55,7 +55,7 @@ struct CableTests {
                 sending.send(signal: SIGINT)
                 #expect(try await sending.end().status == 0)
                 let files = try #require(try await receive.end().files)
-                // A busy machine may interrupt it once more.
+                // A busy machine may cause one more interruption.
                 #expect(files.count >= 2)
                 for file in files { try await file.check() }
                 _ = try await share.end()

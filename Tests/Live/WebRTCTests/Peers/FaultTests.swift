@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Networks and servers that fail under `gst-bridge share`, `receive` and `run --output whip:…`.
+/// Network and server failures under `gst-bridge share`, `receive` and `run --output whip:…`.
 @Suite(
     .hangGuard, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
@@ -63,9 +63,9 @@ struct FaultTests {
                     let before = try await page.evaluate(Self.copies(atLeast: 0), as: Int.self)
                     #expect(before == 0)
                     try await network.lose(percent: 3, to: network.client)
-                    // What is lost for good keeps the picture still until a key frame, which the page requests.
+                    // After an unrecoverable loss, the video freezes until a keyframe, which the page requests.
                     try await expectPictures(30, on: page)
-                    // Sound that is lost is found in the next packet.
+                    // The next audio packet contains a copy of the lost one.
                     try await network.lose(percent: 15, to: network.client)
                     #expect(try await page.evaluate(Self.copies(atLeast: 5), as: Int.self) >= 5)
                     try await network.lose(percent: 0, to: network.client)
@@ -82,7 +82,7 @@ struct FaultTests {
         }
     }
 
-    /// JavaScript for the number of packets with a copy that the page has received.
+    /// JavaScript: the number of packets with a redundant copy that the page has received.
     private static func copies(atLeast count: Int) -> String {
         """
         (async () => {
@@ -95,13 +95,13 @@ struct FaultTests {
         """
     }
 
-    /// JavaScript that resolves when the page has given up its connection.
+    /// JavaScript that resolves when the page has closed its connection.
     private static let interruption = """
         (async () => {
           while (current === before) await new Promise(done => setTimeout(done, 100))
         })()
         """
-    /// JavaScript that resolves when the page has another connection, with pictures.
+    /// JavaScript that resolves when the page has a new connection that shows video.
     private static let newConnection = """
         (async () => {
           while (current?.pc?.connectionState !== 'connected')

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `gst-bridge receive`, to which Chromium sends.
+/// `gst-bridge receive`, with Chromium as the sender.
 @Suite(
     .hangGuard,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// WHEP and WHIP through a TURN server alone, where datagrams have no other way.
+/// WHEP and WHIP sessions that reach the server only through a TURN server.
 @Suite(
     .hangGuard, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
@@ -66,7 +66,7 @@ struct RelayTests {
         }
     }
 
-    /// Expects an error that names the reason, and not the password.
+    /// Expects an error that names the reason, but not the password.
     private func expectRefusal(
         _ role: String, _ server: ServingProgram, _ network: TestNetwork, _ turn: TurnServer
     ) async throws {

@@ -11,7 +11,7 @@ struct ServingProgram {
     /// `http://10.77.0.1:8080`
     let origin: String
 
-    /// Starts it, and waits until it listens.
+    /// Starts the program, and waits until it listens.
     init(
         _ arguments: [String], on machine: NetworkNamespace, port: Int = 8080,
         environment: [String: String] = [:]
@@ -27,15 +27,15 @@ struct ServingProgram {
         try await process.waitForErrors(to: "print an address") { $0.contains("http://") }
     }
 
-    /// The address of the page, which has the token.
+    /// The URL of the page, including the token.
     var page: String { "\(origin)/#token=\(Self.token)" }
 
-    /// The address of the page for browsers that are to give it a camera.
+    /// The URL of the page for browsers that use a camera.
     func cameraPage(name: String) -> String {
         "http://server.localhost:\(port)/?name=\(name)#token=\(Self.token)"
     }
 
-    /// Waits until the latest line of progress begins so.
+    /// Waits until the latest progress line has this prefix.
     func waitForProgress(_ beginning: String) async throws {
         try await process.waitForErrors(to: "report \"\(beginning)\"") { errors in
             errors.split(separator: "\n").last { $0.contains(" fps  ") }?.hasPrefix(beginning)
@@ -43,7 +43,7 @@ struct ServingProgram {
         }
     }
 
-    /// Waits until the lines of progress report so many more pictures.
+    /// Waits until the progress lines have reported `count` more frames.
     func waitForPictures(_ count: Int) async throws {
         let enough = Self.pictures(in: process.errors) + Double(count)
         try await process.waitForErrors(to: "report \(count) pictures") {
@@ -51,12 +51,12 @@ struct ServingProgram {
         }
     }
 
-    /// A line of progress comes each second, or later.
+    /// The program prints a progress line at most once a second.
     private static func pictures(in text: String) -> Double {
         text.matches(of: #/  ([0-9.]+) fps  /#).reduce(0) { $0 + (Double($1.1) ?? 0) }
     }
 
-    /// Waits until the recording of a sender has its first picture.
+    /// Waits until the recording of a sender has its first frame.
     func waitForRecording(of name: String) async throws {
         try await process.waitForErrors(to: "record \(name)") {
             $0.split(separator: "\n").contains {
@@ -65,13 +65,13 @@ struct ServingProgram {
         }
     }
 
-    /// Kills it, and waits until nothing of it is left.
+    /// Kills the program, and waits until it has fully exited.
     func kill() async throws {
         process.send(signal: SIGKILL)
         _ = try await process.end()
     }
 
-    /// Ends it as Ctrl-C does.
+    /// Ends the program as Ctrl-C does.
     func end() async throws -> Report {
         process.send(signal: SIGINT)
         let result = try await process.end()
@@ -79,7 +79,7 @@ struct ServingProgram {
         return try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
     }
 
-    /// What `--report json` prints.
+    /// The output of `--report json`.
     struct Report: Decodable {
         struct Counts: Decodable {
             let frames: Int
@@ -97,7 +97,7 @@ struct ServingProgram {
 }
 
 extension NumberedPictures {
-    /// A capture string of these pictures and a tone.
+    /// A capture string for these pictures and a tone.
     var sourceWithSound: String {
         "\(source) ! appsink name=video "
             + "audiotestsrc is-live=true ! audioconvert ! appsink name=audio"
@@ -105,9 +105,9 @@ extension NumberedPictures {
 }
 
 extension ServingProgram.Report.File {
-    /// Expects numbered pictures in their order and with their colours, as many as were reported, and sound.
+    /// Expects numbered pictures in order and with correct colours, as many as were reported, and sound.
     ///
-    /// - Parameter mean: How far the colours may be off.
+    /// - Parameter mean: The permitted colour error.
     func check(mean: Double = 8, hasSound: Bool = true) async throws {
         let readings = try await NumberedPictures.readings(of: path)
         #expect(!readings.isEmpty, "\(path)")

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `gst-bridge share`, watched by Chromium.
+/// `gst-bridge share`, with Chromium as the viewer.
 @Suite(
     .hangGuard, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct ShareTests {
-    /// One browser and one network for both codecs.
+    /// One browser and one network serve both codecs.
     @Test func thePageShowsPicturesInOrderAndPlaysSound() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
@@ -38,7 +38,7 @@ struct ShareTests {
         }
     }
 
-    /// Three more players beside the page are served by the same capture, and leave without a request.
+    /// The same capture serves three more players beside the page; they leave without a request.
     private func expectThreePlayers(of share: ServingProgram, _ browser: Browser) async throws {
         let page = try await browser.open("about:blank")
         try await page.evaluate(WhepPage.players(3, at: "\(share.origin)/whep"))
@@ -48,7 +48,7 @@ struct ShareTests {
         #expect(readings.map(\.count) == [5, 5, 5])
         #expect(readings.joined().allSatisfy { $0.mean < 8 })
         try await share.waitForProgress("4 viewers")
-        // DTLS reports the end: no player sends a DELETE.
+        // DTLS signals the end: no player sends a DELETE.
         try await page.evaluate("players.forEach(one => one.connection.close())")
         try await share.waitForProgress("1 viewer ")
         try await page.close()
@@ -117,14 +117,14 @@ struct ShareTests {
         "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=15/1 "
         + "! appsink name=video audiotestsrc is-live=true ! audioconvert ! appsink name=audio"
 
-    /// JavaScript for the type of the page's video.
+    /// JavaScript: the MIME type of the page's video.
     private static let codec = """
         (async () => {
           const {video} = await rig.inbound(current.pc)
           return (await current.pc.getStats()).get(video.codecId).mimeType
         })()
         """
-    /// JavaScript for the energy of the page's sound, as soon as there is any.
+    /// JavaScript: the energy of the page's audio, once there is any.
     private static let sound = """
         (async () => {
           for (;;) {
@@ -135,7 +135,7 @@ struct ShareTests {
         })()
         """
 
-    /// JavaScript for what the page says of the token, as soon as it does.
+    /// JavaScript: the page's message about the token, once it is shown.
     private static let hint = """
         new Promise(done => {
           const look = () => $('tokenform').hidden ? requestAnimationFrame(look) : done($('tokenhint').textContent)
@@ -143,7 +143,7 @@ struct ShareTests {
         })
         """
 
-    /// JavaScript for the answer to an offer of one codec; where it is taken, the page has to be connected.
+    /// JavaScript: the status of an offer with one codec; if it is accepted, the connection must succeed.
     private static func status(_ url: String, codec: String, hasSound: Bool = false) -> String {
         """
         (async () => {
@@ -165,7 +165,7 @@ struct ShareTests {
     }
 }
 
-/// Expects that a page's video shows numbered pictures in their order and with their colours.
+/// Expects that a page's video shows numbered pictures in order and with correct colours.
 func expectPictures(
     _ count: Int, on page: Browser.Page, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
@@ -181,7 +181,7 @@ func expectPictures(
 }
 
 extension WhepPage {
-    /// JavaScript that shows so many players in `players`, and resolves when each has a picture.
+    /// JavaScript that shows `count` players in `players`, and resolves when each has a picture.
     static func players(_ count: Int, at url: String) -> String {
         """
         (async () => {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// An output `whip:URL`: it sends what the capture gives, or says why not.
+/// An output `whip:URL` sends the capture, or reports why it cannot.
 @Suite(.hangGuard) struct WHIPOutputTests {
     private static let pictures =
         "videotestsrc num-buffers=30 ! video/x-raw,width=160,height=120,framerate=30/1"
@@ -30,7 +30,8 @@ import Testing
             "\(Self.pictures) ! \(encoder)", to: "\(server.url)/whip")
         #expect(report.failures.isEmpty)
         #expect(counts.balance.isBalanced && counts.balance.offered == 30)
-        // A slow encoder loses pictures, as in any live output; what comes encoded needs none.
+        // A slow encoder drops frames, as in any live output. Encoded input needs no encoder and
+        // drops none.
         #expect(encoder == "identity" ? counts.frames > 0 : counts.frames == 30)
         await taker.close()
     }

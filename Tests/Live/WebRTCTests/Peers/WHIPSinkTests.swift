@@ -4,9 +4,9 @@ import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
-/// `WHIPSink` and servers that do not take every codec.
+/// `WHIPSink` against servers that do not accept every codec.
 @Suite(.hangGuard) struct WHIPSinkTests {
-    /// Renders pictures until `isEnough`, or until the sink refuses them.
+    /// Renders frames until `isEnough`, or until the sink rejects them.
     private func render(to sink: WHIPSink, until isEnough: () -> Bool) async throws {
         try sink.shouldStart()
         let source = try PipelineVideoSource(
@@ -60,7 +60,7 @@ import Testing
         #expect(offers.count == 2)
         #expect(offers.first?.contains("H264/90000") == true)
         #expect(offers.last?.contains("VP8/90000") == true)
-        // A key frame of VP8 has these bytes.
+        // A VP8 keyframe has these bytes.
         let first = try #require(taker.came.units.first)
         #expect(first.dropFirst(3).prefix(3).elementsEqual([0x9d, 1, 0x2a]))
         await taker.close()

@@ -3,9 +3,9 @@ import MediaBridgeWebRTC
 import Synchronization
 import TestSupport
 
-/// A WHIP server that takes pictures in some codecs, and Opus.
+/// A WHIP server that accepts video in some codecs, and Opus.
 final class WHIPTaker: Sendable {
-    /// How it says that it does not take a codec.
+    /// How the server rejects a codec.
     enum Refusal: CaseIterable { case status, mediaLine }
 
     let came = PeerCollector()

@@ -4,9 +4,9 @@ import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
-/// Servers of WHIP and WHEP with a certificate that nobody trusts.
+/// WHIP and WHEP servers with an untrusted certificate.
 @Suite(.hangGuard) struct CertificateTests {
-    /// Runs `body` beside a server, whose host and port it gets.
+    /// Runs `body` with a server; its argument is the host and port.
     private func withServer(_ body: (String) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let certificate = try await TestCertificate(for: "127.0.0.1", in: directory)

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A server inside of a program, as `share` has one.
+/// A server inside the test process, like the one in `share`.
 @Suite(.hangGuard) struct ListeningTests {
     private static func server() -> WebRTCServer {
         var configuration = WebRTCServer.Configuration()

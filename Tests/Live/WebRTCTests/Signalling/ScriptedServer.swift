@@ -2,23 +2,23 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// An HTTP server of 127.0.0.1 that answers as a test says, also wrongly.
+/// An HTTP server on 127.0.0.1 with scripted responses, including malformed ones.
 final class ScriptedServer: Sendable {
     struct Request: Sendable {
         let method: String
         let path: String
-        /// With names in lower case.
+        /// Field names are lower-case.
         let fields: [String: String]
         let body: String
     }
     enum Reply: Sendable {
-        /// The status line, the fields and the body, as they are sent.
+        /// The raw status line, fields and body.
         case text(String)
-        /// The head, and then more bytes than anybody takes.
+        /// The head, followed by a body larger than any client accepts.
         case flood
-        /// Nothing at all, until the client gives up.
+        /// No response; the connection stays open until the client closes it.
         case silence
-        /// The connection is cut.
+        /// Closes the connection without a response.
         case cut
     }
 
@@ -28,7 +28,7 @@ final class ScriptedServer: Sendable {
     private let descriptor: Int32
     private let seen = Mutex<[Request]>([])
 
-    /// - Parameter answer: Called for each request, on a thread of the server.
+    /// - Parameter answer: Called for each request, on one of the server's threads.
     init(_ answer: @escaping @Sendable (Request) -> Reply) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -46,8 +46,8 @@ final class ScriptedServer: Sendable {
         self.descriptor = descriptor
         port = Int(UInt16(bigEndian: address.sin_port))
         Thread.detachNewThread { [weak self] in
-            // This thread alone closes the descriptor: closed elsewhere between two calls of accept, its
-            // number could be another server's by the second.
+            // Only this thread closes the descriptor. If another thread closed it between two calls of
+            // accept, the second call could hit another server that has reused the number.
             defer { close(descriptor) }
             while true {
                 let connection = accept(descriptor, nil, nil)
@@ -62,7 +62,7 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    /// Ends the server: the thread that accepts wakes up and ends.
+    /// Ends the server: the accepting thread wakes up and exits.
     deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     var url: String { "http://127.0.0.1:\(port)" }
@@ -72,7 +72,7 @@ final class ScriptedServer: Sendable {
         _ connection: Int32, _ answer: (Request) -> Reply, note: (Request) -> Void
     ) {
         defer { close(connection) }
-        // No connection outlives a test for long.
+        // A timeout limits each connection to 20 s of silence.
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(
             connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

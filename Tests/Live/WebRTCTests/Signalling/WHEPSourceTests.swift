@@ -3,7 +3,7 @@ import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
-/// `WHEPSource` up to the server's answer; what comes after it is tested in networks.
+/// `WHEPSource` up to the server's answer; tests on networks cover the rest.
 @Suite(.hangGuard) struct WHEPSourceTests {
     @Test func aSourceThatIsReadOffersToReceive() async throws {
         let server = try ScriptedServer { _ in .response("403 Forbidden") }

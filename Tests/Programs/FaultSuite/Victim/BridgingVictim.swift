@@ -3,8 +3,8 @@ import Glibc
 import MediaBridge
 import Synchronization
 
-/// Records a live capture, with a processor that sees every frame right before the recorder does; or, where it comes
-/// encoded, with a destination that sees every unit right after.
+/// Records a live capture. For raw media, a processor sees every frame just before the recorder does; for
+/// encoded media, a destination sees every encoded frame just after.
 struct BridgingVictim {
     let order: VictimOrder
     let diary: Diary
@@ -50,7 +50,7 @@ struct BridgingVictim {
         report.previewEvicted = result.outputs["output"]?.dropped[.evicted] ?? 0
     }
 
-    /// Tells each frame, and does to the recording what was ordered.
+    /// Reports each frame, and triggers the ordered faults.
     private struct Witness: VideoProcessor {
         let order: VictimOrder
         let diary: Diary
@@ -68,7 +68,7 @@ struct BridgingVictim {
             return frame
         }
 
-        /// - Returns: The number of the picture, from 1 on.
+        /// - Returns: The number of the frame, starting at 1.
         @discardableResult
         func see() -> Int {
             let number = diary.frame()
@@ -78,7 +78,7 @@ struct BridgingVictim {
         }
     }
 
-    /// Tells each unit.
+    /// Reports each encoded frame.
     private final class UnitWitness: BridgeDestination {
         private let witness: Witness
         private let seen = Atomic<Int>(0)
@@ -113,7 +113,7 @@ struct BridgingVictim {
     }
 }
 
-/// Another writer, who leaves nothing.
+/// Another writer, which uses up all free space.
 enum DiskFiller {
     static func fill(beside path: String) {
         let other = (path as NSString).deletingLastPathComponent + "/other"

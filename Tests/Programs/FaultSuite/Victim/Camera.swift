@@ -1,23 +1,23 @@
-/// A camera and a microphone, as far as elements without hardware are.
+/// A simulated camera and microphone, made of elements without hardware.
 struct Camera: Sendable {
-    /// Pictures until the end; negative: it has none.
+    /// Frames until the end; negative: no end.
     var frames = -1
     var pattern = "ball"
-    /// Pictures a second.
+    /// Frames per second.
     var rate = 30
-    /// The picture after which it fails; 0: it does not.
+    /// The frame after which the camera fails; 0: never.
     var failsAfter = 0
     var hasSound = true
-    /// Milliseconds that sound is behind the pictures.
+    /// The delay of audio behind video, in milliseconds.
     var soundDelay = 0
-    /// The port at which sound comes from a ``Sender`` instead; 0: none.
+    /// The port for audio from a ``Sender`` instead of the microphone; 0: none.
     var soundPort = 0
-    /// The port at which H.264 comes from a ``Sender`` instead, to be copied; 0: none.
+    /// The port for H.264 from a ``Sender`` instead of the camera, to be copied; 0: none.
     var picturePort = 0
-    /// Bits a second; 0: the encoder's quality.
+    /// Bits per second; 0: the encoder's default quality.
     var bitrate = 0
 
-    /// The string that captures it: raw, or in the codecs that the container takes.
+    /// The capture string: raw, or encoded with codecs that the container supports.
     func capture(for subject: Subject) -> String {
         hasSound ? "\(pictures(for: subject)) \(sound(for: subject))" : pictures(for: subject)
     }
@@ -44,7 +44,8 @@ struct Camera: Sendable {
             + "! appsink name=audio"
     }
 
-    /// A key picture a second, and each picture out before the next comes.
+    /// A keyframe every second, without encoder delay: each frame is output before the next one
+    /// arrives.
     private func pictureEncoder(for subject: Subject) -> String {
         guard subject.container == "webm" else {
             return "x264enc tune=zerolatency speed-preset=superfast key-int-max=\(rate) "
@@ -61,22 +62,23 @@ struct Camera: Sendable {
     }
 }
 
-/// What is recorded, and into which kind of file.
+/// The recorded media, and the container.
 struct Subject: Sendable {
     var container: String
-    /// Whether media comes encoded and is recorded as it is; otherwise it comes raw and is encoded.
+    /// Whether the source is encoded and recorded without re-encoding; otherwise it is raw and is
+    /// encoded.
     var isCopy = false
 
     static let all = kinds.flatMap { isCopy in
         FaultSuite.containers.map { Subject(container: $0, isCopy: isCopy) }
     }
 
-    /// Whether media is copied, for what is tried with both.
+    /// Values of `isCopy`, for promises that are tested with both.
     static let kinds = [false, true]
 
-    /// For names of promises.
+    /// The name for promises.
     var name: String { Self.name(container, isCopy) }
-    /// For the table.
+    /// The title for the table.
     var title: String { Self.title(container, isCopy) }
 
     static func name(_ name: String, _ isCopy: Bool) -> String { isCopy ? "\(name)-copy" : name }

@@ -3,8 +3,8 @@
     @testable import GStreamerKit
     @testable import MediaBridge
 
-    /// A camera in miniature: a source whose pool has a few buffers and not one more.
-    final class CameraPool: @unchecked Sendable {  // Used by one task alone.
+    /// A miniature camera: a source whose buffer pool has a small fixed size.
+    final class CameraPool: @unchecked Sendable {  // Used by one task only.
         private let source: PipelineVideoSource
         private let camera: AppSource
         private let pool: UnsafeMutablePointer<GstBufferPool>
@@ -32,7 +32,7 @@
 
         deinit { gst_object_unref(pool) }
 
-        /// The next picture; `nil` where the pool is dry.
+        /// The next frame; `nil` if the pool is empty.
         func next(at time: Double) async throws -> VideoFrame? {
             var params = GstBufferPoolAcquireParams()
             params.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
@@ -48,7 +48,7 @@
 #else
     import MediaBridge
 
-    /// Needs the inside of the library, which a release build does not show.
+    /// Needs internals of the library, which a release build does not expose.
     final class CameraPool {
         static let isBuilt = false
 

@@ -2,12 +2,12 @@ import Glibc
 import MediaBridge
 import Synchronization
 
-/// What a victim tells: one line, one write.
+/// The victim's progress messages: one line and one write each.
 final class Diary: Sendable {
     private let told = Mutex<[String]>([])
     private let frames = Atomic<Int>(0)
 
-    /// What happened to the recording so far.
+    /// The recorder's events so far.
     var events: [String] { told.withLock { $0 } }
 
     func write(_ line: String) {
@@ -17,7 +17,7 @@ final class Diary: Sendable {
         }
     }
 
-    /// A frame is handed over.
+    /// Reports that a frame is offered.
     ///
     /// - Returns: Its number, from 1.
     func frame() -> Int {
@@ -46,7 +46,7 @@ final class Diary: Sendable {
         write("event \(name)")
     }
 
-    /// Hears a recorder's events until the last.
+    /// Reports a recorder's events until the last one.
     func listen(to recorder: Recorder) -> Task<Void, Never> {
         let events = recorder.events
         return Task { for await event in events { note(event) } }

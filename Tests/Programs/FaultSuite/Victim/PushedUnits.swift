@@ -1,6 +1,6 @@
 import MediaBridge
 
-/// The pictures of an order, encoded beforehand: one unit each, with a key unit in fifteen.
+/// The frames of an order, encoded in advance, with a keyframe every fifteen frames.
 enum PushedUnits {
     static func make(for order: VictimOrder) async throws -> [EncodedVideoFrame] {
         var units: [EncodedVideoFrame] = []

@@ -1,7 +1,7 @@
 import Foundation
 import MediaBridge
 
-/// Pushes pictures into a recorder of its own, at the pace of a camera.
+/// Pushes frames into a recorder without a bridge, at the pace of a camera.
 struct PushingVictim {
     let order: VictimOrder
     let diary: Diary
@@ -35,7 +35,7 @@ struct PushingVictim {
             } else {
                 frame = try Self.frame(picture, index)
             }
-            // As of a live capture: whoever is slow loses frames, and nobody waits.
+            // Marks the frame as live: a slow consumer drops frames, and the push never blocks.
             frame.liveTiming = Self.timing
             _ = diary.frame()
             if order.hasPictures { recorder.consume(frame) }
@@ -57,7 +57,7 @@ struct PushingVictim {
 
     private static let timing = LiveTiming(clockOrigin: .zero, latency: .zero)
 
-    /// As much sound as belongs to one picture: a rough tone.
+    /// The audio of one frame's duration: a rough tone.
     private static func sound(_ picture: VictimOrder.Picture, _ index: Int) throws -> AudioFrame {
         let samples = (0..<1600).map { Int16(($0 / 50 + index) % 2 == 0 ? 4000 : -4000) }
         var frame = try AudioFrame(
@@ -67,7 +67,7 @@ struct PushingVictim {
         return frame
     }
 
-    /// A picture whose grey tells its number.
+    /// A frame whose grey level encodes its number.
     private static func frame(_ picture: VictimOrder.Picture, _ index: Int) throws -> VideoFrame {
         let format = VideoFormat(
             VideoPixelFormat(rawValue: picture.format), width: picture.width,

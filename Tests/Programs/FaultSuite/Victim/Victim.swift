@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import MediaBridge
 
-/// The process that things happen to. Whatever it tells goes out at once, by one write each: what was
-/// told is known, also when nothing can be told any more.
+/// The process under test, which records while a fault happens. It reports each message at once with
+/// a single write, so that all messages before a crash are known.
 struct Victim: Sendable {
     let order: VictimOrder
     private let diary = Diary()

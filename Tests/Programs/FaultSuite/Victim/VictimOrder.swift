@@ -1,16 +1,16 @@
-/// What a victim is to record, and what is to happen to it. One JSON argument.
+/// What the victim records, and which fault it triggers. Passed as one JSON argument.
 struct VictimOrder: Codable, Sendable {
     var path: String
-    /// What is captured, live; empty: ``pictures`` are pushed.
+    /// The live capture string; empty: ``pictures`` are pushed.
     var capture = ""
-    /// Whether there is a second output, which must go on whatever happens to the recording.
+    /// Whether there is a second output, which must continue through every fault of the recording.
     var hasPreview = false
-    /// Pictures that are pushed into a recorder, one for each thirtieth of a second.
+    /// Frames that are pushed into a recorder, thirty a second.
     var pictures: [Picture] = []
-    /// Small buffers of which the pushed pictures come, as a camera has them; 0: each has its own.
+    /// The size of the buffer pool for pushed frames, as in a camera; 0: each frame has its own buffer.
     var poolSize = 0
 
-    /// Whether a capture that ends or fails is started again.
+    /// Whether a capture that ends or fails is restarted.
     var restarts = false
     /// The frame after which the program stops the recording; 0: none.
     var stopAfter = 0
@@ -19,40 +19,40 @@ struct VictimOrder: Codable, Sendable {
     /// The frame after which another writer fills the disk; 0: none.
     var fillAfter = 0
 
-    /// Pictures of 16×16 at 1000 fps that are pushed as fast as they are taken, none of them lost; 0: none.
+    /// The number of 16×16 frames at 1000 fps that are pushed as fast as possible, without drops; 0: none.
     var fast = 0
-    /// The index of the pushed picture before which the recording starts.
+    /// The index of the pushed frame before which the recording starts.
     var startBefore = 0
 
-    /// Whether media comes encoded, and nothing else is recorded.
+    /// Whether the source is encoded, and only encoded media is recorded.
     var isCopy = false
     var hasPictures = true
     var hasSound = true
-    /// Whether whoever hands a frame over waits for room, rather than the oldest giving way.
+    /// Whether the caller blocks until the queue has room, instead of the queue dropping its oldest frame.
     var waits = false
-    /// Seconds that are kept before the start; 0: none.
+    /// Pre-roll in seconds; 0: none.
     var preRoll = 0.0
-    /// Seconds of one file, and how many are kept; 0: one file.
+    /// The length of a segment in seconds, and the number of segments to keep; 0: one file.
     var segment = 0.0
     var keep = 0
-    /// Bits in a second; 0: the encoder's quality.
+    /// Bits per second; 0: the encoder's default quality.
     var bitrate = 0
     var stallTimeout = 10.0
     /// Bytes; negative: the default.
     var reserve = -1
-    /// Bytes that one file may have, by RLIMIT_FSIZE; 0: any.
+    /// Maximum bytes per file, by RLIMIT_FSIZE; 0: unlimited.
     var sizeLimit = 0
 
-    /// A picture that is pushed.
+    /// A pushed frame.
     struct Picture: Codable, Sendable {
-        /// Seconds; none: it carries no time.
+        /// Seconds; `nil`: no timestamp.
         var time: Double?
         var width = 320
         var height = 240
         var format = "I420"
     }
 
-    /// Pictures at the pace of a camera from `first` seconds on.
+    /// Frames at the pace of a camera, starting at `first` seconds.
     static func steady(
         _ count: Int, from first: Double = 0, width: Int = 320, height: Int = 240,
         format: String = "I420"
@@ -64,7 +64,7 @@ struct VictimOrder: Codable, Sendable {
     }
 }
 
-/// What a victim tells about itself, where it lives to.
+/// The victim's report about itself, if it survives.
 struct VictimReport: Codable, Sendable {
     struct Failure: Codable, Sendable {
         var code: String
@@ -79,22 +79,22 @@ struct VictimReport: Codable, Sendable {
     /// Why the recording ended.
     var ended: String?
     var failure: Failure?
-    /// Why the bridge ended; none where there was none.
+    /// Why the bridge ended; `nil` without a bridge.
     var bridgeEnded: String?
-    /// Whether the end threw.
+    /// Whether stopping threw an error.
     var hasThrown = false
     var offered = 0
     var written = 0
-    /// Pictures that stood in for others.
+    /// Frames that were repeated in place of missing ones.
     var repeated = 0
     var dropped: [String: Int] = [:]
     var files: [File] = []
-    /// Frames that the second output got, and those that gave way in its queue: the machine was busy.
+    /// Frames delivered to the second output, and frames evicted from its queue on a busy machine.
     var preview = 0
     var previewEvicted = 0
-    /// Between the wish to stop and the end.
+    /// Seconds from the stop request to the end.
     var stopSeconds = 0.0
-    /// Pushed pictures that found the pool empty.
+    /// Pushed frames that found the pool empty.
     var starved = 0
     var events: [String] = []
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// When a victim wanted its recording to end, and how.
+/// When the victim requested the end of its recording, and how.
 final class Wish: Sendable {
     private struct State {
         var since: ContinuousClock.Instant?
@@ -17,7 +17,7 @@ final class Wish: Sendable {
         state.withLock { $0.body }?()
     }
 
-    /// Since then; 0 where nobody wished.
+    /// The time since then; 0 without a request.
     var seconds: Double {
         guard let since = state.withLock({ $0.since }) else { return 0 }
         return (ContinuousClock.now - since) / .seconds(1)

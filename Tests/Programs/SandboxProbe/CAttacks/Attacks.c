@@ -70,7 +70,7 @@ int attack_messages(void) {
 // The session's keyring.
 int attack_keys(void) { return verdict(syscall(SYS_keyctl, 0, -3, 0)); }
 
-// No signal is sent, and it is found out whether one could be.
+// Sends no signal, but checks whether one could be sent.
 int attack_signal(int process) { return verdict(kill(process, 0)); }
 
 int attack_signal_by_pipe(int process) {
@@ -87,7 +87,7 @@ int attack_limits(int process) {
     return verdict(prlimit(process, RLIMIT_CPU, NULL, &limit));
 }
 
-// Whether another process is worse off afterwards, whatever the call says.
+// Succeeds if the other process has a lower priority afterwards, independent of the call's result.
 int attack_priority(int process) {
     int before = getpriority(PRIO_PROCESS, process);
     setpriority(PRIO_PROCESS, process, before + 1);

@@ -1,6 +1,6 @@
-// Counted where GStreamer's tracers are told of them, by calls that it shows to those who promise to know
-// that they may change. Not the "leaks" tracer's own list: 1.22 lets go of objects that it does not hold. Nor mini
-// objects (buffers, caps …), of which more are told to have gone than to have been made.
+// Counts objects in GStreamer's tracer hooks, whose API requires GST_USE_UNSTABLE_API. The "leaks" tracer's list
+// is not used: 1.22 releases objects that it does not own. Mini objects (buffers, caps …) are not counted: the
+// tracers report more destroyed than created ones.
 #define GST_USE_UNSTABLE_API
 #include "LiveObjects.h"
 #include <gst/gst.h>
@@ -8,10 +8,10 @@
 #include <malloc.h>
 #include <string.h>
 
-// Some are never told to be made, so that those that are known are kept by address.
+// The tracers do not report every creation, so the known objects are stored by address.
 static GMutex lock;
 static GCond is_gone;
-// The objects, and the names of their types.
+// The objects, with the names of their types.
 static GHashTable *known;
 
 static void made(void *tracer, GstClockTime time, void *object) {
@@ -30,7 +30,7 @@ static void gone(void *tracer, GstClockTime time, void *object) {
 void soak_count_objects(void) {
     gst_init(NULL, NULL);
     known = g_hash_table_new(NULL, NULL);
-    // The hooks hold an object and use it for nothing. The registry outlives them, and is no leak.
+    // The hooks hold a reference to an object but do not use it. The registry outlives them, and is no leak.
     GstTracer *holder = (GstTracer *)gst_registry_get();
     gst_tracing_register_hook(holder, "object-created", G_CALLBACK(made));
     gst_tracing_register_hook(holder, "object-destroyed", G_CALLBACK(gone));
@@ -57,7 +57,7 @@ void soak_wait_for_handshakes(void) {
     g_mutex_lock(&lock);
     while (g_hash_table_find(known, has_type, "GstDtlsConnection")) g_cond_wait(&is_gone, &lock);
     g_mutex_unlock(&lock);
-    // The clock's thread may still be freeing the connection. It calls this timer only after that.
+    // The clock's thread may still be freeing the connection. It calls this timer only afterwards.
     GstClock *clock = gst_system_clock_obtain();
     GstClockID timer = gst_clock_new_single_shot_id(clock, gst_clock_get_time(clock));
     // Atomic for the thread sanitizer, which does not see GLib's mutexes.

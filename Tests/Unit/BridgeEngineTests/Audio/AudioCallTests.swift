@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.hangGuard, .balanced)
 struct AudioCallTests {
-    /// Time passes as it does for whoever pushes: ten milliseconds with each block.
+    /// Each pushed block advances the time by ten milliseconds.
     private let clock = TestBackend()
 
     private func join(
@@ -59,7 +59,7 @@ struct AudioCallTests {
         try await carl.setRemoteAudioSink(sinks[1], forUserID: "bert")
         let anna = try await join(network, "anna")
         let bert = try await join(network, "bert")
-        // In step with each other: both say the engine's time.
+        // Both use the engine's running time, so they are in step.
         let starts = (anna.runningTime, bert.runningTime)
         for index in 0..<20 {
             clock.time.advance(by: time(1))
@@ -69,19 +69,19 @@ struct AudioCallTests {
                 [Int16](repeating: -3000, count: 480), timestamp: starts.1 + time(index))
         }
         for sink in sinks { await sink.wait(for: 9600) }
-        // 25 ms, which are two and a half steps, and the rest.
+        // 25 ms (two and a half steps), and then the rest.
         let bytes = try [4800, 33600].flatMap {
             try #require(carl.pullPlaybackAudioFrame(length: $0))
         }
         let samples = stride(from: 0, to: bytes.count, by: 2).map {
             Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8)
         }
-        // Both channels of 200 ms; at the ends one of both may be alone.
+        // 200 ms of two channels. At either end, only one of the two users may be heard.
         #expect(samples.count == 19200)
         #expect(samples.allSatisfy { [0, 1000, -3000, -2000].contains($0) })
         #expect(samples.count { $0 == -2000 } > 15000)
         _ = carl.pullPlaybackAudioFrame(length: 19200)
-        // Nothing more is there.
+        // The buffers are now empty.
         #expect(carl.pullPlaybackAudioFrame(length: 1920)?.allSatisfy { $0 == 0 } == true)
         #expect(await carl.statistics.playback.underruns == 2)
         for engine in [anna, bert, carl] { await engine.shutDown() }
@@ -102,13 +102,13 @@ struct AudioCallTests {
             anna.pushExternalAudioFrame(
                 [Int16](repeating: sample, count: 480), timestamp: start)
             await heard.wait(for: (index + 1) * 480)
-            // The sink keeps step, as it does in real time.
+            // Waits for the sink, which keeps pace in real time.
             await sink.wait(for: index * 480)
         }
         let samples = try sink.channel(0)
         #expect(samples.count { $0 == 1000 } >= 2400)
         #expect(samples.contains(1000))
-        // Where the buffer catches up it plays a little faster, and the edges of the tone ring.
+        // While the buffer catches up, it plays slightly faster, and the edges of the tone ring.
         #expect(samples.allSatisfy { (-150...1150).contains($0) })
         #expect(sink.frames.allSatisfy { $0.sampleCount == 480 && $0.channels == 2 })
         #expect(sink.frames.allSatisfy { $0.liveTiming != nil })

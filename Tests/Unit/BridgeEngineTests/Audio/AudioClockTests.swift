@@ -4,10 +4,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Sources of sound on clocks of their own, against the engine's.
+/// Audio sources whose clocks differ from the engine's.
 @Suite(.hangGuard)
 struct AudioClockTests {
-    /// Notes how far behind the clock what passes is.
+    /// Records how far each frame is behind the clock.
     private final class Observer: AudioProcessor, Sendable {
         private let seen = Mutex<[MediaTime]>([])
         private let now: @Sendable () -> MediaTime
@@ -50,7 +50,7 @@ struct AudioClockTests {
         return (clock, engine, source, observer)
     }
 
-    /// Twenty milliseconds of sound on a clock that is off by so many parts in a million.
+    /// The duration of 20 ms of audio on a clock that is off by `drift` parts per million.
     private func step(_ drift: Int) -> MediaTime {
         MediaTime(nanoseconds: 20_000_000 - Int64(20 * drift))
     }
@@ -63,7 +63,7 @@ struct AudioClockTests {
             let time = MediaTime(seconds: zero) + MediaTime(nanoseconds: Int64(index) * 20_000_000)
             _ = try source.deliver(time)
         }
-        // Five minutes: 300 ms at 1000 ppm, were it left alone.
+        // Without correction, the drift over five minutes would be 300 ms at 1000 ppm.
         let lateness = observer.lateness.dropFirst(100)
         let (least, most) = (try #require(lateness.min()), try #require(lateness.max()))
         #expect(most - least < MediaTime(seconds: 0.06), "\(least) to \(most)")
@@ -82,12 +82,12 @@ struct AudioClockTests {
             if try source.deliver(time, live: live) != .accepted { refused += 1 }
         }
         #expect(refused <= 52)
-        // What comes then is as late as it always was.
+        // Later frames have their usual latency again.
         #expect(try #require(observer.lateness.last) < MediaTime(seconds: 0.05))
         await engine.shutDown()
     }
 
-    /// - Parameter rare: One in a hundred is that late, and all others hardly.
+    /// - Parameter rare: Only one push in a hundred is that late, and all others are hardly late.
     @Test(arguments: [2, 8, 20, 60], [false, true])
     func pushesStampedWithTheRunningTimeLoseNothing(jitter: Int, rare: Bool) async throws {
         let clock = TestBackend()
@@ -98,7 +98,7 @@ struct AudioClockTests {
         var random = SeededGenerator(seed: seed)
         let piece = [Int16](repeating: 1, count: 480)
         let start = engine.runningTime
-        // Each 10 ms are there in time, and pushed a little later.
+        // Each block of 10 ms is captured in time and pushed slightly later.
         for index in 1...10000 {
             let most = Int64(jitter) * 1_000_000
             let isLate = !rare || Int.random(in: 0..<100, using: &random) == 0
@@ -108,7 +108,7 @@ struct AudioClockTests {
             engine.pushExternalAudioFrame(piece, timestamp: engine.runningTime)
         }
         let statistics = try #require(await engine.statistics.localAudio)
-        // What is cut before it is known how unevenly times go forward, of 100 s.
+        // Of 100 s, only what is corrected before the jitter of the timestamps is known.
         #expect(statistics.corrections.droppedSamples <= 3 * 48 * jitter, "seed \(seed)")
         #expect(statistics.corrections.insertedSamples <= 3 * 48 * jitter, "seed \(seed)")
         await engine.shutDown()

@@ -85,7 +85,7 @@ struct AudioPushTests {
             #expect(
                 engine.pushExternalAudioFrame(block(index), timestamp: time(index)) == .accepted)
         }
-        // All of it was there; then two blocks, the first of which was.
+        // A whole repeated block, then a double block whose first half is repeated.
         #expect(
             engine.pushExternalAudioFrame(block(5), timestamp: time(5)) == .dropped(.backwards))
         #expect(

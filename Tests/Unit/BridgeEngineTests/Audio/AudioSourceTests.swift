@@ -6,12 +6,12 @@ import Testing
 
 @Suite(.hangGuard, .balanced)
 struct AudioSourceTests {
-    /// Delivers when it is told to.
+    /// Delivers when the test asks for it.
     private final class Tone: AudioSource, Sendable {
         private let target = Mutex<(any AudioFrameConsumer)?>(nil)
         let startFailure: Refusal?
         let disposal = Happening()
-        /// The block that it delivers within its start; `nil`: none.
+        /// The block that the source delivers from `shouldStart`; `nil` for none.
         let first: Int?
         init(startFailure: Refusal? = nil, first: Int? = nil) {
             self.startFailure = startFailure
@@ -55,7 +55,7 @@ struct AudioSourceTests {
         await engine.shutDown()
     }
 
-    /// All that it has comes within its start.
+    /// Delivers all of its audio from `shouldStart`.
     private final class Short: AudioSource, Sendable {
         private let target = Mutex<(any AudioFrameConsumer)?>(nil)
         var consumer: (any AudioFrameConsumer)? {
@@ -148,7 +148,7 @@ struct AudioSourceTests {
         await engine.shutDown()
     }
 
-    /// Ends without a frame, within its start.
+    /// Ends from `shouldStart`, without a frame.
     private final class Empty: AudioSource, Sendable {
         private let target = Mutex<(any AudioFrameConsumer)?>(nil)
         var consumer: (any AudioFrameConsumer)? {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Sources that follow each other, and sinks that hang: nobody else loses by it.
+/// Source changes and hanging sinks do not affect other sources and sinks.
 @Suite(.hangGuard)
 struct AudioTakeOverTests {
     private final class Source: AudioSource, Sendable {
@@ -50,7 +50,7 @@ struct AudioTakeOverTests {
                 let answer = try old.deliver(index)
                 answers.withLock { $0.append(answer) }
             }
-            // It says something, and fails all the same.
+            // The new source delivers a frame and then fails.
             try new.deliver(90)
             throw Refusal(reason: "no")
         }
@@ -92,7 +92,7 @@ struct AudioTakeOverTests {
         let change = Task { try await engine.setAudioSource(next) }
         await started.wait()
         for index in 1..<5 { #expect(try old.deliver(index) == .accepted) }
-        // Its start may not have returned yet: then the gate holds the frame until it has.
+        // If the source's start has not returned yet, the gate holds the frame until it has.
         #expect(try next.deliver(5) == .accepted)
         try await change.value
         #expect(try old.deliver(6) == .notStarted)
@@ -103,7 +103,7 @@ struct AudioTakeOverTests {
         await engine.shutDown()
     }
 
-    /// Hangs in its first frame until it is let go of.
+    /// Hangs in its first frame until `release` is signalled.
     private final class Hanging: AudioSink, Sendable {
         let release = DispatchSemaphore(value: 0)
         let isBack = Happening()
@@ -131,9 +131,9 @@ struct AudioTakeOverTests {
         async let isDelivered: Void = blocking {
             for index in 0..<200 { #expect((try? source.deliver(index)) == .accepted) }
         }
-        // One frame is inside the sink that hangs, 64 wait, and the source waits with the next one.
+        // One frame is inside the hanging sink, 64 wait, and the source blocks with the next one.
         _ = await engine.statistics { $0.audioSinks[id]?.waiting == 66 }
-        // The source waits for the sink that hangs ten times the stall limit, because nothing may
+        // The source waits for the hanging sink for ten times the stall limit, because no frame may
         // be lost.
         await engine.time.expire(engine.configuration.stallLimit * 10)
         await isDelivered

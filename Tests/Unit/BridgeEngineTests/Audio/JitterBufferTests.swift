@@ -7,14 +7,14 @@ import Testing
 struct JitterBufferTests {
     typealias Timing = JitterBuffer.Timing
 
-    /// What is promised of every sender whose sound comes in its order.
+    /// The guarantees for every sender whose audio arrives in order.
     private func check(_ scenario: JitterScenario, _ outcome: JitterScenario.Outcome) {
         let counts = outcome.counts
         #expect(outcome.isBalanced, "\(scenario)")
         #expect(outcome.isInOrder, "\(scenario)")
         #expect(counts.received == outcome.sent, "\(scenario)")
         #expect(counts.waiting == 0, "\(scenario)")
-        // Nothing is thrown away but silence that is not needed.
+        // Only unneeded silence is dropped.
         #expect(counts.dropped.total == counts.dropped.silence, "\(scenario)")
         #expect(counts.played == outcome.sent - counts.dropped.silence, "\(scenario)")
     }
@@ -28,7 +28,7 @@ struct JitterBufferTests {
         let outcome = scenario.run()
         check(scenario, outcome)
         #expect(outcome.missingInTheSecondHalf == 0)
-        // No later than it needs to be: by the clock as late as all, or 10 ms behind its arrival.
+        // The delay is minimal: with clock timing the common delay, or 10 ms behind arrival.
         let most = timing == .clock ? max(40, lateness + 10) + 1 : lateness + 41
         #expect(outcome.delays.last ?? .infinity <= Double(most))
     }
@@ -68,7 +68,7 @@ struct JitterBufferTests {
         #expect(outcome.missingInTheSecondHalf == 0)
         #expect(outcome.counts.lengthenedSilence == 0)
         #expect(outcome.counts.dropped.silence == 0)
-        // On demand there is no other clock: the wait stays what it is.
+        // With demand timing there is no other clock: the wait stays constant.
         if timing == .demand { #expect((30...60).contains(outcome.delays.last ?? 0)) }
     }
 
@@ -80,7 +80,7 @@ struct JitterBufferTests {
         let outcome = scenario.run()
         check(scenario, outcome)
         let (most, last) = (outcome.delays.max() ?? 0, outcome.delays.last ?? .infinity)
-        // In silence at once, in steady sound by a millisecond a second.
+        // Silence shortens the delay at once; steady audio shortens it by 1 ms per second.
         #expect(signal == .pauses ? last <= 60 : last < most - 10, "\(most) to \(last) ms")
     }
 
@@ -90,7 +90,7 @@ struct JitterBufferTests {
         (scenario.timing, scenario.loss, scenario.seconds) = (timing, loss, 12)
         let outcome = scenario.run()
         check(scenario, outcome)
-        // The end is missing once; what is lost there is not.
+        // At the end, missing samples are counted once; pieces lost there are not counted.
         let end = JitterScenario.rate / 10
         #expect(abs(outcome.counts.missing - outcome.lost) <= end)
     }
@@ -124,7 +124,7 @@ struct JitterBufferTests {
             scenario.seed = random.next()
             scenario.timing = Bool.random(using: &random) ? .clock : .demand
             scenario.seconds = 8
-            // Two at a time, or three.
+            // Two or three impairments at a time.
             for _ in 0..<Int.random(in: 2...3, using: &random) {
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: scenario.lateness = Int.random(in: 0...200, using: &random)
@@ -161,7 +161,7 @@ struct JitterBufferTests {
     @Test func whatIsOverTheMaximumIsDroppedDownToTheTarget() {
         var buffer = JitterBuffer(sampleRate: 8000, channels: 1, timing: .demand)
         for index in 0..<200 { buffer.add(samples(80).span, at: index * 80, now: 0) }
-        // One second is the most, and 40 ms is what is kept of it.
+        // At most one second is buffered, and at least 40 ms of it is kept.
         #expect(buffer.counts.dropped.overflow > 0)
         #expect(buffer.counts.waiting <= 8000)
         #expect(buffer.counts.waiting >= 320)
@@ -206,11 +206,11 @@ struct JitterBufferTests {
 
     // MARK: Sound
 
-    /// How loud what is not the sine is, in dB below it, while it is played faster.
+    /// The level of everything except the sine, in dB relative to it, during faster playback.
     ///
     /// - Parameters:
-    ///   - late: How many blocks later than all others the first piece comes.
-    ///   - speed: How fast it is played then.
+    ///   - late: The delay of the first piece in blocks, relative to all others.
+    ///   - speed: The playback speed at the measurement.
     private func distortion(of frequency: Double, late: Int, speed: Double) -> Double {
         let rate = 48000
         var configuration = JitterBuffer.Configuration()
@@ -219,7 +219,7 @@ struct JitterBufferTests {
             sampleRate: rate, channels: 1, timing: .clock, configuration: configuration)
         let step = 2 * Double.pi * frequency / Double(rate)
         var heard: [Double] = []
-        // The first piece comes late, and all others in time.
+        // The first piece is late, and all others are on time.
         for block in 0..<1250 {
             let now = block * 480
             for index in block == late ? 0...late : block...block where block >= late {
@@ -235,7 +235,7 @@ struct JitterBufferTests {
         return 10 * log10(residue / power)
     }
 
-    /// What is left of samples without the sine that fits best.
+    /// The residue of the samples after subtracting the best-fitting sine.
     private func remainder(_ samples: [Double], _ step: Double) -> (residue: Double, power: Double)
     {
         var (ss, cc, sc, xs, xc, power) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -272,7 +272,7 @@ struct JitterBufferTests {
         scenario.expected = 40
         let outcome = scenario.run()
         check(scenario, outcome)
-        // Only the end runs out.
+        // The buffer runs out only at the end.
         #expect(outcome.counts.underruns <= 1, "\(scenario)")
     }
 

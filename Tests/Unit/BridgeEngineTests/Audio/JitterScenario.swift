@@ -1,49 +1,49 @@
 import MediaCore
 import TestSupport
 
-/// One sender's sound on its way through a network into a jitter buffer that a mixer takes from; in a time of
-/// its own, counted in samples.
+/// One sender's audio, which passes a network and a jitter buffer to a mixer. Time is virtual and
+/// counted in samples.
 struct JitterScenario: CustomStringConvertible {
     enum Jitter: String, CaseIterable {
         case none
-        /// Anything from 0 to the most, of equal chance.
+        /// Uniformly distributed from 0 to the maximum.
         case even
-        /// Mostly little, now and then the most.
+        /// Usually low, occasionally the maximum.
         case spikes
-        /// Nothing for as long as the most, then all of it at once.
+        /// No packet for the duration of the maximum, then all at once.
         case bursts
     }
     enum Signal: String, CaseIterable {
         case steady
-        /// A second of sound, and half a second of silence that is sent.
+        /// One second of audio, then half a second of silence that is sent.
         case pauses
-        /// A second of sound, and half a second in which nothing is sent.
+        /// One second of audio, then half a second in which nothing is sent.
         case gaps
     }
     static let rate = 4000
     var seed: UInt64 = 1
     var timing = JitterBuffer.Timing.clock
     var configuration = JitterBuffer.Configuration()
-    /// Milliseconds; of what comes after the capture of a whole piece.
+    /// Milliseconds from the end of a piece's capture to its arrival.
     var lateness = 0
     var jitter = Jitter.none
     var mostJitter = 0
     /// Seconds from the beginning, after which there is no jitter.
     var jitterEnds = Int.max
     var pieces = 10
-    /// Of the sender's clock, in parts of a million; positive where it is fast.
+    /// The drift of the sender's clock, in parts per million; positive if the clock is fast.
     var drift = 0
-    /// In percent of the pieces.
+    /// Percentage of pieces that are lost.
     var loss = 0
-    /// In percent of the pieces, each of which comes behind the next.
+    /// Percentage of pieces that arrive behind their successor.
     var reorder = 0
     var signal = Signal.steady
     var seconds = 30
-    /// Milliseconds that are taken at once.
+    /// Milliseconds that the mixer takes at once.
     var block = 10
     /// The jitter that is known from the beginning, in milliseconds.
     var expected = 0
-    /// How much later than captured sound is to be played, in milliseconds.
+    /// The delay from capture to playback that the buffer must keep, in milliseconds.
     var step = 0
 
     var description: String {
@@ -56,15 +56,15 @@ struct JitterScenario: CustomStringConvertible {
         var counts = JitterBuffer.Counts()
         var sent = 0
         var lost = 0
-        /// Samples sent that were not silence, and those that were heard.
+        /// The numbers of non-silent samples sent and played.
         var loud = 0
         var heard = 0
-        /// Taken, and nothing was there.
+        /// Samples that were taken while the buffer was empty.
         var missingInTheSecondHalf = 0
         var isBalanced = true
-        /// Whether nothing was heard twice or in another order.
+        /// Whether no sample was played twice or out of order.
         var isInOrder = true
-        /// How late what is heard is behind its capture, in ms: of each second the last.
+        /// The delay from capture to playback in ms: the last value of each second.
         var delays: [Double] = []
     }
 
@@ -81,7 +81,7 @@ struct JitterScenario: CustomStringConvertible {
         buffer.expect(jitter: milliseconds(expected))
         buffer.keepStep(lag: milliseconds(step))
         var pieces = self.makePieces(&outcome)[...]
-        // By the clock, the mix is as far behind as the target says.
+        // With clock timing, the mix is behind by the target delay.
         let behind = timing == .clock ? milliseconds(40) : 0
         let count = milliseconds(block)
         var (now, last): (Int, Float) = (-behind, 0)
@@ -118,18 +118,18 @@ struct JitterScenario: CustomStringConvertible {
         return outcome
     }
 
-    /// Next to an edge an interpolation swings.
+    /// Interpolation overshoots next to an edge.
     private func isWithinSound(_ mix: [Float], _ place: Int) -> Bool {
         (place - 8..<place + 8).allSatisfy { mix[$0] > 0 && abs(mix[$0 + 1] - mix[$0] - 1) < 0.2 }
     }
 
     private func milliseconds(_ value: Int) -> Int { value * Self.rate / 1000 }
 
-    /// Samples are their own numbers, from 1: what is resampled is between them.
+    /// Each sample's value is its number, from 1. Resampled values lie between these numbers.
     private func makePieces(_ outcome: inout Outcome) -> [Piece] {
         var random = SeededGenerator(seed: seed)
         let length = max(1, milliseconds(pieces))
-        // The sender's clock makes that many samples meanwhile.
+        // The number of samples that the sender's clock produces in that time.
         let speed = 1 + Double(drift) / 1e6
         var made: [Piece] = []
         var place = 0
@@ -149,7 +149,7 @@ struct JitterScenario: CustomStringConvertible {
             let samples = (0..<length).map { isSilent ? 0 : Float(place + $0 + 1) }
             made.append(Piece(place: place, samples: samples, arrival: arrival))
         }
-        // What was sent first comes first, unless it is to be overtaken.
+        // Pieces arrive in sending order, except for the overtaken ones.
         for index in made.indices.dropFirst() {
             made[index].arrival = max(made[index].arrival, made[index - 1].arrival)
         }

@@ -4,10 +4,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The microphone is opened where the program asks for it, and never otherwise.
+/// The microphone is opened only when the program asks for it.
 @Suite(.hangGuard)
 struct MicrophoneTests {
-    /// What a program may do, in any order.
+    /// The calls of a program, in any order.
     private enum Step: CaseIterable {
         case startPreview, stopPreview, join, leave
         case enableAudio, disableAudio
@@ -15,7 +15,7 @@ struct MicrophoneTests {
         case enableExternal, disableExternal
         case beAudience, beBroadcaster
     }
-    /// Whether the documentation lets the engine open the microphone.
+    /// Whether the documentation allows the engine to open the microphone.
     private struct Expectation {
         var hasSource = false
         var hasExternal = false
@@ -66,7 +66,7 @@ struct MicrophoneTests {
         } catch { return false }
     }
 
-    /// - Returns: The number of the step at which the microphone was opened unasked.
+    /// - Returns: The number of the step at which the microphone was opened without a request.
     private func check(_ steps: [Step]) async -> Int? {
         let backend = ListeningBackend()
         let engine = makeEngine(backend, transport: LoopbackNetwork()) { $0.hasVideo = false }
@@ -79,7 +79,7 @@ struct MicrophoneTests {
             let succeeded = await perform(step, on: engine)
             expectation.note(step, succeeded: succeeded)
             if backend.microphones > before, !mayOpen, !asks { fault = fault ?? number }
-            // A call that asks opens it only where it is what is asked for.
+            // `enableAudio` may open the microphone only if the microphone is the selected source.
             if step == .enableAudio, backend.microphones > before, !expectation.mayOpen {
                 fault = fault ?? number
             }
@@ -113,7 +113,7 @@ struct MicrophoneTests {
         await engine.shutDown()
     }
 
-    /// Every order of three calls, between a beginning and an end that would open it.
+    /// Every order of three calls, between a beginning and an end that would open the microphone.
     @Test func everyOrderOfThreeCalls() async {
         let audio: [Step] = [
             .enableAudio, .disableAudio, .setSource, .setBrokenSource, .setMicrophone,
@@ -141,7 +141,7 @@ struct MicrophoneTests {
     }
 }
 
-/// Says nothing.
+/// Delivers nothing.
 private final class Silence: AudioSource, Sendable {
     private let target = Mutex<(any AudioFrameConsumer)?>(nil)
     private let isBroken: Bool

@@ -26,7 +26,7 @@ import Testing
             limiter.limit(&after)
             #expect(after.allSatisfy { abs($0) <= 1 })
             guard block > 0 else { continue }
-            // The same sine at another level, which clamping does not leave.
+            // The same sine at another level; clamping would distort it.
             for (a, b) in zip(before, after) { #expect(abs(a / 2.5 - b) < 0.001) }
         }
     }

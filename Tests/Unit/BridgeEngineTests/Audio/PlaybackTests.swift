@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// What a channel's users say, mixed, in a time that the tests make.
+/// The mixed audio of a channel's users, in virtual time.
 @Suite(.hangGuard)
 struct PlaybackTests {
     private let network = LoopbackNetwork()
@@ -25,7 +25,7 @@ struct PlaybackTests {
         #expect(counts.received == counts.played + counts.dropped.total + counts.waiting)
     }
 
-    /// Samples of one channel, 48 a millisecond.
+    /// Samples of one channel, 48 per millisecond.
     private func pull(_ milliseconds: Int, from engine: MediaEngine) throws -> [Int16] {
         let bytes = try #require(engine.pullPlaybackAudioFrame(length: milliseconds * 96))
         return stride(from: 0, to: bytes.count, by: 2).map {
@@ -60,11 +60,11 @@ struct PlaybackTests {
         #expect(playback.jitterBuffer.waiting == 0)
         await anna.shutDown()
         await bert.shutDown()
-        // What was counted outlives whom it was about.
+        // The counts outlive the user that they describe.
         #expect(await bert.statistics.playback.jitterBuffer.received == 9600)
     }
 
-    /// What mutes a user for those who listen.
+    /// The ways to mute a user for receivers.
     enum Mute: CaseIterable {
         case one, all
     }
@@ -92,7 +92,8 @@ struct PlaybackTests {
         }
         setMute(true)
         #expect(say(2000) == .accepted)
-        // Frames are received one after another: once this one is counted, the one before is done.
+        // Frames are received one after another: once this frame is counted, the previous one has
+        // been processed.
         #expect(say(0) == .accepted)
         await wait(for: 3, of: "anna", at: bert)
         setMute(false)
@@ -111,7 +112,7 @@ struct PlaybackTests {
         await bert.shutDown()
     }
 
-    /// Suspends until frames of a user have arrived.
+    /// Suspends until `frames` frames of a user have arrived.
     private func wait(for frames: Int, of user: UserID, at engine: MediaEngine) async {
         _ = await engine.statistics {
             $0.remoteAudio.values.map(\.received).reduce(0, +) >= frames
@@ -155,10 +156,10 @@ struct PlaybackTests {
         for index in 0..<100 {
             let time = anna.runningTime - milliseconds(lateness)
             clock.time.advance(by: milliseconds(10))
-            // Constant, so that what is heard can be counted.
+            // A constant value, so that the played samples can be counted.
             anna.pushExternalAudioFrame([Int16](repeating: 1000, count: 480), timestamp: time)
             await heard.wait(for: (index + 1) * 480)
-            // The sink keeps step, as it does in real time.
+            // Waits for the sink, which keeps pace in real time.
             await mix.wait(for: index * 480)
         }
         while try mix.channel(0).count(where: { $0 != 0 }) < 48000 - 480 {
@@ -186,7 +187,7 @@ struct PlaybackTests {
             engines.append(try await join(user))
             sinks.append(sink)
         }
-        // A ramp up and down, which a cut would make flat.
+        // A ramp up and down; clipping would flatten it.
         let ramp = (0..<480).map { Int16(30000 * (240 - abs($0 - 240)) / 240) }
         for engine in engines {
             for index in 0..<20 {

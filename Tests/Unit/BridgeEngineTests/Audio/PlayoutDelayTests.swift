@@ -5,14 +5,14 @@ import Testing
 
 @testable import BridgeEngine
 
-/// Picture and sound of one user, each late in its own way.
+/// The video and audio of one user, each with its own latency.
 @Suite(.hangGuard)
 struct PlayoutDelayTests {
     private func milliseconds(_ value: Int) -> MediaTime {
         MediaTime(value: Int64(value), timescale: 1000)
     }
 
-    /// The delays of pictures that come that late.
+    /// The playout delays of video frames with these ages.
     private func delays(_ ages: [Int], _ delay: PlayoutDelay = PlayoutDelay()) -> [MediaTime] {
         ages.enumerated().map { index, age in
             delay.delay(
@@ -36,7 +36,7 @@ struct PlayoutDelayTests {
         #expect(delays(ages)[101...].allSatisfy { $0 == .zero })
     }
 
-    /// The delay grows by a fifth of the time that passes, and falls so: times still increase.
+    /// The delay grows and shrinks by a fifth of the elapsed time, so timestamps always increase.
     @Test func theOrderOfThePicturesIsKept() {
         let ages = (0..<300).map { $0 < 100 ? 30 : $0 < 200 ? 250 : 30 }
         let delays = delays(ages)
@@ -59,12 +59,12 @@ struct PlayoutDelayTests {
         let delay = PlayoutDelay()
         _ = delays([200], delay)
         #expect(delay.mixes(at: nil, now: milliseconds(200)) >= milliseconds(200))
-        // None have come for a while.
+        // No video frame has arrived for a while.
         #expect(delay.mixes(at: nil, now: milliseconds(5000)) == .zero)
     }
 
-    /// Whatever is late, and however much: soon picture and sound are together; in sound without a pause,
-    /// which is delayed by 10 ms in each second, after the time that this takes.
+    /// Video and audio converge, for any latency of either. Audio without pauses is delayed by 10
+    /// ms per second, and is checked after the time this takes.
     @Test func pictureAndSoundStayWithinTwentyMilliseconds() throws {
         let seed =
             ProcessInfo.processInfo.environment["STEP_SEED"].flatMap { UInt64($0) }

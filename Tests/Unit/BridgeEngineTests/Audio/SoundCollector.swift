@@ -2,7 +2,7 @@ import MediaCore
 import Synchronization
 import TestSupport
 
-/// A sink that keeps what it hears.
+/// A sink that keeps the audio it receives.
 final class SoundCollector: AudioSink, Sendable {
     private struct State {
         var frames: [AudioFrame] = []
@@ -35,7 +35,7 @@ final class SoundCollector: AudioSink, Sendable {
         try frames.flatMap { try $0.channel(channel, as: Int16.self) }
     }
 
-    /// Suspends until so many samples of each channel were heard.
+    /// Suspends until `samples` samples of each channel were received.
     func wait(for samples: Int) async {
         let goal = Happening()
         let isReached = state.withLock { state in
@@ -45,7 +45,7 @@ final class SoundCollector: AudioSink, Sendable {
         if !isReached { await goal.wait() }
     }
 
-    /// Whether each frame begins exactly where the one before ended.
+    /// Whether each frame begins exactly at the end of the previous one.
     var isUnbroken: Bool {
         let frames = self.frames
         guard let first = frames.first?.runningTime else { return frames.isEmpty }
@@ -57,7 +57,7 @@ final class SoundCollector: AudioSink, Sendable {
     }
 }
 
-/// Ten milliseconds of mono whose samples are their own numbers, from 1.
+/// 10 ms of mono audio; each sample's value is its number, from 1.
 func block(_ index: Int, samples: Int = 480) -> [Int16] {
     (0..<samples).map { Int16(truncatingIfNeeded: index * 480 + $0 + 1) }
 }

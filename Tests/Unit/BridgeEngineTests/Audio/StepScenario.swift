@@ -3,18 +3,19 @@ import TestSupport
 
 @testable import BridgeEngine
 
-/// One user's pictures and sound on their ways through a network, each with a lateness of its own, in a time
-/// of its own: when the pictures are shown, and when the sound of their moments is heard.
+/// One user's video and audio, each with its own network latency, in virtual time. Measures when
+/// the video frames are shown and when the corresponding audio is played.
 struct StepScenario: CustomStringConvertible {
     var seed: UInt64 = 1
-    /// Milliseconds after the capture at which the most punctual ones come, and how much later others do.
+    /// Milliseconds from the capture to the earliest arrival, and the additional delay of later
+    /// arrivals.
     var pictures = (late: 20, jitter: 80)
     var sound = (late: 20, jitter: 80)
-    /// In percent of what is sent.
+    /// Percentage of what is sent.
     var loss = 5
     var frameRate = 25
     var latency = 50
-    /// Whether the sound is always loud, or silent now and then.
+    /// Whether the audio is always loud, or silent now and then.
     var isSteady = false
     var seconds = 40
 
@@ -23,8 +24,8 @@ struct StepScenario: CustomStringConvertible {
             + "latency \(latency) ms, steady \(isSteady), \(seconds) s"
     }
 
-    /// How much later than its sound the last of the pictures come, at most, in milliseconds; and the other
-    /// way round.
+    /// The maximum delay of the latest video frame relative to its audio, in milliseconds, or of
+    /// the audio relative to its video.
     var apart: Int {
         let lastPicture = 1000 / frameRate + pictures.late + pictures.jitter
         return abs(lastPicture - (10 + sound.late + sound.jitter))
@@ -34,11 +35,12 @@ struct StepScenario: CustomStringConvertible {
     struct Shown {
         /// When the picture was captured, in ms.
         var captured: Double
-        /// When it is to be shown, after its capture.
+        /// When the frame is due, relative to its capture.
         var picture: Double
-        /// When sound of its moment is heard, after its capture; `nil` if none is playing.
+        /// When the audio of the same capture time is played, relative to its capture; `nil` if
+        /// none is playing.
         var sound: Double?
-        /// Whether it came before it is shown.
+        /// Whether the frame arrived before it is due.
         var isInTime: Bool
     }
 
@@ -54,7 +56,7 @@ struct StepScenario: CustomStringConvertible {
         var (sounds, frames) = (arrivals(every: 10, sound, &random)[...], [Arrival]()[...])
         frames = arrivals(every: 1000 / Double(frameRate), pictures, &random)[...]
         var shown: [Shown] = []
-        // The mix is 40 ms behind, and 10 ms long.
+        // The mix is 40 ms behind, in blocks of 10 ms.
         for now in stride(from: 50, to: Double(seconds * 1000), by: 10) {
             while let next = sounds.first, next.arrival <= now {
                 sounds.removeFirst()
@@ -95,7 +97,7 @@ struct StepScenario: CustomStringConvertible {
     ) -> [Arrival] {
         var last = 0.0
         return stride(from: 0, to: Double(seconds * 1000), by: interval).compactMap { captured in
-            // A whole piece must be captured first, and what was sent first comes first.
+            // A whole piece must be captured first, and arrival keeps the sending order.
             let wait = Double.random(in: 0...Double(max(1, way.jitter)), using: &random)
             last = max(last, captured + interval + Double(way.late) + wait)
             let isLost = Int.random(in: 0..<100, using: &random) < loss

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Frames that cannot be taken: each is refused under its own cause, and counted.
+/// Invalid frames: each is refused and counted under its own cause.
 @Suite(.hangGuard, .balanced)
 struct BadFrameTests {
     private func started(_ script: SourceScript) async throws -> MediaEngine {

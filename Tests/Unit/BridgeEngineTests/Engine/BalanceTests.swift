@@ -7,10 +7,10 @@ import Testing
 
 @testable import BridgeEngine
 
-/// The counts reach as far as the frames do, and stay when the objects they are about are gone.
+/// The counts cover a frame's whole path, and remain after the counted objects are gone.
 @Suite(.hangGuard, .balanced)
 struct BalanceTests {
-    /// A sink with a queue of its own, of which it lets go of all but every third frame.
+    /// A sink with its own queue: of three frames, it drops one and keeps one waiting.
     private final class Queueing: VideoSink, AudioSink, FrameBalanceReporting {
         private let state = Mutex((balance: FrameBalance(), other: 0))
         let last = Happening()
@@ -31,10 +31,10 @@ struct BalanceTests {
             if isLast { last.happen() }
         }
 
-        // As pipelines do, each run counts from zero.
+        // Like a pipeline, each run counts from zero.
         func shouldStart() { state.withLock { $0.balance = FrameBalance() } }
 
-        /// What waited is shown at the end.
+        /// Waiting frames are shown at the end.
         func shouldStop() { state.withLock { $0.balance.delivered += $0.balance.waiting } }
 
         func takenFrames(_ kind: MediaKind) -> FrameBalance { state.withLock { $0.balance } }
@@ -58,7 +58,7 @@ struct BalanceTests {
             }
             try await engine.stopPreview()
             let counts = try #require(await engine.statistics.renderers[id])
-            // This renderer's own queue may have let go of some on a busy machine.
+            // On a busy machine, the renderer's own queue may have dropped some frames.
             #expect(counts.offered == 30 * run)
             #expect(counts.dropped[.evicted] >= 10 * run - run)
             #expect(counts.rendered < 30 * run - 8 * run)
@@ -112,7 +112,7 @@ struct BalanceTests {
         try await engine.destroyCustomVideoTrack(track)
         try source.deliver(3)
         await kept.rendered(4)
-        // Another source goes on in the counts of the track.
+        // The counts of the track continue with another source.
         let other = SourceScript()
         try other.deliverAtStart(4)
         try await engine.setVideoSource(ScriptedSource(other))
@@ -132,7 +132,7 @@ struct BalanceTests {
         for number in 1...200 { gone.add(number, .init(received: number)) }
         #expect(gone.latest.count == 64 && gone.latest[200]?.received == 200)
         #expect(gone.balance.delivered == 200 * 201 / 2)
-        // Who came back and left again is not counted for less.
+        // The counts of a user that rejoins and leaves again are added.
         gone.add(200, .init(received: 5))
         #expect(gone.latest[200]?.received == 5)
         #expect(gone.balance.delivered == 200 * 201 / 2 + 5)
@@ -180,7 +180,7 @@ struct BalanceTests {
             for number in 0..<12 { _ = try? source.deliver(number) }
         }
         await isInside.wait()
-        // One frame is inside, four wait, and the source waits with the next one.
+        // One frame is inside, four wait, and the source blocks with the next one.
         _ = await engine.statistics { $0.local[.main]?.balance.waiting == 6 }
         await engine.time.alarms(in: engine.configuration.stallLimit * 10)
         engine.time.advance(by: .seconds(5))
@@ -188,7 +188,7 @@ struct BalanceTests {
         _ = await engine.statistics { $0.local[.main]?.balance.delivered == 7 }
         hang.signal()
         try await engine.stopPreview()
-        // What comes out of a processor that was left behind is counted when it does.
+        // The output of an abandoned processor is counted when it appears.
         let statistics = await engine.statistics { $0.local[.main]?.balance.waiting == 0 }
         let track = try #require(statistics.local[.main])
         #expect(track.balance.offered == 12)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Hundreds of the program's objects that hang at once: Dispatch has 255 threads for all of a process.
+/// Hundreds of the program's objects hang at once. Dispatch has 255 threads per process.
 @Suite(.hangGuard, .serialized)
 struct BlockedObjectsTests {
     private static let many = 300
@@ -33,7 +33,8 @@ struct BlockedObjectsTests {
         #expect(try source.deliver(0) == .accepted)
         await good.rendered(1)
         await isHanging.all.wait()
-        // All of them hang. The engine answers, its timers run, and a new object finds a thread.
+        // All of them hang. The engine still responds, its timers run, and a new object gets a
+        // thread.
         engine.time.advance(by: .seconds(5))
         await events.first(named: "rendererStalled")
         let late = SinkScript()
@@ -43,7 +44,7 @@ struct BlockedObjectsTests {
         await good.rendered(2)
         for _ in 0..<Self.many { hang.signal() }
         for script in bad { script.state.withLock { $0.onRender = nil } }
-        // Those that wait for their second frame.
+        // Releases the renderers that wait for their second frame.
         for _ in 0..<Self.many { hang.signal() }
         await engine.shutDown()
         #expect(good.frames.count == 2)
@@ -108,7 +109,7 @@ struct BlockedObjectsTests {
     }
 }
 
-/// So many have come.
+/// Reports when `count` arrivals have happened.
 final class Arrivals: Sendable {
     private let missing: Atomic<Int>
     let all = Happening()

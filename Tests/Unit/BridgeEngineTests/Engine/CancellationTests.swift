@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Operations whose task is cancelled, and operations beside one that takes its time.
+/// Cancelled operations, and operations that run during a slow one.
 @Suite(.hangGuard)
 struct CancellationTests {
     private func code(_ task: Task<Void, any Error>) async -> EngineError.Code? {
@@ -20,11 +20,11 @@ struct CancellationTests {
         join.cancel()
         #expect(await code(join) == .cancelled)
         #expect(await engine.currentChannel == nil)
-        // A channel that answers all the same has nobody in it.
+        // If the channel answers after the cancellation, the engine leaves it again.
         transport.answer.happen()
         await transport.isLeft.wait()
         #expect(transport.network.channelNames.isEmpty)
-        // It may be tried again.
+        // Joining can be retried.
         try await engine.joinChannel("room", userID: 1)
         #expect(await engine.currentChannel?.channel == "room")
         await engine.shutDown()
@@ -117,7 +117,7 @@ struct CancellationTests {
         await engine.shutDown()
     }
 
-    /// What puts things away is done in a task that was cancelled, too.
+    /// Clean-up also runs in a cancelled task.
     @Test func aCancelledTaskMayStillStopAndShutDown() async throws {
         let engine = makeEngine(transport: LoopbackNetwork())
         let source = SourceScript()

@@ -6,12 +6,12 @@ import Testing
 
 @testable import BridgeEngine
 
-/// Encoded units that pass through engines as they are, decoded where somebody wants pictures.
+/// Encoded units that pass through engines unchanged, and are decoded for consumers of raw frames.
 @Suite(.hangGuard, .balanced)
 struct CarriedUnitTests {
     let backend = TestBackend()
 
-    /// Takes H.264 as it is.
+    /// Accepts H.264 without decoding.
     private final class UnitSink: VideoSink, Sendable {
         let units = Observed<[EncodedVideoFrame]>([])
         let pictures = Observed(0)
@@ -37,7 +37,7 @@ struct CarriedUnitTests {
         _ engine: MediaEngine, isKey: Bool, _ mark: UInt8,
         codec: EncodedVideoFrame.Codec = .h264
     ) -> FrameDisposition {
-        // A pushed frame has the time at which it is pushed.
+        // A pushed frame gets the current time as its timestamp.
         engine.time.advance(by: .milliseconds(1))
         return engine.pushExternalEncodedVideoFrame(codec.unit(isKey: isKey, mark: mark))
     }
@@ -84,7 +84,7 @@ struct CarriedUnitTests {
         await engine.shutDown()
     }
 
-    /// A camera with an encoder, which the test turns.
+    /// A camera with an encoder; the test delivers its units.
     private final class Camera: VideoSource, Sendable {
         private let target = Mutex<(any VideoFrameConsumer)?>(nil)
         let requests = Observed(0)
@@ -119,7 +119,7 @@ struct CarriedUnitTests {
         camera.deliver(isKey: true, 1, at: 0)
         await near.taken(1)
         #expect(camera.requests.value == 0)
-        // A recorder, a renderer and a user come.
+        // A recorder, a renderer and a user join.
         let late = UnitSink()
         try await engine.addVideoRenderer(late, to: .local())
         try await engine.addVideoRenderer(ScriptedSink(SinkScript()), to: .local())
@@ -138,11 +138,11 @@ struct CarriedUnitTests {
         await receiver.shutDown()
         #expect(near.marks == [1, 2, 3, 4, 5, 6])
         #expect(late.marks == [5, 6] && far.marks == [5, 6])
-        // One of the engine's own track, and one of the channel.
+        // One request for the engine's own track, and one for the channel.
         #expect(camera.requests.value <= 2)
     }
 
-    /// A unit that the track refuses because of its time is missing to everybody.
+    /// If the track refuses a unit because of its time, no consumer gets it.
     @Test func whatRefersToARefusedUnitIsNotPassedOn() async throws {
         let engine = makeEngine(backend)
         let camera = Camera()
@@ -153,7 +153,7 @@ struct CarriedUnitTests {
         try await engine.startPreview()
         camera.deliver(isKey: true, 1, at: 0)
         camera.deliver(isKey: false, 2, at: 2000)
-        // Its clock goes back by more than any stream reorders.
+        // The source's clock goes back further than any stream reorders.
         camera.deliver(isKey: false, 3, at: 40)
         camera.deliver(isKey: false, 4, at: 2040)
         await camera.requests.wait { $0 >= 1 }
@@ -168,7 +168,7 @@ struct CarriedUnitTests {
         #expect(track.dropped[.backwards] == 1 && track.dropped[.needsKeyFrame] == 1)
     }
 
-    /// A file that was read too late: the pictures of units in another order stay in theirs.
+    /// A file that was read too late: reordered units keep their presentation order.
     @Test(arguments: [MediaPacing.engine, .source])
     func aClockIsSetAgainOnlyAtAKeyFrame(pacing: MediaPacing) {
         var clock = SourceClock(isOffline: false)
@@ -245,7 +245,7 @@ struct CarriedUnitTests {
         await recorder.pictures.wait { $0 >= 1 }
         #expect(recorder.marks.isEmpty)
         try await engine.setVideoProcessors([], at: .capture)
-        // The unit refers to one that the sink did not get.
+        // This unit refers to one that the sink did not get.
         push(engine, isKey: false, 2)
         push(engine, isKey: true, 3)
         await recorder.taken(1)
@@ -307,7 +307,7 @@ struct CarriedUnitTests {
         #expect(recorder.marks == [3, 4])
     }
 
-    /// A receiver that is slow: of each group it gets a beginning.
+    /// A slow receiver gets the beginning of each group.
     @Test(arguments: 0..<10)
     func aSlowReceiverGetsNoUnitThatBuildsOnALostOne(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))

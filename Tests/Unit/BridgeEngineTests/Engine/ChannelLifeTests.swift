@@ -4,12 +4,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What engines hear of the channel that they are in, and do about it.
+/// How engines react to the events of their channel.
 @Suite(.hangGuard, .balanced)
 struct ChannelLifeTests {
     let network = LoopbackNetwork(timeline: VirtualTimeline())
 
-    /// Two engines in a channel; the first sends.
+    /// Two engines in a channel; the first one sends.
     private func pair() async throws -> (MediaEngine, MediaEngine, SourceScript) {
         let (sender, receiver) = (makeEngine(transport: network), makeEngine(transport: network))
         let source = SourceScript("A")
@@ -39,7 +39,7 @@ struct ChannelLifeTests {
         #expect(await sender.statistics.sent == 3)
     }
 
-    /// The largest size that renderers ask for is all that is of use.
+    /// The sender is limited to the largest size that renderers request.
     @Test func theSenderHearsWhatSizeIsOfUse() async throws {
         let (sender, receiver, _) = try await pair()
         let events = sender.events
@@ -55,7 +55,7 @@ struct ChannelLifeTests {
         await receiver.shutDown()
     }
 
-    /// A source that takes over hears it as well, and the end of it.
+    /// A source that takes over gets the limit as well, and its removal.
     @Test func theSourceKeepsToWhatIsOfUse() async throws {
         let (sender, receiver, first) = try await pair()
         let events = sender.events
@@ -154,7 +154,7 @@ struct ChannelLifeTests {
         await receiver.shutDown()
     }
 
-    /// Neither the source nor a renderer notices more than frames that are missing.
+    /// The source and the renderers notice only missing frames.
     @Test func anInterruptionLeavesEverythingInPlace() async throws {
         let (sender, receiver, source) = try await pair()
         let far = SinkScript()
@@ -246,7 +246,7 @@ struct ChannelLifeTests {
 }
 
 extension SourceScript {
-    /// Delivers a frame that says its number; the times of two engines differ.
+    /// Delivers a frame that carries its number; the times of two engines differ.
     fileprivate func deliver(number: Int) throws {
         var frame = try named(number)
         frame.metadata["number"] = "\(number)"

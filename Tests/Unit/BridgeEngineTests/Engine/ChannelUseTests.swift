@@ -5,7 +5,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// JoinAttempt and leaving in every order, and transports that do not behave.
+/// Joining and leaving in every order, and transports that misbehave.
 @Suite(.hangGuard, .balanced)
 struct ChannelUseTests {
     @Test func joiningTwiceIsAnErrorAndTheFirstStays() async throws {
@@ -38,7 +38,8 @@ struct ChannelUseTests {
         try await sender.joinChannel("room", userID: "anna")
         await sink.rendered(1)
         #expect(sink.names == ["A"])
-        // A receiver may be faster than its sender's count, which is final after the end.
+        // The receiver may be faster than the sender's counters, which are final after the
+        // shutdown.
         await sender.shutDown()
         #expect(await sender.statistics.sent == 1)
         await receiver.shutDown()
@@ -60,7 +61,7 @@ struct ChannelUseTests {
         #expect(await engine.currentChannel == nil)
         #expect(network.channelNames.isEmpty)
         #expect(sink.calls.last == "shouldDispose")
-        // It may start the next time.
+        // Starting can be retried.
         source.mend()
         try await engine.joinChannel("room", userID: 1)
         await engine.shutDown()
@@ -111,7 +112,7 @@ struct ChannelUseTests {
         await engine.time.expire(engine.configuration.callDeadline)
         _ = try await leave.value
         #expect(await engine.currentChannel == nil)
-        // What it still says is not heard.
+        // Later callbacks of the transport are ignored.
         let events = engine.events
         transport.receiver?.userJoined("ghost")
         transport.receiver?.receive(try frame(), track: .main, from: "ghost")
@@ -132,7 +133,7 @@ struct ChannelUseTests {
         await events.first(named: "disconnected")
         #expect(await engine.currentChannel == nil)
         #expect(source.calls.last == "shouldDispose")
-        // A new stay has nothing to do with the old one.
+        // A new stay is independent of the old one.
         try await engine.joinChannel("room", userID: 1)
         #expect(await engine.currentChannel?.channel == "room")
         await engine.shutDown()
@@ -202,7 +203,7 @@ struct ChannelUseTests {
         Thread.detachNewThread { _ = try? source.deliver(0) }
         await events.first(named: "firstRemoteFrame")
         let end = Task { await guest.shutDown() }
-        // The engine waits for the frame's count.
+        // The engine waits until the frame is counted.
         await guest.time.alarms(in: .seconds(1).asDefaultDeadline)
         sending.signal()
         await end.value
@@ -248,7 +249,8 @@ struct ChannelUseTests {
         try source.deliver(2)
         await sink.rendered(3)
         #expect(sink.frames.map { $0.metadata["converted"] } == [nil, "geometry", nil])
-        // A receiver may be faster than its sender's count, which is final after the end.
+        // The receiver may be faster than the sender's counters, which are final after the
+        // shutdown.
         await engine.shutDown()
         #expect(await engine.statistics.sent == 3)
         await other.shutDown()

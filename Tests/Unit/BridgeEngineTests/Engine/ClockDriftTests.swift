@@ -3,10 +3,10 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Sources whose clocks run slow, fast, or back.
+/// Sources whose clocks run slow, run fast or jump back.
 @Suite(.hangGuard)
 struct ClockDriftTests {
-    /// What a generated source does.
+    /// The timing of a generated source.
     private struct Course {
         var rate = 1.0
         var interval = 40.0
@@ -16,10 +16,10 @@ struct ClockDriftTests {
         var seconds = 60.0
     }
 
-    /// Runs a source over its course.
+    /// Runs a source with this timing.
     ///
-    /// - Returns: For each frame that was taken, when it was captured and when it is shown; and how many
-    ///   were not taken.
+    /// - Returns: The capture and presentation time of each accepted frame, and the number of
+    ///   refused frames.
     private func run(
         _ course: Course, isLive: Bool, seed: Int
     ) async throws -> (frames: [(captured: MediaTime, shown: MediaTime)], refused: Int) {
@@ -50,7 +50,7 @@ struct ClockDriftTests {
         return (Array(zip(captures, shown)).map { (captured: $0, shown: $1) }, refused)
     }
 
-    /// How far pictures are from the sound at most, in ms, once the clock is known.
+    /// The maximum distance of video from audio in ms, once the clock is known.
     private func farthest(
         _ frames: [(captured: MediaTime, shown: MediaTime)], after seconds: Double = 3
     ) -> Double {
@@ -79,7 +79,7 @@ struct ClockDriftTests {
         course.zero = MediaTime(seconds: Double.random(in: 0...100_000, using: &generator))
         let (frames, refused) = try await run(course, isLive: false, seed: seed)
         #expect(refused == 0, "seed \(seed): \(course)")
-        // Nobody can know how late the most punctual frame is; all else is followed.
+        // The latency of the most punctual frame cannot be known; everything else is corrected.
         let far = farthest(frames, after: 5) - course.lateness
         #expect(far < 150, "seed \(seed): \(far) ms, \(course)")
     }
@@ -115,7 +115,8 @@ struct ClockDriftTests {
         #expect(times == times.sorted())
     }
 
-    /// Whatever the rate: at one frame in ten seconds it is one frame, not thirty.
+    /// The cost is independent of the rate: at one frame per ten seconds it is one frame, not
+    /// thirty.
     @Test(arguments: [0.1, 1, 10, 25, 60, 1000])
     func aClockThatGoesBackCostsHalfASecondOfFrames(_ rate: Double) async throws {
         let timed = try await TimedEngine()
@@ -123,7 +124,7 @@ struct ClockDriftTests {
         var refused = 0
         for number in 0..<200 {
             timed.backend.time.advance(to: timed.start + .milliseconds(Double(number) * interval))
-            // An hour, and then from the beginning.
+            // Starts 3.6 million frames ahead (an hour at 1000 frames/s), then restarts.
             let said = Double(number < 100 ? number + 3_600_000 : number) * interval
             let frame = try timed.own(.milliseconds(said), from: timed.source)
             if !timed.source.deliver(frame).isAccepted { refused += 1 }
@@ -135,7 +136,8 @@ struct ClockDriftTests {
         #expect(times == times.sorted())
     }
 
-    /// What waited on the way comes at once, each at its own time, and none after now.
+    /// Frames that were held back arrive at once. Each keeps its own time, and none is later than
+    /// now.
     @Test(arguments: 0..<20)
     func aBurstAfterAGapKeepsItsTimes(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))

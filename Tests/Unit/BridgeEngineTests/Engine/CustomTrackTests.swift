@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// A second video track beside the source's.
+/// A second video track in addition to the source's.
 @Suite(.hangGuard, .balanced)
 struct CustomTrackTests {
     @Test func aCustomTrackIsSentWhileItIsPublished() async throws {
@@ -28,7 +28,7 @@ struct CustomTrackTests {
         }
         #expect(early?.code == .notInChannel)
         try await anna.joinChannel("room", userID: "anna")
-        // It is not published yet: others have none of it.
+        // The track is not published yet: other users do not get its frames.
         #expect(anna.pushExternalVideoFrame(external(0), track: track) == .accepted)
         try await anna.publishCustomVideoTrack(track)
         #expect(anna.pushExternalVideoFrame(external(40), track: track) == .accepted)

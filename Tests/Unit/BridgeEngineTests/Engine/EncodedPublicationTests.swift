@@ -4,13 +4,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Frames into a channel that carries units only.
+/// Sends frames into a channel that carries only encoded units.
 @Suite(.hangGuard, .balanced)
 struct EncodedPublicationTests {
     private let backend = TestBackend()
     private let network = LoopbackNetwork(carriesFrames: false)
 
-    /// Hears the units of the sender, and wants its track unless it is told not to.
+    /// Receives the units of the sender. Subscribes to its track by default.
     private func listen(_ user: UserID = "ben") async throws -> (Member, Ears) {
         let ears = Ears()
         let request = ChannelRequest(channel: "room", userID: user)
@@ -19,7 +19,7 @@ struct EncodedPublicationTests {
         return (member, ears)
     }
 
-    /// An engine in the channel, with a source whose frames are a second apart.
+    /// An engine in the channel, whose source delivers frames one second apart.
     private func send() async throws -> (MediaEngine, SourceScript) {
         let engine = makeEngine(backend, transport: network)
         let source = SourceScript()
@@ -63,7 +63,7 @@ struct EncodedPublicationTests {
         configuration.bitRate = 200_000
         try await engine.setVideoEncoderConfiguration(configuration)
         ben.membership.requestKeyFrame(.main, of: "anna")
-        // The request passes through the sender's queue, in front of this message.
+        // The request passes through the sender's queue before this message.
         let events = engine.events
         try await ben.membership.send(ChannelMessage("now"), to: nil)
         await events.first(named: "messageReceived")
@@ -72,7 +72,7 @@ struct EncodedPublicationTests {
         configuration.keyFrameInterval = .seconds(4)
         try await engine.setVideoEncoderConfiguration(configuration)
         try source.deliver(2000)
-        // A new encoder begins with one.
+        // A new encoder begins with a keyframe.
         await ears.hears { $0.units("anna") == [1, 2, 1] }
         await engine.shutDown()
         #expect(
@@ -101,7 +101,7 @@ struct EncodedPublicationTests {
         #expect(await failure()?.code == .sendingFailed)
         try source.deliver(1000)
         try await engine.setVideoEncoderConfiguration(VideoEncoderConfiguration())
-        // Both end there, or one at the encoder that failed.
+        // Both units arrive, or the failed encoder loses one.
         try source.deliver(2000)
         await ears.hears { $0.units("anna").count >= 2 }
         backend.encoders.refuse(Refusal(reason: "none left"))
@@ -148,7 +148,7 @@ struct EncodedPublicationTests {
         await ben.leave()
     }
 
-    /// Of another size than they have: decoded and encoded, and sent once.
+    /// Units of a size other than the requested one are decoded, encoded and sent once.
     @Test func unitsWhosePicturesChangeAreEncodedAgain() async throws {
         let (ben, ears) = try await listen()
         let engine = makeEngine(backend, transport: network)
@@ -168,7 +168,7 @@ struct EncodedPublicationTests {
         push(true, 102)
         await ears.hears(.unit(1, .main, "anna"))
         try await engine.setVideoEncoderConfiguration(VideoEncoderConfiguration())
-        // It refers to a unit that the receivers did not get.
+        // This unit refers to one that the receivers did not get.
         let events = engine.events
         push(false, 103)
         await events.first(named: "keyFrameNeeded")
@@ -193,7 +193,7 @@ struct EncodedPublicationTests {
         let unit = codec.unit(isKey: true, mark: 9)
         #expect(engine.pushExternalEncodedVideoFrame(unit) == .accepted)
         await ears.hears(.unit(9, .main, "anna"))
-        // The source is asked, not an encoder.
+        // The request goes to the source, not to an encoder.
         let events = engine.events
         ben.membership.requestKeyFrame(.main, of: "anna")
         await events.first(named: "keyFrameNeeded")

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Encoded units in push mode: decoded on the way in, and counted where they are not.
+/// Encoded units in push mode: decoded on input, and counted if they cannot be decoded.
 @Suite(.hangGuard, .balanced)
 struct EncodedPushTests {
     let backend = TestBackend()
@@ -18,7 +18,7 @@ struct EncodedPushTests {
         return engine
     }
 
-    /// A key frame, marked for the decoder by its last byte.
+    /// A keyframe; its last byte is a mark for the decoder.
     private func unit(_ codec: EncodedVideoFrame.Codec, _ mark: UInt8 = 1) -> EncodedVideoFrame {
         codec.unit(isKey: true, mark: mark)
     }
@@ -70,7 +70,7 @@ struct EncodedPushTests {
             #expect(refused == .dropped(.undecodable))
         }
         #expect(await engine.statistics.local[.main]?.decoding.dropped[.undecodable] == 6)
-        // It may be there the next time.
+        // The decoder may be available at the next start.
         backend.decoders.areMissing = false
         try await engine.stopPreview()
         try await engine.startPreview()

@@ -3,16 +3,17 @@ import TestSupport
 
 @testable import BridgeEngine
 
-/// An engine without C, in a configuration that gives up soon.
+/// An engine without C dependencies, with short timeouts.
 ///
-/// - Parameter isKept: Whether the test holds it to its end, where its counts are looked at.
+/// - Parameter isKept: Whether the test keeps the engine until its end, where its counts are
+///   checked.
 func makeEngine(
     _ backend: any VirtualBackend = TestBackend(), transport: any ChannelTransport = NoTransport(),
     isKept: Bool = true, _ change: (inout MediaEngine.Configuration) -> Void = { _ in }
 ) -> MediaEngine {
     var configuration = MediaEngine.Configuration()
     configuration.statisticsInterval = nil
-    // Other than the deadline of a call, so that a test can tell what waits for it.
+    // Differs from the call deadline, so that a test can distinguish the two timeouts.
     configuration.firstFrameDeadline = .seconds(3)
     change(&configuration)
     let engine = MediaEngine(
@@ -23,9 +24,10 @@ func makeEngine(
 }
 
 extension MediaEngine {
-    /// The statistics once they say so: a frame is counted after its renderer has had it.
+    /// Waits until the statistics fulfil the condition: a frame is counted after its renderer has
+    /// processed it.
     func statistics(once isReached: (EngineStatistics) -> Bool) async -> EngineStatistics {
-        // A test's deadline cancels it.
+        // The test's deadline cancels the wait.
         await CountWatch.read(
             within: nil, on: .system, isCancellable: true, until: isReached, statisticsNow)
     }
@@ -36,7 +38,7 @@ extension MediaEngine {
         return time
     }
 
-    /// The trace as text, without what renderers do.
+    /// The trace as text, without renderer entries.
     nonisolated var sourceTrace: [String] {
         trace.filter { $0.object.hasPrefix("source") }.map(\.description)
     }
@@ -46,7 +48,7 @@ extension MediaEngine {
 }
 
 extension EngineEvents {
-    /// Suspends until an event of this name.
+    /// Suspends until an event with this name.
     func first(named name: String) async {
         _ = await first { $0.name == name ? true : nil }
     }
@@ -62,7 +64,7 @@ extension EngineEvent {
 extension [EngineEvent] {
     func count(_ name: String) -> Int { filter { $0.name == name }.count }
 
-    /// The codes of the errors in events of this name.
+    /// The error codes of the events with this name.
     func codes(_ name: String) -> [EngineError.Code] {
         compactMap { event in
             guard event.name == name else { return nil }

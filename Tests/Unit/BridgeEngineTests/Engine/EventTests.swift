@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeEngine
 
-/// The events of an engine: bounded, in order, for any number of listeners, with an end.
+/// An engine's event stream: bounded, ordered, for any number of listeners, and finite.
 @Suite(.hangGuard, .balanced)
 struct EventTests {
     @Test func aListenerThatNeverReadsKeepsTheNewestAndCountsTheRest() async throws {

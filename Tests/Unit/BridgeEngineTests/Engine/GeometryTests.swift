@@ -3,10 +3,10 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// What renderers and channel ask of pictures, and what is asked of the backend for it.
+/// The geometry that renderers and the channel request, and the resulting requests to the backend.
 @Suite(.hangGuard, .balanced)
 struct GeometryTests {
-    /// What one renderer asks, of which frame, and the conversion that follows.
+    /// The request of one renderer, the frame it applies to, and the resulting conversion.
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var camera = false

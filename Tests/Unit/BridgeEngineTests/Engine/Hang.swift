@@ -3,7 +3,7 @@ import Dispatch
 import MediaBasics
 import TestSupport
 
-/// Holds a thread until it is released.
+/// Blocks a thread until it is released.
 final class Hang: Sendable {
     private let isReleased = DispatchSemaphore(value: 0)
     private let isEntered = Happening()
@@ -14,19 +14,19 @@ final class Hang: Sendable {
     }
     func signal() { isReleased.signal() }
 
-    /// Suspends until a thread is held.
+    /// Suspends until a thread is blocked.
     func entered() async { await isEntered.wait() }
 }
 
 extension MediaEngine {
-    /// Lets the deadline of a call pass that hangs, while no other call is being made.
+    /// Lets the deadline of a hanging call expire, while no other call is in progress.
     nonisolated func giveUp(_ hang: Hang) async {
         await hang.entered()
         await time.expire(configuration.callDeadline)
     }
 }
 
-/// Runs `body` on a thread of its own, where it may block.
+/// Runs `body` on a separate thread, where it may block.
 func blocking<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
     await withCheckedContinuation { done in
         SerialQueue(label: "test").async { done.resume(returning: body()) }

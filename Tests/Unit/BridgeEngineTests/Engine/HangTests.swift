@@ -3,7 +3,8 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Calls that do not return: a deadline, an error that names the call, and an engine that goes on.
+/// Calls that do not return: the deadline expires, the error names the call, and the engine
+/// continues.
 @Suite(.hangGuard, .balanced)
 struct HangTests {
     static let upward = ["shouldInitialize", "shouldStart"]
@@ -22,7 +23,7 @@ struct HangTests {
         #expect(error?.code == .stuck)
         #expect(error?.call == call)
         #expect(engine.sourceTrace.last?.hasSuffix("(stuck)") == true)
-        // As long as it hangs it is called by nobody, under no other name either.
+        // While the source hangs, the engine does not call it again, even if it is added once more.
         let again = await #expect(throws: EngineError.self) { try await engine.startPreview() }
         #expect(again?.code == .stuck)
         try await engine.setVideoSource(ScriptedSource(good))
@@ -33,7 +34,7 @@ struct HangTests {
         #expect(renamed?.code == .stuck)
         let taken = try good.deliver(0)
         #expect(taken == .accepted)
-        // It comes back, and is put away.
+        // The call returns, and the source is disposed of.
         let isPutAway = Happening()
         bad.state.withLock { $0.onCall = { if $0 == "shouldDispose" { isPutAway.happen() } } }
         hang.signal()
@@ -144,7 +145,7 @@ struct HangTests {
     }
 }
 
-/// A backend whose devices do not answer.
+/// A backend whose devices do not respond.
 final class SlowBackend: VirtualBackend {
     let inner = TestBackend()
     let hang = Hang()

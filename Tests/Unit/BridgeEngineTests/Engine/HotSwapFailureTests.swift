@@ -3,10 +3,10 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// A source that does not take over: the one before goes on, and the reason is thrown.
+/// A source that fails to take over: the previous source continues, and the call throws the reason.
 @Suite(.hangGuard, .balanced)
 struct HotSwapFailureTests {
-    /// What is wrong with the new source, and what is thrown.
+    /// The fault of the new source, and the resulting error.
     enum Fault: CaseIterable {
         case saysNo, failsToInitialise, failsToStart, deliversNothing, failsAtOnce, endsAtOnce
         case deliversNoTimes, hangsInInitialise, hangsInStart
@@ -40,7 +40,7 @@ struct HotSwapFailureTests {
             }
         }
 
-        /// The call that does not return until the semaphore is signalled.
+        /// The call that blocks until the semaphore is signalled.
         var hangingCall: String? {
             switch self {
             case .hangsInInitialise: "shouldInitialize"
@@ -76,12 +76,12 @@ struct HotSwapFailureTests {
         #expect(goesOn == .accepted)
         #expect(shutOut == .notStarted)
         hang?.signal()
-        // Whatever was wrong with it, it is put away.
+        // The source is disposed of after every fault.
         await b.gone.wait()
         if b.calls.contains("shouldStart") || fault == .hangsInInitialise {
             #expect(b.calls.last == "shouldDispose")
         }
-        // And the next one may try.
+        // The next source can still take over.
         try c.deliverAtStart(2)
         try await engine.setVideoSource(ScriptedSource(c))
         await sink.rendered(3)

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// One source after another while the engine runs: no gap, no jump, no mixture.
+/// Source changes while the engine runs: no gaps, no time jumps, no interleaved frames.
 @Suite(.hangGuard, .balanced)
 struct HotSwapTests {
     enum Holder: CaseIterable {
@@ -96,7 +96,7 @@ struct HotSwapTests {
         try await engine.setVideoSource(source)
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
         try await engine.startPreview()
-        // A frame that is still on its way when another source takes over is dropped.
+        // A frame still in transit when another source takes over is dropped.
         await sink.rendered(1)
         try await engine.setVideoSource(ScriptedSource(b))
         await sink.rendered(2)

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// One bad renderer beside a good one: the good one misses nothing.
+/// A faulty renderer next to a working one: the working one misses no frame.
 @Suite(.hangGuard, .balanced)
 struct IsolationTests {
     let source = SourceScript("A")
@@ -21,7 +21,7 @@ struct IsolationTests {
         return engine
     }
 
-    /// Delivers frames as fast as the good renderer takes them.
+    /// Delivers frames as fast as the working renderer accepts them.
     private func deliver(_ numbers: Range<Int>) async throws {
         for number in numbers {
             let result = try source.deliver(number)
@@ -34,7 +34,7 @@ struct IsolationTests {
         of engine: MediaEngine
     ) async throws -> (bad: EngineStatistics.Renderer, good: EngineStatistics.Renderer) {
         let id = await engine.localVideoRenderer?.id
-        // Of the good one, which has had every frame by now.
+        // The working renderer has received every frame; its counts may lag behind.
         let all = await engine.statistics {
             $0.renderers.allSatisfy { $0.key == id || $0.value.waiting == 0 }
         }.renderers
@@ -54,7 +54,7 @@ struct IsolationTests {
         engine.time.advance(by: .seconds(5))
         await events.first(named: "rendererStalled")
         let stalled = try await counts(of: engine)
-        // One is inside, four wait, the others gave way.
+        // One frame is inside, four wait, the others were evicted.
         #expect(stalled.bad.offered == 50)
         #expect(stalled.bad.dropped[.evicted] == 45)
         hang.signal()
@@ -83,7 +83,7 @@ struct IsolationTests {
         #expect(await delivery == .accepted)
         try await deliver(3..<20)
         let (bad, good) = try await counts(of: engine)
-        // The first that found no room was waited for; its like gave way after that.
+        // The source waits for the first frame that finds no room; the others are evicted.
         #expect(bad.dropped[.queueFull] == 1)
         #expect(bad.dropped[.evicted] == 17)
         #expect(good.rendered == 20)
@@ -96,7 +96,7 @@ struct IsolationTests {
         let events = engine.events
         bad.fail("render")
         try await deliver(0..<20)
-        // What waits is rendered, or fails, before the end.
+        // Waiting frames are rendered or fail before the end.
         try await engine.stopPreview()
         bad.mend()
         try await engine.startPreview()
@@ -137,12 +137,12 @@ struct IsolationTests {
         (options.whenFull, options.depth) = (.wait, 1)
         let engine = try await running(options)
         let pump = Pump(source)
-        // The source's stop waits for its thread, and that for the renderer.
+        // The source's stop waits for its thread, and the thread waits for the renderer.
         source.state.withLock { $0.onCall = { if $0 == "shouldStop" { pump.join() } } }
         await good.rendered(2)
         let events = engine.events
         let stop = Task { try await engine.stopPreview() }
-        // The source gets half of the deadline, and is gone although the renderer still hangs.
+        // The source gets half of the deadline, and is released although the renderer still hangs.
         await source.called("shouldStop")
         await engine.time.expire(engine.configuration.callDeadline / 2)
         await source.called("shouldDispose")

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Encoded units that build on one that was refused: no picture of theirs is right.
+/// Encoded units that refer to a refused unit: their decoded pictures would be wrong.
 @Suite(.hangGuard)
 struct KeyFrameTests {
     let backend = TestBackend()
@@ -23,7 +23,7 @@ struct KeyFrameTests {
     private func push(
         _ engine: MediaEngine, isKey: Bool, _ mark: UInt8 = 1
     ) -> FrameDisposition {
-        // A pushed frame has the time at which it is pushed.
+        // A pushed frame gets the current time as its timestamp.
         engine.time.advance(by: .milliseconds(1))
         return engine.pushExternalEncodedVideoFrame(
             EncodedVideoFrame.Codec.h264.unit(isKey: isKey, mark: mark))
@@ -72,14 +72,14 @@ struct KeyFrameTests {
         #expect(await events.rest().count("keyFrameNeeded") == 0)
     }
 
-    /// A burst into a decoder that is slow: what is shown builds on nothing that was lost.
+    /// A burst into a slow decoder: no rendered frame depends on a lost unit.
     @Test(arguments: 0..<20)
     func noPictureIsShownThatBuildsOnALostOne(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let engine = try await running()
         let events = engine.events
         let gate = backend.decoders.block()
-        // Groups of ten: the mark is the group's number, and the units' own follows from their order.
+        // Groups of ten: byte 5 of a unit is its number, which determines its group.
         var groups: [(isKey: Bool, disposition: FrameDisposition)] = []
         for number in 0..<200 {
             let isKey = number % 10 == 0
@@ -99,7 +99,7 @@ struct KeyFrameTests {
         await engine.shutDown()
         let track = try #require(await engine.statistics.local[.main])
         let decoding = track.decoding
-        // Of each group what is shown is a beginning of it.
+        // The rendered frames of each group are the beginning of the group.
         for group in Set(shown.map { $0 / 10 }) {
             let members = shown.filter { $0 / 10 == group }
             #expect(

@@ -3,10 +3,10 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Live sources whose frames come later than they were taken, as all do.
+/// Live sources, whose frames always arrive after their capture.
 @Suite(.hangGuard)
 struct LateSourceTests {
-    /// One frame every 40 ms of what runs, until the engine's time is its own.
+    /// Delivers a frame of the current source every 40 ms, timestamped with the engine's time.
     private func play(_ timed: TimedEngine, from start: MediaTime, _ frames: Int) throws {
         for number in 0..<frames {
             let time = start + .milliseconds(Double(number) * 40)
@@ -37,7 +37,7 @@ struct LateSourceTests {
         let names = Array(repeating: "A", count: 5) + Array(repeating: "B", count: 101)
         #expect(timed.sink.names == names)
         #expect(times == times.sorted())
-        // In the end each is where it was taken: in step with the sound.
+        // Finally each frame has its capture time and is in sync with the audio.
         if lateness <= 200 {
             #expect(times.last == taken + .milliseconds(3300))
         }
@@ -57,7 +57,8 @@ struct LateSourceTests {
         }
         timed.backend.time.advance(to: captured + late)
         #expect(try deliver() == .accepted)
-        // Silence, on the engine's clock; the pictures that bridge it come by the machine's.
+        // No frames for a while by the engine's clock. The frames that bridge the gap follow the
+        // machine's clock.
         timed.backend.time.advance(to: captured + .milliseconds(900))
         await events.first(named: "sourceStalled")
         await timed.sink.rendered(4)
@@ -73,7 +74,7 @@ struct LateSourceTests {
         #expect(timed.sink.times == timed.sink.times.sorted())
     }
 
-    /// Lateness, jitter, rate, gaps and losses together.
+    /// Latency, jitter, frame rate, gaps and losses together.
     @Test(arguments: 0..<40)
     func noLiveFrameIsRefusedForHowItTravels(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
@@ -105,7 +106,7 @@ struct LateSourceTests {
         let times = Array(await timed.rendered(203).dropFirst(3))
         await timed.engine.shutDown()
         #expect(times == times.sorted(), "seed \(seed)")
-        // After two seconds nothing is left of the change.
+        // After two seconds the source change no longer has any effect.
         for (time, capture) in zip(times, expected)
         where capture - begin > .milliseconds(lateness * 10 + 500) {
             #expect(time == capture, "seed \(seed), \(lateness) ms late, jitter \(jitter)")

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// As fast as possible: nothing is lost, and two runs are one.
+/// Runs as fast as possible: no frame is lost, and two runs give the same result.
 @Suite(.hangGuard, .balanced)
 struct OfflineTests {
     private func run(_ frames: Int, processors: [any VideoProcessor & Sendable]) async throws
@@ -23,15 +23,15 @@ struct OfflineTests {
         let hang = slow.block("render")
         async let isDelivered: Void = blocking {
             for number in 0..<frames {
-                // An hour of film takes no hour.
+                // The run does not take real time: the frames span hours.
                 #expect((try? source.deliver(number * 20_000)) == .accepted)
             }
         }
-        // The source waits for the slow one.
+        // The source waits for the slow renderer.
         await engine.time.alarms(in: engine.configuration.stallLimit * 10)
         hang.signal()
         await isDelivered
-        // What is on its way arrives before the end.
+        // Frames in transit arrive before the end.
         try await engine.stopPreview()
         await engine.shutDown()
         #expect(slow.frames.count == frames)

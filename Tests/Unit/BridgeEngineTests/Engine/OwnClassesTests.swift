@@ -4,10 +4,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a program's own classes need not be, and how they are reached.
+/// What a program's own classes do not need to be, and how they are accessed.
 @Suite(.hangGuard, .balanced)
 struct OwnClassesTests {
-    /// With state of its own and no lock: not Sendable. `process` is spelled without `consuming`.
+    /// Mutable state without a lock, so not Sendable. `process` is declared without `consuming`.
     private final class Counting: VideoProcessor {
         private var count = 0
         func process(_ frame: VideoFrame) throws -> VideoFrame? {

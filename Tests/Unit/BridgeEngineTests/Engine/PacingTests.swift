@@ -3,7 +3,8 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Files: the engine holds their frames until they are due, and lets go of them when it must.
+/// File sources: the engine holds their frames until they are due, and releases them early if it
+/// must.
 @Suite(.hangGuard, .balanced)
 struct PacingTests {
     private let hour = 3_600_000
@@ -36,7 +37,7 @@ struct PacingTests {
         try file.deliver(0)
         let held = Pump(file, from: hour)
         await engine.time.alarms(in: .seconds(3600))
-        // The source's own stop waits for its thread, as a pipeline's does.
+        // The source's own stop waits for its thread, like a pipeline's.
         file.state.withLock { $0.onCall = { if $0 == "shouldStop" { held.join() } } }
         let events = engine.events
         try await engine.stopPreview()
@@ -73,7 +74,7 @@ struct PacingTests {
         await sink.rendered(4)
         let track = await engine.statistics.local[.main]
         await engine.shutDown()
-        // What finds no room is counted, and the start is not kept.
+        // Frames that find no room are counted, and do not block the start.
         #expect(track?.delivered == 50)
         #expect(track?.dropped[.queueFull] == 46)
     }
@@ -98,7 +99,7 @@ struct PacingTests {
         #expect(sink.names == ["file", "live"])
         let times = sink.frames.compactMap(\.runningTime)
         #expect(times == times.sorted())
-        // Two frames of a track are 1 ms apart at least, however soon the second one comes.
+        // Frames of a track are at least 1 ms apart, even if the second one arrives sooner.
         #expect(try #require(times.last) <= now + MediaTime(seconds: 0.001))
     }
 
@@ -124,7 +125,7 @@ struct PacingTests {
         await sink.rendered(1)
         engine.time.advance(by: .milliseconds(5))
         try await engine.setVideoSource(ScriptedSource(live))
-        // A frame that is still on its way when another source takes over is dropped.
+        // A frame still in transit when another source takes over is dropped.
         await sink.rendered(2)
         engine.time.advance(by: .milliseconds(5))
         try await engine.setVideoSource(ScriptedSource(two))

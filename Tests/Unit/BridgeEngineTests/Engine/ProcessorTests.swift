@@ -4,7 +4,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// A processor made of a closure.
+/// A processor that runs a closure.
 struct Work: VideoProcessor {
     let body: @Sendable (consuming VideoFrame) throws -> VideoFrame?
     init(_ body: @escaping @Sendable (consuming VideoFrame) throws -> VideoFrame?) {
@@ -12,7 +12,7 @@ struct Work: VideoProcessor {
     }
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? { try body(frame) }
 
-    /// Writes something on each frame.
+    /// Adds an entry to each frame's metadata.
     static func mark(_ key: String) -> Work {
         Work { frame in
             var frame = frame
@@ -22,7 +22,7 @@ struct Work: VideoProcessor {
     }
 }
 
-/// What processors at the three points do, well and badly.
+/// Correct and faulty processors at the three processing points.
 @Suite(.hangGuard, .balanced)
 struct ProcessorTests {
     let source = SourceScript("A")
@@ -86,7 +86,7 @@ struct ProcessorTests {
         await sink.rendered(2)
         let (written, before) = (try sink.frames[1].firstByte(), try second.firstByte())
         #expect(written == 7)
-        // Somebody else held the picture: it was copied before it was written.
+        // Another owner held the picture, so it was copied before the write.
         #expect(before == 0)
         try await engine.setVideoProcessors(
             [Work { $0.replacingPixels(replacement.storage) }], at: .capture)
@@ -106,7 +106,7 @@ struct ProcessorTests {
         try await engine.setVideoProcessors(
             [Work { $0.milliseconds.isMultiple(of: 2) ? $0 : nil }, Work.mark("kept")],
             at: .capture)
-        // The engine's time is its own, so the parity that counts is the processor's.
+        // The engine assigns its own times, so only the processor sees the parity.
         for number in 0..<10 { try source.deliver(number) }
         try await engine.stopPreview()
         let statistics = await engine.statistics
@@ -117,7 +117,8 @@ struct ProcessorTests {
         await engine.shutDown()
     }
 
-    /// Every step of the engine moves the frame; a second reference would be a copy for each write.
+    /// Every step of the engine moves the frame; a second reference would force a copy for each
+    /// write.
     @Test func aProcessorThatWritesCopiesNothing() async throws {
         let engine = try await running()
         let (copies, isHandedOver) = (Counted(), DispatchSemaphore(value: 0))
@@ -126,7 +127,7 @@ struct ProcessorTests {
             let isHandedOver: DispatchSemaphore
 
             func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
-                // By now the source holds it no more.
+                // By now the source has released the frame.
                 isHandedOver.wait()
                 let before = ObjectIdentifier(frame.storage)
                 try frame.withMutablePlanes { $0[0].fill(1) }
@@ -206,17 +207,19 @@ struct ProcessorTests {
         await events.first(named: "processorFailed")
         try source.deliver(10)
         await sink.rendered(1)
-        // What it returns late is nobody's any more.
+        // A late result is discarded.
         hang.signal()
         try source.deliver(11)
         await sink.rendered(2)
         try await engine.stopPreview()
-        // Nobody waits for the processor that was left behind: its frame is counted when it has returned.
+        // The engine does not wait for an abandoned processor: its frame is counted when the call
+        // returns.
         let statistics = await engine.statistics { $0.local[.main]?.balance.waiting == 0 }
         let drops = try #require(statistics.local[.main]?.dropped)
         let unrendered = statistics.renderers.values.reduce(0) { $0 + $1.dropped.total }
         #expect(sink.times == sink.times.sorted())
-        // The one that hung, and what waited behind it when it was left.
+        // The frame that hung, and the frames that waited behind it when the processor was
+        // abandoned.
         #expect(drops[.processor] >= 1)
         #expect(sink.frames.count + drops.total + unrendered == 6)
         #expect(sink.frames.allSatisfy { $0.metadata["first"] == "yes" })
@@ -239,7 +242,7 @@ struct ProcessorTests {
         await isInside.wait()
         for number in 1..<20 { try source.deliver(number) }
         let drops = await engine.statistics.local[.main]?.dropped
-        // One is inside, four wait.
+        // One frame is inside, four wait.
         #expect(drops?[.evicted] == 15)
         hang.signal()
         try await engine.stopPreview()

@@ -4,8 +4,8 @@ import MediaCore
 import Synchronization
 import TestSupport
 
-/// Delivers frames of a source from a thread of its own, one after the other, until it is stopped or
-/// its source is.
+/// Delivers a source's frames one after the other from a separate thread, until the pump or its
+/// source is stopped.
 final class Pump: Sendable {
     private let isOver = Atomic<Bool>(false)
     private let counts = Mutex((delivered: 0, accepted: 0))
@@ -13,8 +13,9 @@ final class Pump: Sendable {
     private let joined = DispatchSemaphore(value: 0)
 
     /// - Parameters:
-    ///   - script: The source, which has to be started first.
-    ///   - milliseconds: The time of the first frame; the others are a millisecond apart.
+    ///   - script: The source, which must be started first.
+    ///   - milliseconds: The time of the first frame; the others follow at intervals of one
+    ///     millisecond.
     init(_ script: SourceScript, from milliseconds: Int = 0) {
         Task {
             await script.called("shouldStart")
@@ -38,7 +39,7 @@ final class Pump: Sendable {
         joined.signal()
     }
 
-    /// Blocks until the last frame was delivered, as a pipeline's stop does. Once.
+    /// Blocks until the last frame was delivered, like a pipeline's stop. Call once.
     func join() {
         isOver.store(true, ordering: .relaxed)
         joined.wait()

@@ -14,7 +14,7 @@ func external(_ milliseconds: Int? = nil) -> ExternalVideoFrame {
     return frame
 }
 
-/// Between a source and push mode while the engine runs: what other SDKs cannot.
+/// Switches between a source and push mode while the engine runs, which other SDKs do not support.
 @Suite(.hangGuard, .balanced)
 struct PushSwapTests {
     let a = SourceScript("A")
@@ -107,7 +107,7 @@ struct PushSwapTests {
                 == engine.sourceTrace.filter { $0.hasSuffix("dispose") }.count)
         let refused = engine.pushExternalVideoFrame(external())
         #expect(refused == .notStarted)
-        // From the start, push mode waits for nobody.
+        // Once started, push mode accepts frames at once.
         try await engine.startPreview()
         let taken = engine.pushExternalVideoFrame(external())
         #expect(taken == .accepted)

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// The program's own code that calls back into the engine, from where it is called itself.
+/// The program's callbacks call back into the engine.
 @Suite(.hangGuard, .balanced)
 struct ReentryTests {
     @Test func aRendererMayAskForTheEndInATask() async throws {
@@ -23,7 +23,7 @@ struct ReentryTests {
         #expect(await !engine.isPreviewing)
         #expect(sink.calls.last == "shouldDispose")
         await engine.shutDown()
-        // What the renderer keeps of the engine is the program's business; here it is given back.
+        // The program must release the renderer's reference to the engine; this releases it.
         sink.state.withLock { $0.onRender = nil }
     }
 
@@ -37,7 +37,7 @@ struct ReentryTests {
         let events = engine.events
         try await engine.startPreview()
         try source.deliver(0)
-        // The renderer itself waits for the stop, which waits for the renderer.
+        // The renderer waits for the stop, and the stop waits for the renderer.
         await good.called("shouldDispose")
         await engine.time.expire(engine.configuration.callDeadline)
         await events.first(named: "rendererFailed")
@@ -72,7 +72,7 @@ struct ReentryTests {
         let (engine, sink) = (makeEngine(), SinkScript())
         let result = Happening()
         sink.whenRendering { _ in
-            // It goes on as any other push: no lock is held here.
+            // The push works like any other: no lock is held here.
             engine.pushExternalVideoFrame(external())
             result.happen()
         }

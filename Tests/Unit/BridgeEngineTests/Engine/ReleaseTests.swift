@@ -5,10 +5,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The end of a frame runs its maker's code, which may call whatever it likes: nothing is locked then.
+/// Releasing a frame runs its creator's code, which may call any function: no lock is held then.
 @Suite(.hangGuard)
 struct ReleaseTests {
-    /// A frame that calls `body` when nobody holds it any more.
+    /// A frame that calls `body` when its last reference is released.
     private func frame(
         at milliseconds: Int, _ body: @escaping @Sendable () -> Void
     ) throws -> VideoFrame {
@@ -25,13 +25,13 @@ struct ReleaseTests {
         return VideoFrame(storage, runningTime: MediaTime(.milliseconds(milliseconds)))
     }
 
-    /// All that a program may ask of a running engine.
+    /// Calls everything that a program may call on a running engine.
     private func askAll(_ engine: MediaEngine, _ script: SourceScript) {
         _ = engine.refusedPushes
         _ = engine.remoteUsers
         _ = engine.trace
         _ = engine.pushExternalVideoFrame(external())
-        // From inside of the delivery: it follows when that is done.
+        // A delivery during a delivery: it runs after the first has finished.
         if let next = try? BridgeEngineTests.frame(1_000_000) { script.deliver(next) }
     }
 
@@ -72,7 +72,7 @@ struct ReleaseTests {
         try await engine.joinChannel("room", userID: 1)
         let gone = Arrivals(50)
         for number in 0..<50 {
-            // Each evicts another in the delivery of the next.
+            // Each delivery evicts an earlier frame.
             source.deliver(
                 try frame(at: number) {
                     self.askAll(engine, source)
@@ -93,7 +93,7 @@ struct ReleaseTests {
             let onEnd: @Sendable () -> Void
             init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
             deinit { onEnd() }
-            /// Takes pictures only.
+            /// Accepts raw frames only.
             func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
@@ -111,7 +111,7 @@ struct ReleaseTests {
         #expect(hasEnded.hasHappened)
     }
 
-    /// A converter is the backend's, and may be the program's.
+    /// The backend supplies the converter, which may be the program's code.
     @Test func aConversionIsSharedAndHoldsNoLock() async throws {
         let (engine, source) = (makeEngine(), SourceScript("A"))
         let sinks = (0..<4).map { _ in SinkScript(format: .rgba) }
@@ -131,7 +131,7 @@ struct ReleaseTests {
     }
 }
 
-/// Keeps nothing.
+/// Ignores everything it receives.
 private final class DeafEars: ChannelReceiver {
     func userJoined(_ user: UserID) {}
     func userLeft(_ user: UserID, reason: OfflineReason) {}

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BridgeEngine
 
-/// What comes from another user of the channel.
+/// Video from another user of the channel.
 @Suite(.hangGuard, .balanced)
 struct RemoteVideoTests {
     @Test func aPictureThatIsDueBeforeTheLastFollowsItDirectly() async throws {
@@ -22,14 +22,14 @@ struct RemoteVideoTests {
         }
         let times = sink.frames.compactMap(\.runningTime)
         #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
-        // It is in time again as soon as it can be.
+        // The frames are on time again as soon as possible.
         #expect(times[4] - times[0] == MediaTime(.milliseconds(100)))
         #expect(times[6] - times[0] == MediaTime(.milliseconds(133)))
         #expect(times[8] - times[0] == MediaTime(.milliseconds(150)))
         await engine.shutDown()
     }
 
-    /// One is in the decoder and one waits for it while the user leaves, and while the receiver does.
+    /// One unit is in the decoder and one waits for it while the user, or the receiver, leaves.
     @Test(arguments: [false, true])
     func aUnitThatIsBeingDecodedWhenItsUserIsGoneIsCountedStill(receiverLeaves: Bool) async throws {
         let (transport, sink, backend) = (SlowTransport(), SinkScript(), TestBackend())

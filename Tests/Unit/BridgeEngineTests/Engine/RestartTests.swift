@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// A source that fails: told, and started again where that is asked for.
+/// A source that fails: the failure is reported, and the source is restarted if configured.
 @Suite(.hangGuard, .balanced)
 struct RestartTests {
     let source = SourceScript("A")
@@ -16,7 +16,7 @@ struct RestartTests {
         return engine
     }
 
-    /// For sources that fail while they start: whoever listens must do so before.
+    /// For sources that fail during their start: listeners must subscribe before it.
     private func made(
         _ attempts: Int??
     ) async throws -> MediaEngine {
@@ -33,7 +33,7 @@ struct RestartTests {
 
     private func fail() { source.consumer?.sourceDidFail(Refusal(reason: "unplugged")) }
 
-    /// Lets the time pass after which an attempt is made: each waits twice as long as the one before.
+    /// Advances the time to a restart attempt; the delay doubles with each attempt.
     private func attempt(_ number: Int = 1, of engine: MediaEngine) async {
         await engine.time.expire(.milliseconds(20) * (1 << (number - 1)))
     }
@@ -71,7 +71,7 @@ struct RestartTests {
                 == ["stop", "dispose", "initialize", "start"].map { "source 1: \($0)" })
         let taken = try source.deliver(1)
         #expect(taken == .accepted)
-        // It fails again, and comes back again.
+        // The source fails and recovers again.
         fail()
         await attempt(2, of: engine)
         await events.first(named: "sourceRestarting")
@@ -118,7 +118,8 @@ struct RestartTests {
     }
 
     @Test func aSourceThatFailsAfterAFewFramesRunsOutOfAttempts() async throws {
-        // Ten frames, and gone again: that is no recovery, however often it happens.
+        // Delivering a few frames before each failure does not count as a recovery, however often
+        // it happens.
         source.whenStarted { consumer in
             for number in 0..<4 { if let frame = try? frame(number) { consumer.consume(frame) } }
             consumer.sourceDidFail(Refusal(reason: "no signal"))
@@ -148,7 +149,7 @@ struct RestartTests {
         try await engine.startPreview()
         var attempts: [Int] = []
         for round in 0..<6 {
-            // Every second time it ran for long enough.
+            // In every second round, the source has run for long enough.
             let time = MediaTime(seconds: 1000 + Double(round / 2) * 20 + Double(round % 2))
             backend.time.advance(to: time)
             try source.deliver(round)
@@ -171,7 +172,7 @@ struct RestartTests {
         let events = engine.events
         fail()
         try await engine.stopPreview()
-        // What a source says when it was stopped is nobody's business.
+        // A report from a stopped source is ignored.
         fail()
         try await engine.startPreview()
         engine.time.advance(by: .seconds(10))
@@ -193,7 +194,7 @@ struct RestartTests {
         try next.deliverAtStart(0)
         try await engine.setVideoSource(ScriptedSource(next))
         await source.gone.wait()
-        // The new one's failures are its own.
+        // Failures of the new source are counted separately.
         next.consumer?.sourceDidFail(Refusal(reason: "unplugged too"))
         await news.first(named: "sourceSwitched")
         await attempt(of: engine)

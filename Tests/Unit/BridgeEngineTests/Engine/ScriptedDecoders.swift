@@ -2,12 +2,12 @@ import Dispatch
 import MediaCore
 import Synchronization
 
-/// Decoders that make a small picture of every unit, and note what is asked of them.
+/// Decoders that make a small picture of every unit, and record their calls.
 final class ScriptedDecoders: Sendable {
     private let state = Mutex((calls: [String](), areMissing: false))
 
     var calls: [String] { state.withLock { $0.calls } }
-    /// Whether none can be made.
+    /// Whether no decoder can be created.
     var areMissing: Bool {
         get { state.withLock { $0.areMissing } }
         set { state.withLock { $0.areMissing = newValue } }
@@ -20,7 +20,7 @@ final class ScriptedDecoders: Sendable {
         return Decoder(codec, consumer, self)
     }
 
-    /// Blocks every decoder before its next picture, until the result is signalled.
+    /// Blocks one decoder before its next picture, until the result is signalled.
     func block() -> Hang {
         let hang = Hang()
         gate.withLock { $0 = hang }
@@ -32,8 +32,8 @@ final class ScriptedDecoders: Sendable {
 
     private func note(_ call: String) { state.withLock { $0.calls.append(call) } }
 
-    /// A unit whose last byte is zero is damaged: it is taken, and nothing comes of it. One whose last byte
-    /// is 255 is no unit at all, and 254 finds no room.
+    /// A unit whose last byte is zero is damaged: it is accepted but produces no picture. A last
+    /// byte of 255 is not decodable, and 254 finds the queue full.
     private final class Decoder: VideoDecoder {
         private let codec: EncodedVideoFrame.Codec
         private let consumer: any VideoFrameConsumer
@@ -70,9 +70,9 @@ final class ScriptedDecoders: Sendable {
 }
 
 extension EncodedVideoFrame.Codec {
-    /// A unit that looks like one of the codec's.
+    /// A unit that resembles one of the codec's.
     ///
-    /// - Parameter mark: Its last byte.
+    /// - Parameter mark: The last byte of the unit.
     func unit(isKey: Bool, mark: UInt8 = 1) -> EncodedVideoFrame {
         let head: [UInt8] =
             switch self {

@@ -2,24 +2,24 @@ import Dispatch
 import MediaCore
 import Synchronization
 
-/// Encoders that make a small unit of every frame, and note what is asked of them.
+/// Encoders that make a small unit of every frame, and record their calls.
 final class ScriptedEncoders: Sendable {
     private struct State {
         var calls: [String] = []
         var settings: [VideoEncoderSettings] = []
         var refusal: Refusal?
         weak var last: Encoder?
-        /// Whether frames stay in the encoder until its end.
+        /// Whether frames stay in the encoder until it ends.
         var holds = false
     }
     private let state = Mutex(State())
 
     var calls: [String] { state.withLock { $0.calls } }
     var settings: [VideoEncoderSettings] { state.withLock { $0.settings } }
-    /// What the next encoders cannot be made for.
+    /// The error that the creation of further encoders throws.
     func refuse(_ refusal: Refusal?) { state.withLock { $0.refusal = refusal } }
     func hold() { state.withLock { $0.holds = true } }
-    /// The present encoder fails.
+    /// Makes the current encoder fail.
     func fail() { state.withLock { $0.last }?.fail() }
 
     func make(

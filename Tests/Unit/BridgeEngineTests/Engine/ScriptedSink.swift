@@ -3,7 +3,7 @@ import MediaCore
 import Synchronization
 import TestSupport
 
-/// What a test tells a renderer that it has handed over, and what it hears of it.
+/// Controls and observes a renderer that a test has handed to the engine.
 final class SinkScript: Sendable {
     struct State {
         var calls: [String] = []
@@ -12,7 +12,7 @@ final class SinkScript: Sendable {
         var refusals: Set<String> = []
         var blocks: [String: Hang] = [:]
         var onRender: (@Sendable (VideoFrame) -> Void)?
-        /// Told of every call.
+        /// Called for every call.
         var onCall: (@Sendable (String) -> Void)?
         var isInside = false
         var overlaps = 0
@@ -20,7 +20,7 @@ final class SinkScript: Sendable {
     let state = Mutex(State())
     private let count = Observed(0)
     private let called = Observed<Set<String>>([])
-    /// The renderer is there no more.
+    /// The renderer has been released.
     let gone = Happening()
     let format: VideoPixelFormat
     init(format: VideoPixelFormat = .any) { self.format = format }
@@ -28,7 +28,7 @@ final class SinkScript: Sendable {
     var calls: [String] { state.withLock { $0.calls } }
     var frames: [VideoFrame] { state.withLock { $0.frames } }
     var times: [Int64] { frames.map(\.milliseconds) }
-    /// Who made the frames.
+    /// The names of the frames' sources.
     var names: [String] { frames.map { $0.metadata["from"] ?? "" } }
     var violations: Int { state.withLock { $0.overlaps } }
 
@@ -54,7 +54,7 @@ final class SinkScript: Sendable {
     /// Suspends until a call was made.
     func called(_ call: String) async { await called.wait { $0.contains(call) } }
 
-    /// Suspends until so many frames were rendered.
+    /// Suspends until `count` frames were rendered.
     func rendered(_ count: Int) async {
         await self.count.wait { $0 >= count }
     }
@@ -84,7 +84,7 @@ final class SinkScript: Sendable {
     }
 }
 
-/// A program's own renderer; not Sendable, as most are not.
+/// A program's own renderer. Not Sendable, like most renderers.
 class ScriptedSink: VideoSink {
     private let script: SinkScript
     init(_ script: SinkScript) { self.script = script }
@@ -107,5 +107,6 @@ class ScriptedSink: VideoSink {
     func shouldDispose() throws { try call("shouldDispose") }
 }
 
-/// The same, of a class that a program can keep hold of. Sendable: the engine alone calls it.
+/// The same, with a class that a program can keep a reference to. Sendable: only the engine calls
+/// it.
 final class SharedSink: ScriptedSink, @unchecked Sendable {}

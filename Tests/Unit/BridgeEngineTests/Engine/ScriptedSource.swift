@@ -3,7 +3,7 @@ import MediaCore
 import Synchronization
 import TestSupport
 
-/// What a test tells a source that it has handed over, and what it hears of it.
+/// Controls and observes a source that a test has handed to the engine.
 final class SourceScript: Sendable {
     struct State {
         var calls: [String] = []
@@ -12,7 +12,7 @@ final class SourceScript: Sendable {
         var failures: [String: Refusal] = [:]
         var blocks: [String: Hang] = [:]
         var delivers: (@Sendable (any VideoFrameConsumer) -> Void)?
-        /// Told of every call.
+        /// Called for every call.
         var onCall: (@Sendable (String) -> Void)?
         var overlaps = 0
         var mainThreadCalls = 0
@@ -20,9 +20,9 @@ final class SourceScript: Sendable {
     }
     let state = Mutex(State())
     private let called = Observed<Set<String>>([])
-    /// The source is there no more.
+    /// The source has been released.
     let gone = Happening()
-    /// Says on each frame who made it.
+    /// Stored in each frame as the name of its source.
     let name: String
     let bufferType: VideoBufferType
     let pacing: MediaPacing
@@ -41,7 +41,7 @@ final class SourceScript: Sendable {
 
     var calls: [String] { state.withLock { $0.calls } }
     var consumer: (any VideoFrameConsumer)? { state.withLock { $0.consumer } }
-    /// Two calls at once, and calls on the main thread.
+    /// The number of concurrent calls and of calls on the main thread.
     var violations: Int { state.withLock { $0.overlaps + $0.mainThreadCalls } }
 
     func refuse(_ call: String) { state.withLock { _ = $0.refusals.insert(call) } }
@@ -54,13 +54,13 @@ final class SourceScript: Sendable {
             $0.refusals = []
         }
     }
-    /// The call blocks until the result is signalled.
+    /// Makes the call block until the result is signalled.
     func block(_ call: String) -> Hang {
         let hang = Hang()
         state.withLock { $0.blocks[call] = hang }
         return hang
     }
-    /// What the source does in `shouldStart`.
+    /// The action of the source in `shouldStart`.
     func whenStarted(_ body: @escaping @Sendable (any VideoFrameConsumer) -> Void) {
         state.withLock { $0.delivers = body }
     }
@@ -84,7 +84,7 @@ final class SourceScript: Sendable {
         consumer?.consume(frame) ?? .notStarted
     }
 
-    /// Delivers a frame of this time from inside of `shouldStart`.
+    /// Delivers a frame with this time from `shouldStart`.
     func deliverAtStart(_ milliseconds: Int) throws {
         let frame = try named(milliseconds)
         whenStarted { $0.consume(frame) }
@@ -112,13 +112,13 @@ final class SourceScript: Sendable {
     }
 }
 
-/// A program's own source; not Sendable, as most are not.
+/// A program's own source. Not Sendable, like most sources.
 class ScriptedSource: VideoSource {
     fileprivate let script: SourceScript
     var consumer: (any VideoFrameConsumer)? {
         didSet {
             let consumer = consumer
-            // What a source keeps after the end is what the tests want to try.
+            // The script keeps the consumer after the end, because tests use it then.
             if consumer != nil { script.state.withLock { $0.consumer = consumer } }
         }
     }
@@ -146,7 +146,7 @@ class ScriptedSource: VideoSource {
     }
     func shouldStop() throws { try call("shouldStop") }
     func shouldDispose() throws { try call("shouldDispose") }
-    /// Keeps to sizes.
+    /// Accepts size limits.
     func keep(to limit: VideoLimit) -> VideoLimit {
         _ = try? call("keep to \(limit)")
         var kept = VideoLimit()
@@ -155,5 +155,6 @@ class ScriptedSource: VideoSource {
     }
 }
 
-/// The same, of a class that a program can keep hold of. Sendable: the engine alone calls it.
+/// The same, with a class that a program can keep a reference to. Sendable: only the engine calls
+/// it.
 final class SharedSource: ScriptedSource, @unchecked Sendable {}

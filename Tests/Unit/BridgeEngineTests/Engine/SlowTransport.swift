@@ -3,20 +3,20 @@ import MediaCore
 import Synchronization
 import TestSupport
 
-/// The loopback, with a will of its own about when it answers.
+/// The loopback transport, whose answers a test can delay.
 final class SlowTransport: ChannelTransport {
     let network = LoopbackNetwork()
-    /// Somebody has asked to join.
+    /// The engine has asked to join.
     let isAsked = Happening()
-    /// Until then nobody gets an answer.
+    /// Join requests are not answered before this.
     let answer = Happening()
     /// A member has left.
     let isLeft = Happening()
-    /// Until then nobody who leaves gets an answer, where ``holdsOn``.
+    /// With ``holdsOn``, leaving does not complete before this.
     let release = Happening()
-    /// A member begins to leave, where ``holdsOn``.
+    /// A member begins to leave. Only with ``holdsOn``.
     let isLeaving = Happening()
-    /// Keeps a sender after its receivers have the frame.
+    /// Blocks the sender after its receivers have the frame.
     let sending: Hang?
     private let state = Mutex((holdsOn: false, receiver: (any ChannelReceiver)?.none))
 
@@ -34,7 +34,7 @@ final class SlowTransport: ChannelTransport {
         state.withLock { $0.receiver = receiver }
         isAsked.happen()
         await answer.wait()
-        // It has no ear for cancellation: whoever gave up is let in all the same.
+        // Joining ignores cancellation: a cancelled request is still admitted.
         let member = await Task { [network] () -> Result<any ChannelMembership, EngineError> in
             do throws(EngineError) {
                 return .success(try await network.join(request, receiver: receiver))

@@ -22,7 +22,7 @@ struct StallWatchTests {
     @Test func whatWentOnBetweenTwoLooksIsToldAsBoth() {
         var watch = StallWatch()
         #expect(watch.look(since: at(10), now: at(13), limit: limit) == [.stalled])
-        // It moved once, and the next look came late.
+        // It moved once, and the next check came late.
         #expect(watch.look(since: at(14), now: at(20), limit: limit) == [.resumed, .stalled])
         #expect(watch.isStalled)
         #expect(watch.look(since: at(14), now: at(21), limit: limit) == [])

@@ -3,7 +3,8 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// The state machine of sources and renderers: every transition, repeat and failure, by the trace.
+/// The state machine of sources and renderers: every transition, repetition and failure, checked in
+/// the trace.
 @Suite(.hangGuard, .balanced)
 struct StateMachineTests {
     let whole = ["query", "initialize", "start", "stop", "dispose"].map { "source 1: \($0)" }
@@ -67,7 +68,7 @@ struct StateMachineTests {
         #expect(error?.call == "shouldInitialize")
         #expect(engine.sourceTrace == ["source 1: query", "source 1: initialize (refused)"])
         #expect(await !engine.isPreviewing)
-        // It may be ready the next time.
+        // The source may be ready at the next start.
         script.mend()
         try await engine.startPreview()
         #expect(await engine.isPreviewing)
@@ -121,7 +122,7 @@ struct StateMachineTests {
         let inside = try script.deliver(0)
         await sink.rendered(1)
         try await engine.stopPreview()
-        // The source keeps its consumer beyond the end, and uses it.
+        // The source keeps and uses its consumer after the stop.
         let after = try script.deliver(1)
         #expect(inside == .accepted)
         #expect(after == .notStarted)
@@ -156,7 +157,7 @@ struct StateMachineTests {
                 "renderer 1: query", "renderer 1: initialize", "renderer 1: start",
                 "renderer 1: stop", "renderer 1: dispose",
             ])
-        // The renderer was there before the first frame could come.
+        // The renderer is started before the first frame can arrive.
         let order = engine.trace.map(\.description)
         let rendererStart = try #require(order.firstIndex(of: "renderer 1: start"))
         let sourceStart = try #require(order.firstIndex(of: "source 1: start"))
@@ -231,7 +232,7 @@ struct StateMachineTests {
         try await engine?.startPreview()
         let events = engine?.events
         engine = nil
-        // The events end with the engine; the source is put away on its own thread after that.
+        // The events end with the engine; then the source is disposed of on its own thread.
         _ = await events?.first { _ in nil as Int? }
         await script.gone.wait()
         #expect(script.calls.suffix(2) == ["shouldStop", "shouldDispose"])

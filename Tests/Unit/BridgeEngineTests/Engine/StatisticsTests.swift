@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeEngine
 
-/// What an engine counts, and that it adds up.
+/// An engine's counters, and that they add up.
 @Suite(.hangGuard, .balanced)
 struct StatisticsTests {
     @Test func everyFrameIsRenderedOrHasACause() async throws {
@@ -42,7 +42,7 @@ struct StatisticsTests {
         let rendered = statistics.renderers.values.map(\.rendered).sorted()
         #expect(rendered[0] == 0)
         #expect(rendered[1...] == [sinks[0], sinks[2]].map(\.frames.count).sorted()[...])
-        // What was captured went out, or was evicted before the encoder's processors.
+        // A captured frame was sent, or evicted before the encoder's processors.
         #expect(statistics.sent + local.dropped[.evicted] == local.accepted)
         #expect(statistics.unsent.total == 0)
         await engine.shutDown()
@@ -62,7 +62,7 @@ struct StatisticsTests {
         try await engine.joinChannel("room", userID: 1)
         try source.deliver(0)
         await remote.rendered(1)
-        // The first statistics set the mark that the second measures from.
+        // The first statistics are the starting point for the rates of the second.
         _ = (await engine.statistics, await other.statistics)
         for number in 1..<20 {
             try source.deliver(number)
@@ -70,7 +70,7 @@ struct StatisticsTests {
         }
         backend.time.advance(by: .seconds(1))
         let near = await engine.statistics
-        // Each look measures from the one before.
+        // Each reading measures from the previous one.
         var rates = (user: 0.0, renderer: 0.0)
         let far = await other.statistics { statistics in
             rates.user = max(rates.user, statistics.remote[1]?[.main]?.frameRate ?? 0)
@@ -120,7 +120,7 @@ struct StatisticsTests {
         }
         #expect(meter.all.count == 1)
         #expect(meter.all.total == .milliseconds(501))
-        // A pause that was asked for is none.
+        // A requested pause is not counted.
         meter.pause()
         meter.note(at: MediaTime(seconds: 100))
         #expect(meter.all.count == 1)

@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// Sources change again and again while their threads deliver.
+/// Repeated source changes while the sources' threads deliver.
 @Suite(.hangGuard, .balanced)
 struct SwapUnderLoadTests {
     @Test(arguments: [MediaPacing.source, .engine])
@@ -14,7 +14,7 @@ struct SwapUnderLoadTests {
         try await engine.setLocalVideoRenderer(ScriptedSink(sink), options: options)
         let scripts = (0..<12).map { SourceScript("\($0)", pacing: pacing) }
         var pumps: [Pump] = []
-        // Files are held until time reaches their frames.
+        // File frames are held until they are due.
         let passing = Task {
             while !Task.isCancelled { await engine.time.follow(within: .milliseconds(50)) }
         }
@@ -22,7 +22,7 @@ struct SwapUnderLoadTests {
             pumps.append(Pump(script))
             try await engine.setVideoSource(ScriptedSource(script))
             if number == 0 { try await engine.startPreview() }
-            // Each has shown something before the next comes.
+            // Each source has shown a frame before the next one replaces it.
             while !sink.names.contains("\(number)") {
                 await sink.rendered(sink.frames.count + 1)
             }
@@ -34,14 +34,14 @@ struct SwapUnderLoadTests {
         await passing.value
         let times = sink.frames.compactMap(\.runningTime)
         #expect(times == times.sorted())
-        // No frame of a source follows one of its successor.
+        // No frame of a source follows a frame of its successor.
         let order = sink.names.compactMap(Int.init)
         #expect(order == order.sorted())
         #expect(Set(order).count == scripts.count)
-        // What the sources were told was taken, and what was rendered, is the same.
+        // The accepted frames, as reported to the sources, match the rendered frames.
         let accepted = pumps.reduce(0) { $0 + $1.accepted }
         let rendered = sink.frames.count
-        // Frames that were held while a start was decided are told as taken, and may then be dropped.
+        // Frames held during a pending start are reported as accepted, and may be dropped later.
         #expect(accepted >= rendered)
         #expect(accepted - rendered <= 4 * scripts.count)
         #expect(scripts.allSatisfy { $0.violations == 0 })

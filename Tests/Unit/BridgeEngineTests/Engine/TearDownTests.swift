@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// The end of an engine in each of its states: nothing traps, hangs or stays behind.
+/// Shutting down an engine in each of its states: no trap, no hang, no leak.
 @Suite(.hangGuard, .balanced)
 struct TearDownTests {
     enum Condition: CaseIterable {
@@ -11,7 +11,7 @@ struct TearDownTests {
         case pendingPush, pushing, stalled, awaitingRestart
     }
 
-    /// What is on the way when the end comes, and what lets it go.
+    /// An engine with the operations pending at its end, and what unblocks them.
     private struct Scene {
         var engine: MediaEngine
         let source = SourceScript("A")
@@ -86,11 +86,12 @@ struct TearDownTests {
         await whileDeadlinesPass(on: scene.engine.time) { await scene.engine.shutDown() }
         for hang in scene.hangs { hang.signal() }
         for work in scene.work { _ = await work.result }
-        // Shut down, it holds nothing of the program's, although somebody still holds it.
+        // After shutdown, the engine holds no object of the program, even while the engine is still
+        // referenced.
         await scene.source.gone.wait()
         await scene.sink.gone.wait()
         scene.transport.answer.happen()
-        // The deadline of leaving may have passed, too.
+        // The deadline of leaving may also have expired.
         if [.joined, .both, .midJoin].contains(condition) {
             await scene.transport.isLeft.wait()
         }
@@ -108,7 +109,7 @@ struct TearDownTests {
             return (scene, scene.engine.events)
         }()
         weak let engine = scene.engine
-        // Another takes the place, so that nobody holds this one.
+        // Another engine replaces this one, so that no reference to it remains.
         let (time, works) = (scene.engine.time, scene.work)
         scene.engine = makeEngine()
         scene.work = []
@@ -116,7 +117,7 @@ struct TearDownTests {
         for hang in scene.hangs { hang.signal() }
         await scene.source.gone.wait()
         await scene.sink.gone.wait()
-        // The events end where the engine does.
+        // The events end with the engine.
         _ = await events.rest()
         #expect(engine == nil)
         scene.transport.answer.happen()
@@ -159,7 +160,7 @@ struct TearDownTests {
     }
 }
 
-/// Lets the deadline of a call pass whenever one is being made, until `body` returns.
+/// Lets each call's deadline expire until `body` returns.
 private func whileDeadlinesPass(
     on time: VirtualTimeline, _ body: () async -> Void
 ) async {

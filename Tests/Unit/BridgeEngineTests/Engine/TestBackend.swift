@@ -4,7 +4,7 @@ import MediaCore
 import Synchronization
 import TestSupport
 
-/// A backend in time that a test lets pass.
+/// A backend in virtual time.
 protocol VirtualBackend: MediaBackend {
     var time: VirtualTimeline { get }
 }
@@ -13,7 +13,7 @@ extension VirtualBackend {
     func clockTime() -> MediaTime { MediaTime(time.now) }
 }
 
-/// A backend without C, with converters that note what is asked of them.
+/// A backend without C dependencies, whose converters record their calls.
 struct TestBackend: VirtualBackend {
     struct NoDecoder: Error {}
     let defaultScript = SourceScript()
@@ -42,17 +42,17 @@ struct TestBackend: VirtualBackend {
         try encoders.make(settings, to: consumer)
     }
 
-    /// Notes every conversion, and marks the frame instead of converting it.
+    /// Records every conversion, and marks the frame instead of converting it.
     final class Conversions: VideoConverter {
         private let asked = Mutex<[VideoConversion]>([])
         private let reason = Mutex<Refusal?>(nil)
-        /// What every conversion throws.
+        /// The error that every conversion throws.
         var failure: Refusal? {
             get { reason.withLock { $0 } }
             set { reason.withLock { $0 = newValue } }
         }
         private let block = Mutex<Hang?>(nil)
-        /// The next conversion returns when this is signalled.
+        /// The next conversion blocks until the result is signalled.
         func hang() -> Hang {
             let hang = Hang()
             block.withLock { $0 = hang }
@@ -71,7 +71,7 @@ struct TestBackend: VirtualBackend {
     }
 }
 
-/// A channel that nobody is in, for engines that join none.
+/// A transport without a channel, for engines that join none.
 struct NoTransport: ChannelTransport {
     func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver

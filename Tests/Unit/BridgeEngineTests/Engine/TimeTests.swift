@@ -3,10 +3,10 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// How the times of sources become the engine's running time: forward, whatever they say.
+/// How source timestamps become the engine's running time, which always increases.
 @Suite(.hangGuard, .balanced)
 struct TimeTests {
-    /// An engine with one renderer that loses nothing.
+    /// An engine with one renderer that loses no frame.
     private func running(
         _ script: SourceScript, _ sink: SinkScript,
         _ change: (inout MediaEngine.Configuration) -> Void = { _ in }
@@ -55,7 +55,7 @@ struct TimeTests {
         await engine.shutDown()
         let times = sink.frames.compactMap(\.runningTime)
         #expect(times == times.sorted())
-        // A clock that stands still is no reason for time to stand still.
+        // If the source's clock stands still, the running time still advances.
         #expect(Set(times).count > 1)
     }
 
@@ -107,7 +107,7 @@ struct TimeTests {
         try await engine.setVideoSource(ScriptedSource(script))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
         try await engine.startPreview()
-        // The capture began before the engine did, and says 20 ms of latency.
+        // The capture began before the engine did, and reports 20 ms of latency.
         let now = backend.clockTime()
         let origin = now - MediaTime(seconds: 5)
         let live = LiveTiming(clockOrigin: origin, latency: MediaTime(.milliseconds(20)))
@@ -147,7 +147,7 @@ struct TimeTests {
         await sink.rendered(1)
         let now = engine.runningTime
         await engine.shutDown()
-        // It does not push the time of those that follow an hour ahead.
+        // The frame does not advance the time of its successors by an hour.
         #expect(try #require(sink.frames.first?.runningTime) <= now)
     }
 }

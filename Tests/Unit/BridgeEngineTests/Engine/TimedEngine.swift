@@ -1,7 +1,7 @@
 import BridgeEngine
 import MediaCore
 
-/// An engine on a clock of the test's, one source that runs, and all that comes of its frames.
+/// An engine on a virtual clock, one running source, and all rendered frames.
 struct TimedEngine {
     let backend = TestBackend()
     let engine: MediaEngine
@@ -19,16 +19,16 @@ struct TimedEngine {
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink), options: options)
         try await engine.startPreview()
-        // Frames that were taken a while ago are not older than the engine.
+        // Frames that were captured a while ago are not older than the engine.
         backend.time.advance(to: start)
     }
 
-    /// When frames may begin, on the backend's clock.
+    /// The earliest frame time, on the backend's clock.
     var start: MediaTime { MediaTime(seconds: 1010) }
     /// The engine's zero on the backend's clock.
     var origin: MediaTime { MediaTime(seconds: 1000) }
 
-    /// A frame that was captured at this time of the backend's clock.
+    /// A frame that was captured at this time on the backend's clock.
     func live(
         _ captured: MediaTime, from script: SourceScript,
         latency: MediaTime = MediaTime(.milliseconds(20))
@@ -39,14 +39,14 @@ struct TimedEngine {
         return frame
     }
 
-    /// A frame of a clock that is nobody else's.
+    /// A frame on a clock that only this source uses.
     func own(_ time: MediaTime, from script: SourceScript) throws -> VideoFrame {
         var frame = try script.named(0)
         frame.runningTime = time
         return frame
     }
 
-    /// What was rendered, on the backend's clock.
+    /// The times of the rendered frames, on the backend's clock.
     func rendered(_ count: Int) async -> [MediaTime] {
         await sink.rendered(count)
         return sink.frames.map { ($0.runningTime ?? .zero) + origin }

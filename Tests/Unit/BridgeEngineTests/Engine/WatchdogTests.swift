@@ -3,7 +3,7 @@ import MediaCore
 import TestSupport
 import Testing
 
-/// A source that is silent: told once, and bridged where that is asked for.
+/// A stalled source: reported once, and bridged if configured.
 @Suite(.hangGuard, .balanced)
 struct WatchdogTests {
     let source = SourceScript("A")
@@ -31,7 +31,7 @@ struct WatchdogTests {
                 return nil
             }
         }
-        // At the first look after the limit of 4 s.
+        // At the first check after the limit of 4 s.
         #expect(silence == .milliseconds(4100))
         try source.deliver(1000)
         engine.time.advance(by: .milliseconds(100))

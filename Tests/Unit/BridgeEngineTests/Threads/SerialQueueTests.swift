@@ -31,7 +31,7 @@ struct SerialQueueTests {
         for _ in 0..<8 {
             SerialQueue(label: "caller").async {
                 for _ in 0..<500 {
-                    // Read and written apart: another in between would be lost.
+                    // Reads and writes separately: a concurrent addition would be lost.
                     queue.sync {
                         let value = sum.value.withLock { $0 }
                         sum.value.withLock { $0 = value + 1 }
@@ -60,7 +60,7 @@ struct SerialQueueTests {
         await isDone.wait()
         #expect(queue.sync { queue.isCurrent })
         #expect(!queue.isCurrent)
-        // Also where the queue's own thread stands back for the caller's.
+        // Also while the queue's own thread yields to the caller's.
         for _ in 0..<200 {
             queue.async { #expect(queue.isCurrent) }
             #expect(queue.sync { queue.isCurrent })
@@ -107,7 +107,7 @@ struct SerialQueueTests {
             heartbeat.cancel()
             return count.all.count
         }
-        // What was put on the queue before is on it before this.
+        // Work that was queued earlier runs before this.
         let isOver = Happening()
         queue.async { isOver.happen() }
         await isOver.wait()

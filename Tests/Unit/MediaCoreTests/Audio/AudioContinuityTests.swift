@@ -4,7 +4,7 @@ import Testing
 @Suite struct AudioContinuityTests {
     private let rate = 48000
 
-    /// Ten milliseconds whose samples are their own numbers.
+    /// 10 ms of audio; each sample's value is its number.
     private func block(_ index: Int, jitter: Double = 0, count: Int = 480) throws -> AudioFrame {
         let first = index * 480
         return try AudioFrame(
@@ -17,7 +17,7 @@ import Testing
         try frames.flatMap { try $0.channel(0, as: Int32.self) }
     }
 
-    /// Whether each begins exactly where the one before ended.
+    /// Whether each frame begins exactly at the end of the previous one.
     private func isUnbroken(_ frames: [AudioFrame]) -> Bool {
         var samples = 0
         return frames.allSatisfy { frame in
@@ -69,7 +69,7 @@ import Testing
         var continuity = AudioContinuity()
         var out = continuity.feed(try block(0)).frames
         out += continuity.feed(try block(1)).frames
-        // The whole of a block that was there, and the first two thirds of one that is longer.
+        // A whole repeated block is cut off, then the first third of a longer one.
         #expect(continuity.feed(try block(1)).frames.isEmpty)
         let result = continuity.feed(try block(1, count: 1440))
         #expect(result.correction == .dropped(samples: 480))
@@ -104,11 +104,11 @@ import Testing
 
     @Test func aSlowClockIsCaughtUpWithOnceItIsTooFarBehind() throws {
         var continuity = AudioContinuity()
-        // One part in a thousand slow: ten seconds of samples take 10.01 s.
+        // The clock is slow by one part in a thousand: ten seconds of samples take 10.01 s.
         for index in 0..<1000 {
             _ = continuity.feed(try block(index, jitter: Double(index) * 0.00001))
         }
-        // All but what is not noticed yet.
+        // All except for the drift that is not detected yet.
         #expect((1...5).contains(continuity.counts.gaps))
         #expect((300...480).contains(continuity.counts.insertedSamples))
     }
@@ -124,7 +124,7 @@ import Testing
         #expect(corrections == [.inserted(samples: 144)])
     }
 
-    /// As a receiver corrects the times of what a network brought.
+    /// Like a receiver that corrects the timestamps of network audio.
     @Test func timesThatAreCorrectedByAMillisecondABlockAreKeptTo() throws {
         var continuity = AudioContinuity()
         var shift = 0.0

@@ -32,7 +32,7 @@ import Testing
             #expect(format.samples(in: format.duration(samples: count)) == count)
             #expect(format.samples(in: .zero - format.duration(samples: count)) == -count)
         }
-        // Days, where nanoseconds times the rate would not fit.
+        // Several days, where nanoseconds multiplied by the rate would overflow.
         #expect(format.samples(in: MediaTime(seconds: 1_000_000)) == 44_100_000_000)
     }
 

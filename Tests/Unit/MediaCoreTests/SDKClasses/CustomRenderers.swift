@@ -1,9 +1,8 @@
 import MediaCore
 
-// Renderers as their users write them for Agora's MediaIO and for OpenTok, with the types renamed and
-// nothing else.
+// Renderers as programs write them for Agora's MediaIO and for OpenTok. Only the types are renamed.
 
-/// Agora's, with pixel buffers.
+/// For Agora, with pixel buffers.
 class CustomPixelBufferRenderer: VideoSink {
     var pictures: [(PixelBuffer, VideoRotation)] = []
 
@@ -19,7 +18,7 @@ class CustomPixelBufferRenderer: VideoSink {
     }
 }
 
-/// Agora's, with bytes; black and white in place.
+/// For Agora, with bytes; converts to black and white in place.
 class CustomRawDataRenderer: VideoSink {
     var luma: [UInt8] = []
     var chroma: [UInt8] = []
@@ -45,7 +44,7 @@ class CustomRawDataRenderer: VideoSink {
     }
 }
 
-/// OpenTok's: one method, and the frame says the rest.
+/// For OpenTok: one method; the frame carries all other information.
 class CustomVideoRender: VideoSink {
     var orientations: [VideoRotation] = []
     var firstRows: [[UInt8]] = []

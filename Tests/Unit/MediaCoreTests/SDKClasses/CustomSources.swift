@@ -1,9 +1,9 @@
 import MediaCore
 
-// Sources as their users write them for Agora's MediaIO, with the types renamed and nothing else. Not
-// Sendable, and they need not be.
+// Sources as programs write them for Agora's MediaIO. Only the types are renamed. They are not
+// Sendable, and need not be.
 
-/// Holds its picture as bytes.
+/// Keeps its picture as bytes.
 class CustomRawDataSource {
     var consumer: (any VideoFrameConsumer)?
     var isCapturing = false
@@ -16,7 +16,7 @@ class CustomRawDataSource {
         let disposition = consumer?.consumeRawData(
             &rawData, withTimestamp: MediaTime(value: number, timescale: 15), format: .I420,
             size: size, rotation: .rotationNone)
-        // A result that nobody reads costs no warning.
+        // An unused result causes no warning.
         consumer?.consumeRawData(
             &rawData, withTimestamp: MediaTime(value: number, timescale: 15), format: .BGRA,
             size: VideoSize(width: 3, height: 3), rotation: .rotation180)
@@ -51,7 +51,7 @@ extension CustomRawDataSource: VideoSource {
     }
 }
 
-/// Gets its pictures as pixel buffers, and declares what it captures.
+/// Receives its pictures as pixel buffers, and declares its capture type.
 final class CustomPixelBufferSource: VideoSource {
     var consumer: (any VideoFrameConsumer)?
 

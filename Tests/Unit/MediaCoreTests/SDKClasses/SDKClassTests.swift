@@ -2,11 +2,11 @@ import MediaCore
 import Synchronization
 import Testing
 
-/// Classes that were written for other SDKs, driven as an engine drives them.
+/// Classes written for other SDKs, called in the way an engine calls them.
 @Suite struct SDKClassTests {
     private final class Received: VideoFrameConsumer {
         let frames = Mutex<[VideoFrame]>([])
-        /// Takes pictures only.
+        /// Accepts raw frames only.
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
@@ -41,7 +41,8 @@ import Testing
         #expect(frames[2].runningTime == MediaTime(value: 2, timescale: 15))
         #expect(frames[1].format == VideoFormat(.bgra, width: 3, height: 3))
         #expect(frames[1].rotation == .rotation180)
-        // The source wrote the next picture over the bytes; what it delivered before stays.
+        // The source overwrote its bytes with the next picture; delivered frames keep their
+        // content.
         for (number, frame) in zip([1, 1, 2, 2, 3, 3] as [UInt8], frames) {
             #expect(try frame.firstByte() == number)
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MediaBridgeWebRTC
 
-/// What is made of webrtcbin's answers.
+/// The processing of webrtcbin's answers.
 struct AnswerTests {
     private static let offer = """
         v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r
@@ -22,7 +22,7 @@ struct AnswerTests {
         #expect(read.media.map(\.mid) == ["a", "b", "c"])
         #expect(read.media.map(\.port) == [0, 9, 0])
         #expect(read.media.map(\.isRefused) == [true, false, true])
-        // aiortc demands them in each line.
+        // aiortc requires them in each section.
         #expect(read.media.map { $0.value(of: "ice-ufrag") } == ["abcd", "abcd", "abcd"])
         #expect(read.media.map { $0.value(of: "setup") } == ["active", "active", "active"])
         #expect(read.media.allSatisfy { $0.value(of: "rtcp-mux") != nil || !$0.isRefused })

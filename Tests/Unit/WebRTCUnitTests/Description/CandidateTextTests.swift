@@ -3,7 +3,7 @@ import Testing
 
 @testable import MediaBridgeWebRTC
 
-/// Which candidates of others are handed on.
+/// Which candidates of peers are forwarded.
 struct CandidateTextTests {
     @Test(arguments: [
         "candidate:1 1 udp 2113937151 10.0.0.1 5000 typ host",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MediaBridgeWebRTC
 
-/// What is read in descriptions of others, and what is handed on.
+/// What is read from a peer's session description, and what is forwarded.
 struct SessionDescriptionTests {
     private static func text(_ lines: [String]) -> String {
         lines.joined(separator: "\r\n") + "\r\n"
@@ -55,7 +55,8 @@ struct SessionDescriptionTests {
         #expect(error?.code == .badDescription)
     }
 
-    /// The attributes are read once, however many payload types there are, and what is kept of them is bounded.
+    /// The attributes are read once, regardless of the number of payload types, and the stored data
+    /// is bounded.
     @Test func theAttributesOfAnMLineAreReadOnce() throws {
         let lines = ["rtcp-fb": "* nack pli", "fmtp": "96 a=1", "rtpmap": "96 VP8/90000"]
         let attributes = (0..<2000).flatMap { _ in
@@ -89,12 +90,12 @@ struct SessionDescriptionTests {
         #expect(cleaned.media.map(\.mid) == ["0", "1", "2"])
         #expect(cleaned.media[0].payloads.map(\.encoding) == ["H264", "RTX"])
         #expect(cleaned.media[1].payloads.map(\.encoding) == ["OPUS"])
-        // Names that hide addresses are of no use.
+        // Names that hide addresses are useless.
         #expect(!text.contains(".local"))
         #expect(text.utf8.count < 2500)
     }
 
-    /// aiortc has a transport for each m-line, and webrtcbin refuses a bundle of several.
+    /// aiortc has one transport per m-line, and webrtcbin rejects a bundle with several.
     @Test func theTransportOfTheFirstLineIsThatOfTheBundle() throws {
         let offer = try SessionDescription(Self.text(ForeignOffers.aiortcSender))
         let credentials = offer.media.map { $0.value(of: "ice-ufrag") }
@@ -107,7 +108,7 @@ struct SessionDescriptionTests {
         #expect(
             cleaned.media.map { $0.value(of: "ice-ufrag") } == [credentials[0], credentials[0]])
         #expect(cleaned.media.map { $0.value(of: "candidate") != nil } == [true, false])
-        // The second is the first that is used.
+        // The second m-line is the first one in use.
         let audio = try SessionDescription(offer.cleaned(for: Array(streams.suffix(1))).text)
         #expect(audio.media.map { $0.value(of: "ice-ufrag") } == [credentials[1]])
         #expect(audio.media.map { $0.value(of: "candidate") != nil } == [true])
@@ -122,7 +123,7 @@ struct SessionDescriptionTests {
         #expect(error?.code == .badDescription)
     }
 
-    /// Neither line breaks nor separators of caps get through.
+    /// Line breaks and the separators of caps are not passed on.
     @Test(arguments: 1...3) func nothingIsHandedOnUnread(seed: UInt64) throws {
         let offers = ForeignOffers.viewers + ForeignOffers.senders
         let known: Set<Character> = Set(

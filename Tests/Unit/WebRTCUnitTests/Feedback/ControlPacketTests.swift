@@ -3,7 +3,7 @@ import Testing
 
 @testable import MediaBridgeWebRTC
 
-/// What is read in RTCP.
+/// The parsing of RTCP packets.
 struct ControlPacketTests {
     private static func packet(_ type: UInt8, count: UInt8, _ content: [UInt8]) -> [UInt8] {
         let words = content.count / 4
@@ -52,7 +52,7 @@ struct ControlPacketTests {
         for count in whole.indices {
             #expect(ControlPacket(Array(whole.prefix(count))).reports.isEmpty)
         }
-        // Two are announced, and one is there.
+        // The header announces two blocks, but the packet has one.
         let less = Self.packet(201, count: 2, [0, 0, 0, 1] + Self.block)
         #expect(ControlPacket(less).reports.count == 1)
     }

@@ -38,7 +38,7 @@ struct LossWindowTests {
     }
 
     @Test(arguments: [
-        // Numbers that begin anew, reports in another order, and packets that came twice.
+        // Sequence numbers that wrap around, reordered reports, and duplicate packets.
         Odd(numbers: [UInt32.max - 49, 50], lost: [0, 10], share: 0.1),
         Odd(numbers: [100, 200, 150], lost: [0, 10, 2], share: 0.1),
         Odd(numbers: [100, 200], lost: [10, 5], share: 0),

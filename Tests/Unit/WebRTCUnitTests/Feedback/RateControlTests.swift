@@ -3,11 +3,11 @@ import Testing
 
 @testable import MediaBridgeWebRTC
 
-/// How the bit rate follows what a peer reports.
+/// How the bit rate follows a peer's reports.
 struct RateControlTests {
     private static let source: UInt32 = 7
 
-    /// - Parameter count: The number of packets that it reports on.
+    /// - Parameter count: The number of packets that the report covers.
     private static func packet(
         loss: Double? = nil, of count: UInt32 = 100, estimate: Int? = nil
     ) -> ControlPacket {
@@ -74,13 +74,14 @@ struct RateControlTests {
         #expect(rate.fall(sent: 2_000_000, at: 10.2))
         let low = try #require(rate.target)
         #expect(low < 1_000_000)
-        // What was sent before that still gets lost.
+        // Packets sent before the reduction are still being lost.
         rate.note(Self.packet(loss: 0.5), of: Self.source)
         #expect(!rate.fall(sent: 2_000_000, at: 10.4))
         #expect(rate.target == low)
     }
 
-    /// A browser reports on each hole at once, and in between on few packets of which none is missing.
+    /// A browser reports each gap at once. Reports in between cover few packets, none of which is
+    /// missing.
     @Test func aLossIsThePartOfThePacketsAndNotOfTheReports() throws {
         let rate = RateUnderTest(most: 3_000_000)
         rate.note(Self.packet(loss: 0.8), of: Self.source)
@@ -93,11 +94,11 @@ struct RateControlTests {
             if hasFallen { break }
         }
         let low = try #require(rate.target)
-        // A fifth arrives.
+        // A fifth of the packets arrives.
         #expect((250_000...350_000).contains(low), "\(low)")
     }
 
-    /// What a network drops when it changes says nothing of what it carries then.
+    /// Losses during a change of the network do not indicate its new capacity.
     @Test func aLossWithAPauseBehindItIsOver() {
         let rate = RateUnderTest(most: 3_000_000)
         rate.note(Self.packet(loss: 0.8), of: Self.source)
@@ -147,7 +148,7 @@ struct RateControlTests {
     }
 }
 
-/// A rate control that expectations can change.
+/// A rate control that is a class, so that expectations can mutate it.
 private final class RateUnderTest {
     private var rate: RateControl
     private var highest: UInt32?
@@ -156,11 +157,11 @@ private final class RateUnderTest {
 
     var target: Int? { rate.target }
     var limit: VideoLimit { rate.limit }
-    /// Notes a packet whose reports tell the number of packets since the last one.
+    /// Records a packet whose reports contain the number of packets since the previous report.
     func note(_ packet: ControlPacket, of source: UInt32) {
         var packet = packet
         for index in packet.reports.indices where packet.reports[index].source == source {
-            // It passes zero in every test.
+            // The sequence number wraps around in every test.
             highest = (highest ?? .max - 50) &+ packet.reports[index].highest
             packet.reports[index].highest = highest ?? 0
         }

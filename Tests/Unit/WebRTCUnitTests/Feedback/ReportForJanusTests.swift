@@ -57,7 +57,7 @@ import Testing
             var bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            // Like a report more often than chance would have it.
+            // Makes it look like a report more often than by chance.
             if bytes.count > 4, Bool.random(using: &random) {
                 bytes.replaceSubrange(0..<3, with: [0x80 | bytes[0] & 0x1f, 201, 0])
                 bytes[3] = UInt8.random(in: 0...24, using: &random)

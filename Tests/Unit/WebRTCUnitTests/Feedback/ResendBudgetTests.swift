@@ -3,14 +3,14 @@ import Testing
 
 @testable import MediaBridgeWebRTC
 
-/// How many packets are sent again.
+/// The limit for retransmitted packets.
 struct ResendBudgetTests {
     private static let second: UInt64 = 1_000_000_000
 
     @Test func aQuarterOfTheBitRateIsSpentAtMost() {
         let budget = ResendBudget(bitRate: 1_000_000)
         var sent = 0
-        // Ten seconds of requests for three times what is sent.
+        // Ten seconds of requests for three times the sent data.
         for place in 0..<3000 {
             let now = Self.second + UInt64(place) * Self.second / 300
             if budget.admits(1250, number: 0, now: now) { sent += 1250 * 8 }

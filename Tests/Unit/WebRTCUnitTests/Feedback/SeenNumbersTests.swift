@@ -4,7 +4,7 @@ import Testing
 @testable import MediaBridgeWebRTC
 
 struct SeenNumbersTests {
-    /// Numbers that wrap, are doubled and come in another order: each is new once.
+    /// Sequence numbers that wrap around, repeat and are reordered: each is new once.
     @Test(arguments: 1...3) func aNumberIsNewOnce(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let seen = SeenNumbers()
@@ -21,7 +21,7 @@ struct SeenNumbersTests {
                 number = next
             }
             let isNew = seen.isNew(UInt16(truncatingIfNeeded: number))
-            // Before the first one no number is known to be missing.
+            // Before the first number, no number is known to be missing.
             guard came.count > 1000 else {
                 came.insert(number)
                 continue

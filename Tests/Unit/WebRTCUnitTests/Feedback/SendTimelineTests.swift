@@ -6,7 +6,7 @@ import Testing
 struct SendTimelineTests {
     private let timeline = SendTimeline(origin: MediaTime(seconds: 100))
 
-    /// The first picture is encoded for 300 ms, the first sound for none.
+    /// The encoder takes 300 ms for the first video frame, and no time for the first audio.
     @Test func streamsThatAreNotLiveStayTogetherHoweverLateOneBegins() {
         let sound = timeline.due(.zero, nil, now: MediaTime(seconds: 105))
         let picture = timeline.due(.zero, nil, now: MediaTime(seconds: 105.3))

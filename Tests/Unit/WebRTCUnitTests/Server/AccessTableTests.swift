@@ -1,12 +1,13 @@
 import TestSupport
 import Testing
 
-/// Who may do what at a server with a token: each request, without the token, with another, and with it.
+/// The access rights at a server with a token: each request without a token, with a wrong one, and
+/// with the right one.
 struct AccessTableTests {
     enum Place: String, CaseIterable {
         case viewerPage, senderPage, whep, whip, viewerSession, senderSession, wrongKind, noSession
 
-        /// The status of each method with the token; all others are refused with 405.
+        /// The status of each method with the token; all other methods get 405.
         var granted: [String: Int] {
             switch self {
             case .viewerPage, .senderPage: ["GET": 200, "HEAD": 200, "OPTIONS": 204]
@@ -16,7 +17,7 @@ struct AccessTableTests {
             }
         }
 
-        /// Whether only viewers, or only senders, use it; `nil` for both.
+        /// Whether only senders (`true`) or only viewers (`false`) use it; `nil` for both.
         var isForSenders: Bool? {
             switch self {
             case .viewerPage, .whep, .viewerSession: false
@@ -28,7 +29,7 @@ struct AccessTableTests {
     private static let methods = [
         "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE",
     ]
-    /// What can be done without the token.
+    /// The methods that are allowed without the token.
     private static let open = ["GET", "HEAD", "OPTIONS"]
     private static let token = "Bearer secret"
 
@@ -72,7 +73,7 @@ struct AccessTableTests {
                     reply.status == wanted,
                     "\(method) \(place) \(authorization ?? "without"): \(reply.body)")
                 if !isGranted {
-                    // Nothing has happened.
+                    // The request had no effect.
                     #expect(served.peers.all.value.count == 2)
                     for location in [viewer, sender] {
                         #expect(await served.send("OPTIONS", location).status == 204)
@@ -84,7 +85,7 @@ struct AccessTableTests {
         }
     }
 
-    /// `share` has no place for senders, and `receive` none for viewers.
+    /// `share` has no endpoints for senders, and `receive` has none for viewers.
     @Test(arguments: [false, true])
     func theOtherRoleHasNoPlace(takesSenders: Bool) async {
         let served = ServedTest {

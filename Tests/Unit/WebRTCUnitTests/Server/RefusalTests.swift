@@ -4,7 +4,7 @@ import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
-/// What a server refuses, and how.
+/// Which requests a server refuses, and how.
 struct RefusalTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let status: Int
@@ -119,7 +119,7 @@ struct RefusalTests {
             #expect(!reply.body.contains("\u{7}"))
         }
         #expect(served.peers.all.value.allSatisfy { $0.state.value.isClosed })
-        // The places are free again.
+        // The slots are free again.
         served.peers.fail(with: nil)
         #expect(await served.post("/whep").status == 201)
         await held.membership.leave()

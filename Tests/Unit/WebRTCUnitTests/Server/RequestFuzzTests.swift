@@ -3,7 +3,7 @@ import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
-/// No request breaks a server, whatever is in it.
+/// No request breaks a server, regardless of its content.
 struct RequestFuzzTests {
     private static let methods = [
         "GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT", "X-Y",
@@ -41,7 +41,7 @@ struct RequestFuzzTests {
             #expect((200..<600).contains(reply.status))
             if reply.status >= 400, request.method != "HEAD" { #expect(reply.body.hasSuffix("\n")) }
         }
-        // The requests get as far as to sessions, and are not all refused at the door.
+        // The requests reach sessions, and are not all refused early.
         #expect(statuses.isSuperset(of: [201, 204, 400, 404, 405, 415]), "\(statuses.sorted())")
         await held.membership.leave()
         #expect(served.peers.all.value.allSatisfy { $0.state.value.isClosed })
@@ -81,7 +81,7 @@ struct RequestFuzzTests {
             request.fields["Content-Type"] = "application/trickle-ice-sdpfrag"
         }
         if token { request.fields["Authorization"] = "Bearer secret" }
-        // Then some of it is broken.
+        // Then corrupts a part of it.
         switch Int.random(in: 0..<8, using: &random) {
         case 0: request.path += text(4, &random)
         case 1: request.path = text(4, &random)
@@ -95,7 +95,7 @@ struct RequestFuzzTests {
         case 5: request.body.removeLast(Int.random(in: 0...request.body.count, using: &random))
         default: break
         }
-        // What stands in a field has no line breaks, or the type of the request refuses it.
+        // Field values have no line breaks: the request type would reject them.
         request.fields = request.fields.mapValues { $0.filter { !$0.isNewline && $0 != "\0" } }
         return request
     }

@@ -54,7 +54,7 @@ struct ServedTest {
             offer ?? Offers.offer(direction: direction))
     }
 
-    /// Joins with an engine that publishes video, and audio if wanted.
+    /// Joins with an engine that publishes video, and optionally audio.
     func join(
         audio: Bool = false, firstUnit: EncodedVideoFrame? = Units.key(0)
     ) async throws -> (membership: any ChannelMembership, video: any VideoPublication) {

@@ -3,7 +3,7 @@ import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
-/// What a session's requests are answered with.
+/// The responses to requests for a session.
 struct SessionRequestTests {
     private static let candidate = "a=candidate:1 1 udp 2130706431 10.0.0.1 5000 typ host"
     private static let trickle = ["Content-Type": "application/trickle-ice-sdpfrag"]

@@ -3,7 +3,8 @@ import MediaBridgeWebRTC
 import Synchronization
 import TestSupport
 
-/// A peer connection without a peer: it notes what it is told, and a test plays the other side.
+/// A peer connection without a remote peer: it records its calls, and a test acts as the remote
+/// side.
 final class FakePeer: MediaPeer {
     struct State: Sendable {
         var offer: String?
@@ -20,7 +21,7 @@ final class FakePeer: MediaPeer {
     let role: PeerConnection.Role
     let media: PeerConnection.Media
     let configuration: PeerConnection.Configuration
-    /// The session, which holds its peer.
+    /// The session, which owns the peer.
     weak let observer: (any PeerConnectionObserver)?
     let state = Observed(State())
     private let failure: PeerError?
@@ -89,12 +90,12 @@ final class FakePeer: MediaPeer {
     func connect() { observer?.stateChanged(.connected) }
 }
 
-/// The peers that a server has made, in order.
+/// The peers that a server has created, in order.
 final class FakePeers: Sendable {
     let all = Observed<[FakePeer]>([])
     private let failure = Mutex<PeerError?>(nil)
 
-    /// Every answer fails from now on.
+    /// Makes every answer fail from now on.
     func fail(with error: PeerError?) { failure.withLock { $0 = error } }
 
     var make: MakePeer {
@@ -109,7 +110,7 @@ final class FakePeers: Sendable {
     var latest: FakePeer? { all.value.last }
 }
 
-/// What an engine would hear of a channel and of its publication, in order.
+/// Records the callbacks that an engine would receive from a channel and its publication, in order.
 final class Listener: ChannelReceiver, PublicationFeedback {
     let heard = Observed<[String]>([])
 
@@ -139,10 +140,10 @@ final class Listener: ChannelReceiver, PublicationFeedback {
     }
 }
 
-/// Units of VP8: the first bit of a frame says whether it refers to others.
+/// VP8 units: the first bit of a frame indicates whether it refers to others.
 enum Units {
     static func key(_ number: UInt8) -> EncodedVideoFrame {
-        // A frame tag of a key frame, the start code and a size of 16 by 16.
+        // The frame tag of a keyframe, the start code and a size of 16 × 16.
         unit([0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 16, 0, 16, 0, number])
     }
     static func delta(_ number: UInt8) -> EncodedVideoFrame { unit([0x11, 0x02, 0x00, number]) }

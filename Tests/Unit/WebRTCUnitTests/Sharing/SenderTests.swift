@@ -3,7 +3,7 @@ import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
-/// Those who send are users of the engine's channel.
+/// Senders are users of the engine's channel.
 struct SenderTests {
     private func sender(_ served: ServedTest, _ query: String = "?name=anna") async throws
         -> FakePeer
@@ -24,7 +24,7 @@ struct SenderTests {
         let served = ServedTest()
         let membership = try await join(served)
         let peer = try await sender(served)
-        // The first unit may come before the state.
+        // The first unit may arrive before the connection state.
         peer.observer?.receive(Units.key(1))
         peer.connect()
         peer.observer?.receive(Units.audio)

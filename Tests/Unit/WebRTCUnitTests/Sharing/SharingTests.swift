@@ -3,7 +3,7 @@ import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
-/// What an engine publishes reaches the viewers.
+/// The media that an engine publishes reaches the viewers.
 struct SharingTests {
     private func viewer(_ served: ServedTest) async throws -> FakePeer {
         #expect(await served.post("/whep").status == 201)
@@ -166,7 +166,7 @@ struct SharingTests {
         await held.membership.leave()
     }
 
-    /// The limits of viewers in kbit/s, and the one that the engine hears of.
+    /// The limits of viewers in kbit/s, and the resulting limit of the engine.
     private static let limits: [(viewers: [Int], shared: Int)] = [
         ([300], 300), ([300, 4000], 300), ([300, 4000, 4000], 2000), ([1500, 2000, 9000], 1500),
         ([300, 350, 4000], 300), ([10, 20], 100),

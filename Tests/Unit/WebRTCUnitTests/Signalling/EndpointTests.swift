@@ -1,7 +1,7 @@
 import MediaBridgeWebRTC
 import Testing
 
-/// Addresses and tokens of WHIP and WHEP.
+/// The addresses and tokens of WHIP and WHEP endpoints.
 struct EndpointTests {
     @Test(arguments: ["", "whip", "ftp://host/whip", "http://", "rtsp://host"])
     func whatIsNoEndpointIsRefused(text: String) {

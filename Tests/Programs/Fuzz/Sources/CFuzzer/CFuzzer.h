@@ -1,5 +1,5 @@
-// libFuzzer's entry point for programs that bring a main function of their own, as SwiftPM's do. Clang
-// installs no header for it.
+// libFuzzer's entry point for programs that define main, as SwiftPM's executables do. Clang installs
+// no header for it.
 #ifndef CFUZZER_H
 #define CFUZZER_H
 #include <stddef.h>

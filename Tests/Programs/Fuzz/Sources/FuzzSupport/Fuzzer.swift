@@ -3,7 +3,7 @@ internal import Glibc
 
 /// libFuzzer with this program's command line.
 public enum Fuzzer {
-    /// Calls `one` with input after input, until the command line's limits are reached or it crashes.
+    /// Calls `one` with each input, until the limits of the command line are reached or it crashes.
     public static func run(
         _ one: @escaping @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
     ) -> Never {

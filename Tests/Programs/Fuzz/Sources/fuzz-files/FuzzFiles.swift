@@ -5,8 +5,8 @@ import MediaBridge
     static func main() { Fuzzer.run(fuzzOne) }
 }
 
-/// Pipeline files: read or refused, with a line, and never the end of the process. The first line is the
-/// value that every variable gets.
+/// Pipeline files: each is parsed or rejected with an error message, and none may crash the process. The
+/// first line is the value of every variable.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: start, count: count)

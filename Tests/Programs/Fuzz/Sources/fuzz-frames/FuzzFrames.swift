@@ -7,8 +7,8 @@ import FuzzSupport
     static func main() { Fuzzer.run(fuzzOne) }
 }
 
-/// Buffers whose caps, planes and memory do not agree: mapped where all of it is there, and then read and
-/// written to the last byte under the address sanitizer.
+/// Buffers whose caps, planes and memory are inconsistent. A buffer is mapped only if it is large enough;
+/// then every byte is read and written under the address sanitizer.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Numbers(UnsafeBufferPointer(start: start, count: count)[...])
@@ -77,7 +77,7 @@ private func sound(_ input: inout Numbers) {
     }
 }
 
-/// The fuzzer's bytes as numbers; zeros behind the last.
+/// The fuzzer's bytes as numbers, followed by zeros.
 private struct Numbers {
     private var bytes: Slice<UnsafeBufferPointer<UInt8>>
 
@@ -85,7 +85,7 @@ private struct Numbers {
 
     mutating func next(_ limit: Int) -> Int { Int(bytes.popFirst() ?? 0) % limit }
 
-    /// Often the number itself, or one beside it; sometimes any.
+    /// Often the number itself or one close to it; sometimes any number.
     mutating func near(_ number: Int, most: Int) -> Int {
         switch next(8) {
         case 0: return min(most, max(0, number - 1 - next(8)))

@@ -1,4 +1,4 @@
-/// The fuzzer's bytes, taken one after the other; zeros behind the last.
+/// The fuzzer's bytes, consumed in order and followed by zeros.
 struct FuzzInput {
     private var bytes: Slice<UnsafeBufferPointer<UInt8>>
 
@@ -8,7 +8,7 @@ struct FuzzInput {
 
     mutating func number(below limit: Int) -> Int { Int(byte()) % limit }
 
-    /// Small, as a rule; sometimes anything.
+    /// Usually small; sometimes any value.
     mutating func size() -> Int {
         let first = byte()
         return first < 240 ? Int(first) % 80 : Int(truncatingIfNeeded: wide())

@@ -5,8 +5,8 @@ import MediaBridge
     static func main() { Fuzzer.run(fuzzOne) }
 }
 
-/// Pushes of every kind into an engine that runs: taken or answered with a cause, and never the end of the
-/// process. Bytes say what is pushed, and are what is pushed.
+/// Pushes of every kind into a running engine: each is accepted or rejected with a cause, and none may
+/// crash the process. The input bytes select the pushes, and are their content.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: start, count: count)

@@ -7,8 +7,8 @@ import MediaBridge
     static func main() { Fuzzer.run(fuzzOne) }
 }
 
-/// Damaged recordings: repaired or refused before long, with a reason that is not the disk's, and left as they
-/// were.
+/// Damaged recordings: each is repaired, or rejected quickly for a reason other than a disk stall. The
+/// recording itself stays unchanged.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Data(UnsafeBufferPointer(start: start, count: count))
@@ -40,7 +40,7 @@ public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func isUnchanged(_ path: String, _ bytes: Data) -> Bool {
     let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
     guard size == bytes.count else { return false }
-    // Foundation leaks its buffer where a file is empty.
+    // Foundation leaks its buffer when a file is empty.
     return bytes.isEmpty || (try? Data(contentsOf: URL(fileURLWithPath: path))) == bytes
 }
 

@@ -6,8 +6,9 @@ import MediaBridge
     static func main() { Fuzzer.run(fuzzOne) }
 }
 
-/// gst-launch strings, as captures and as outputs of others: parsed or refused, and never the end of the
-/// process. What the policy refuses for its words is not parsed, so that no string opens anything here.
+/// Untrusted gst-launch strings, as captures and as outputs: each is parsed or rejected, and none may
+/// crash the process. A string with words that the policy rejects is not parsed, so no string opens a
+/// resource here.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: start, count: count)
@@ -22,7 +23,7 @@ public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         configuration.untrusted = policy
         _ = try? PipelineVideoSink(text, configuration: configuration)
     }
-    // Pipelines go to NULL on threads of their own.
+    // Pipelines go to NULL on background threads.
     guard GStreamer.waitForTeardown() else { fatalError("a pipeline is stuck: \(text)") }
     return 0
 }

@@ -8,8 +8,8 @@ import FuzzSupport
     static func main() { Fuzzer.run(fuzzOne) }
 }
 
-/// Strings of others: what is not allowed is refused before it is made, and what passes names files in one
-/// directory alone, with nothing for printf but a number. Nothing runs.
+/// Untrusted strings: a forbidden element is rejected before it is created. An accepted string names files
+/// in one directory only, and its printf formats take only a number. No pipeline runs.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)

@@ -1,5 +1,5 @@
-// System calls that a confined process must not get through with. Each returns 0 where it does, or a
-// negative errno. Not in Swift: it imports neither syscall() nor the calls' own headers.
+// System calls that must fail in a confined process. Each function returns 0 on success, or a
+// negative errno. In C, because Swift cannot import syscall() or the headers of these calls.
 #ifndef ATTACKS_H
 #define ATTACKS_H
 
