@@ -1,9 +1,9 @@
 import Testing
 
-/// Something wrong, and what is said of it.
+/// Invalid input and the expected error message.
 struct BadInput: CustomTestStringConvertible, Sendable {
     let arguments: [String]
-    /// What the complaint must name.
+    /// Words that the error message must contain.
     let words: [String]
     var status: Int32 = 1
 

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// Bad input ends the command with its exit status and one paragraph, and never with a crash.
+    /// Bad input ends the command with its exit status and a one-paragraph error, never with a
+    /// crash.
     @Suite(.hangGuard) struct BadInputTests {
         @Test(arguments: BadInput.strings)
         func aBadStringIsToldInOneParagraph(input: BadInput) async throws {
@@ -22,7 +23,8 @@ extension CommandTests {
             #expect(ended.output.isEmpty)
         }
 
-        /// As for gst-launch-1.0; a picture that nobody sees is an error.
+        /// A missing audio device is only a warning, as in gst-launch-1.0; a missing display is an
+        /// error.
         @Test(
             .enabled("a machine with a sound card plays") {
                 !FileManager.default.fileExists(atPath: "/dev/snd")
@@ -198,7 +200,7 @@ extension CommandTests {
     }
 }
 
-/// A complaint is one line, which a terminal wraps.
+/// An error message is one line, which the terminal wraps.
 func expectOneParagraph(
     _ ended: Ended, sourceLocation: SourceLocation = #_sourceLocation
 ) {

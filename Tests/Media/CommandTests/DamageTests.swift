@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// Damaged films, full disks, streams that change: what can be saved is saved.
+    /// Damaged files, full disks, streams that change: everything that can be saved is saved.
     @Suite(.hangGuard) struct DamageTests {
         @Test func aTextWithTheNameOfAFilmIsNone() async throws {
             try await withTemporaryDirectory { directory in
@@ -49,7 +49,7 @@ extension CommandTests {
             }
         }
 
-        /// gst-launch-1.0 waits for ever.
+        /// gst-launch-1.0 waits forever.
         @Test func aCaptureInWhichNothingCanMoveAnyMoreIsAnError() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=5 ! valve drop=true drop-mode=drop-all",
@@ -69,7 +69,7 @@ extension CommandTests {
             #expect(ended.status == 0, "\(ended.errors)")
         }
 
-        /// GStreamer takes the end of such a file for the end of the film, and says nothing.
+        /// GStreamer takes the end of such a file for the end of the stream and reports nothing.
         @Test func ofAFilmCutBehindItsIndexEveryFrameThatIsThereComesThrough() async throws {
             try await withTemporaryDirectory { directory in
                 let whole = try await Clip().make(at: directory.file("whole.mp4"))
@@ -109,7 +109,7 @@ extension CommandTests {
                 let disk = directory.file("disk")
                 try FileManager.default.createDirectory(
                     atPath: disk, withIntermediateDirectories: false)
-                // The disk is gone with the shell's own view of the mounts.
+                // The disk disappears with the shell's mount namespace.
                 let script = """
                     mount -t tmpfs -o size=100k none \(disk) && "$@"; status=$?
                     cp \(disk)/out.mkv \(file); exit $status
@@ -162,7 +162,7 @@ extension CommandTests {
             }
         }
 
-        /// The end may come at any time: ten times, for chance to have its say.
+        /// The end of the stream can arrive at any point, so the test repeats ten times.
         @Test func aCaptureWithoutAFrameEnds() async throws {
             for _ in 0..<10 {
                 let ended = try await GstBridge.run(
@@ -187,7 +187,8 @@ extension CommandTests {
                         matroskamux name=mux ! filesink location=\(file)
                         """
                     ])
-                // The others are complete, and the stream that never came is told.
+                // The video stream is complete, and the error names the stream that delivered
+                // nothing.
                 #expect(ended.status == 1)
                 #expect(ended.errors.contains("\"audio\""), "\(ended.errors)")
                 let report = try ended.report
@@ -242,7 +243,7 @@ extension CommandTests {
             ]
         }
 
-        /// A film of about 100 kB with whole frames in it, and a complaint.
+        /// Expects an error, and a file of about 100 kB that contains whole frames.
         private static func expectCutShort(
             _ ended: Ended, _ file: String, naming reason: String
         ) async throws {
@@ -252,7 +253,7 @@ extension CommandTests {
             #expect(try ended.report.ended == "error")
             expectOneParagraph(ended)
             #expect(try bytes(of: file).count > 90_000)
-            // The last frame may be cut, and ffprobe may say so.
+            // The last frame may be truncated, which ffprobe may report.
             let count = try await Tool.check(
                 "ffprobe",
                 [

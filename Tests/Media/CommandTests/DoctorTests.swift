@@ -96,7 +96,7 @@ extension CommandTests {
             }
         }
 
-        /// An installation of GStreamer with next to nothing in it.
+        /// A GStreamer installation with almost no plug-ins.
         private static func fewPlugins(
             in directory: TemporaryDirectory
         ) async throws -> [String: String] {

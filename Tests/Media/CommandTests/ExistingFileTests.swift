@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// What is at the name of a file that a command is to write survives, unless it is asked to overwrite.
+    /// An existing item at an output name survives unless the command is asked to overwrite it.
     @Suite(.hangGuard) struct ExistingFileTests {
-        /// What lies at the name.
+        /// The item that exists at the output name.
         enum Present: String, CaseIterable {
             case nothing, file, empty, directory, link, danglingLink, pipe, input
         }
-        /// Who writes.
+        /// The command that writes.
         enum Command: String, CaseIterable {
             case record, overwrite, segments, ring, snapshot, overwritingSnapshot, repair
 
@@ -21,9 +21,9 @@ extension CommandTests {
         private static let capture =
             "videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=64,height=48,framerate=10/1"
 
-        /// Puts something at the name.
+        /// Creates the item at the output name.
         ///
-        /// - Returns: The file whose bytes are to survive, and its bytes; `nil` if there is none.
+        /// - Returns: The file whose bytes must survive, and its bytes; `nil` if there is none.
         private func put(
             _ present: Present, at path: String, in directory: TemporaryDirectory
         ) async throws -> (path: String, bytes: Data)? {
@@ -60,7 +60,7 @@ extension CommandTests {
             }
         }
 
-        /// - Parameter recording: What `repair` reads.
+        /// - Parameter recording: The file that `repair` reads.
         private func arguments(
             _ command: Command, _ present: Present, _ path: String, recording: String
         ) -> [String] {
@@ -80,25 +80,25 @@ extension CommandTests {
             }
         }
 
-        /// Whether the command is to succeed.
+        /// Whether the command should succeed.
         private func succeeds(_ command: Command, _ present: Present) -> Bool {
             switch present {
             case .nothing: true
-            // A repaired file is written beside its name, and linked to it at the end.
+            // A repaired file is written next to its name and linked to it at the end.
             case _ where command == .repair: false
             case .pipe: true
             case .file, .empty, .link: command.overwrites
             case .directory: false
-            // A picture is written to where the link leads.
+            // A picture is written to the target of the link.
             case .danglingLink: command.overwrites || command.isSnapshot
-            // What is read has ended before a picture is written.
+            // The capture has ended before the picture is written.
             case .input: command == .overwritingSnapshot
             }
         }
 
         @Test(arguments: Command.allCases, Present.allCases)
         func nothingIsLost(command: Command, present: Present) async throws {
-            // A picture's input has another name.
+            // The input of a snapshot never has the name of its output.
             if command.isSnapshot, present == .input { return }
             // Numbered files have other names: see below.
             if command.isNumbered, present != .nothing { return }
@@ -131,7 +131,7 @@ extension CommandTests {
             }
         }
 
-        /// - Parameter taken: The numbers of files that exist.
+        /// - Parameter taken: The numbers of the existing files.
         @Test(arguments: [[], [0], [0, 1, 2], [7], [3, 12], [99_999]], [nil, 2, 4])
         func segmentsGoOnBehindTheNumbersThatExist(taken: [Int], keep: Int?) async throws {
             try await withTemporaryDirectory { directory in
@@ -141,7 +141,7 @@ extension CommandTests {
                     return directory.file("out-\(zeros)\(digits).mkv")
                 }
                 for number in taken { try Self.theirs.write(to: URL(filePath: path(number))) }
-                // Not names of segments.
+                // These are not segment names.
                 let others = ["out-1.mkv", "out-00000.mp4", "out-x.mkv", "another-00001.mkv"]
                 for name in others { _ = try directory.write("theirs", to: name) }
                 let ended = try await GstBridge.run(

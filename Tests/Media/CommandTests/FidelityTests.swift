@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// Frames in are frames out: to the byte, the sample and the timestamp.
+    /// Frames leave the bridge as they arrived: with identical bytes, samples and timestamps.
     @Suite(.hangGuard) struct FidelityTests {
         @Test(arguments: ["clip.mkv", "clip.mp4"])
         func aFilmComesOutAsGstLaunchWritesIt(name: String) async throws {
@@ -105,7 +105,7 @@ extension CommandTests {
                 let report = try ended.report
                 #expect(report.captures["video"]?.frames == 60)
                 #expect(report.captures.values.map(\.dropped) == [0, 0])
-                // Lossless sound: the same samples of all six channels.
+                // Lossless audio: identical samples in all six channels.
                 let sound = try await Self.hashOfSound(film)
                 #expect(try await Self.hashOfSound(copy) == sound)
                 #expect(try await MediaProbe.audioSamples(of: copy) == 96000)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// What `--filter` does to pixels.
+    /// The effect of `--filter` on pixels.
     @Suite(.hangGuard) struct FilterTests {
         /// A format, its bytes of luma for each pixel, and the neutral value of its chroma.
         struct Format: CustomTestStringConvertible, Sendable {
@@ -23,7 +23,7 @@ extension CommandTests {
             ])
         func grayscaleKeepsTheLumaAndMakesTheChromaNeutral(format: Format) async throws {
             try await withTemporaryDirectory { directory in
-                // Neither size nor halves of it need padding.
+                // Planes of this size and of half this size need no padding.
                 let (width, height) = (64, 48)
                 let pictures = try await RawPictures(
                     format.name, width: width, height: height, frames: 2, in: directory)
@@ -66,7 +66,7 @@ extension CommandTests {
             }
         }
 
-        /// Where a pixel of the result comes from, for pictures 8 wide and 4 high.
+        /// The source of each result pixel, for pictures 8 wide and 4 high.
         enum Turn: String, CaseIterable, Sendable {
             case mirror
             case quarter = "rotate=90"
@@ -115,7 +115,7 @@ extension CommandTests {
                     capture: pictures.capture, outputs: ["filesink location=\(out)"],
                     ["--filter", "rotate=90", "--filter", "mirror"])
                 #expect(ended.status == 0, "\(ended.errors)")
-                // Turned and mirrored is transposed.
+                // A rotation followed by a mirror is a transposition.
                 #expect(
                     try bytes(of: out) == (0..<8).flatMap { x in (0..<4).map { UInt8($0 * 8 + x) } }
                 )

@@ -2,11 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `gst-bridge` as its users meet it: exit status, standard output, standard error.
+/// Runs `gst-bridge` as a user would: the results are its exit status, standard output and standard
+/// error.
 enum GstBridge {
-    /// Runs it to its end.
+    /// Runs the command to its end.
     ///
-    /// - Parameter deadline: After it the program is killed, and the call throws.
+    /// - Parameter deadline: When it expires, the program is killed and the call throws.
     static func run(
         _ arguments: [String], environment: [String: String] = [:],
         within deadline: Duration = .hangLimit
@@ -17,7 +18,7 @@ enum GstBridge {
                 within: deadline))
     }
 
-    /// `run --report json` from a capture to outputs.
+    /// Runs `run --report json` from a capture to outputs.
     static func run(
         capture: String, outputs: [String], _ more: [String] = [],
         within deadline: Duration = .hangLimit
@@ -26,7 +27,7 @@ enum GstBridge {
             arguments(capture: capture, outputs: outputs, more), within: deadline)
     }
 
-    /// `run --report json` from a capture to outputs, beside `body`.
+    /// Runs `run --report json` from a capture to outputs, in parallel with `body`.
     static func start<R>(
         capture: String, outputs: [String], _ more: [String] = [],
         _ body: (ChildProcess) async throws -> R
@@ -43,13 +44,13 @@ enum GstBridge {
             + ["--report", "json"] + more
     }
 
-    /// The screen of whoever runs the tests is not to be recorded.
+    /// Without a display, the tests cannot record the screen of the machine they run on.
     private static let noDisplay = ["DISPLAY": ""]
 }
 
-/// What a run left behind.
+/// The result of a run.
 struct Ended: Sendable {
-    /// The exit status; 128 and more for a crash.
+    /// The exit status; 128 or more after a crash.
     let status: Int32
     let output: String
     let errors: String
@@ -62,7 +63,7 @@ struct Ended: Sendable {
 
     /// The report of `--report json`: the last line of standard output.
     ///
-    /// - Throws: Where that is no such object.
+    /// - Throws: An error if the last line is not such an object.
     var report: Report {
         get throws {
             let line = try #require(output.split(separator: "\n").last, "\(errors)")
@@ -71,7 +72,7 @@ struct Ended: Sendable {
     }
 }
 
-/// What `--report json` promises.
+/// The fields that `--report json` guarantees.
 struct Report: Decodable {
     struct Counts: Decodable {
         var frames: Int

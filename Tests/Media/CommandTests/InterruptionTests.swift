@@ -34,7 +34,7 @@ extension CommandTests {
 
         @Test(arguments: [SIGINT, SIGTERM])
         func aSecondSignalGivesUpAtOnce(signal: Int32) async throws {
-            // The one frame in hand takes an hour.
+            // The only frame in flight takes an hour.
             let ended = try await GstBridge.start(
                 capture: Self.live,
                 outputs: ["identity sleep-time=3600000000 ! fakesink sync=false"],
@@ -73,7 +73,7 @@ extension CommandTests {
                 #expect(ended.status == 0, "\(ended.errors)")
                 let frames = try ended.report.outputs["recording"]?.frames
                 #expect(try await MediaProbe(of: path).video?.frames == frames)
-                // Only a file that was completed has a duration.
+                // Only a completed file has a duration.
                 #expect(try await MediaProbe(of: path).duration != nil)
             }
         }
@@ -96,7 +96,7 @@ extension CommandTests {
             #expect(ended.status == 0, "\(ended.errors)")
         }
 
-        /// By the last line of progress.
+        /// Reads the count from the last progress line.
         static func framesSoFar(_ progress: String) -> Int {
             let line = progress.split(separator: "\n").last { $0.contains(" fps ") }
             return line?.split(separator: " ").first.flatMap { Int($0) } ?? 0

@@ -5,12 +5,13 @@ import Testing
 /// A recording by gst-launch-1.0 that is killed in the middle.
 struct KilledRecording: Sendable, CustomTestStringConvertible {
     let name: String
-    /// From raw pictures to the muxer `m`; then sound, where there is some.
+    /// The pipeline from raw frames to the muxer `m`, followed by the audio branch, if there is
+    /// one.
     let text: String
 
     var testDescription: String { name }
 
-    /// Short: pictures that were taken are in the file soon.
+    /// A short queue, so that captured frames soon reach the file.
     private static let queue = "queue max-size-buffers=4"
     private static let h264 = "x264enc tune=zerolatency key-int-max=30 ! h264parse ! m."
     private static let fragments = "mp4mux fragment-duration=500 fragment-mode=1"
@@ -48,9 +49,9 @@ struct KilledRecording: Sendable, CustomTestStringConvertible {
         self.text = text
     }
 
-    /// Records, and kills the program with SIGKILL once it has taken three seconds of pictures.
+    /// Records, and kills the program with SIGKILL once it has captured three seconds of video.
     ///
-    /// - Returns: The path of what is left.
+    /// - Returns: The path of the incomplete file.
     func make(in directory: TemporaryDirectory) async throws -> String {
         let path = directory.file(name)
         let words = text.replacing("name=file", with: "location=\(path)").split(separator: " ")
@@ -63,7 +64,7 @@ struct KilledRecording: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What ffprobe reads of a file without decoding.
+/// The packets of a file, which ffprobe reads without decoding.
 struct Packets: Equatable, Sendable {
     struct Stream: Equatable, Sendable {
         var kind: String
@@ -71,7 +72,7 @@ struct Packets: Equatable, Sendable {
         var times: [Int]
     }
     var streams: [Stream]
-    /// Seconds; `nil` where the file does not say.
+    /// In seconds; `nil` if the file does not state it.
     var duration: Double?
 
     var pictures: [Stream] { streams.filter { $0.kind == "video" } }
@@ -96,7 +97,7 @@ struct Packets: Equatable, Sendable {
         }
     }
 
-    // The names are ffprobe's.
+    // These are ffprobe's names.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     private struct Answer: Decodable {
         struct Packet: Decodable {

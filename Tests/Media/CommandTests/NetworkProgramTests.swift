@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// `gst-bridge` has no network code, and replaces itself by `gst-bridge-network`.
+    /// `gst-bridge` has no network code, and replaces itself with `gst-bridge-network`.
     @Suite(.hangGuard) struct NetworkProgramTests {
         private static let commands = ["share", "receive", "host", "join", "token"]
         private static let name = "gst-bridge-network"
@@ -15,7 +15,8 @@ extension CommandTests {
         ) async throws -> ChildProcess.Result {
             try await withTemporaryDirectory { directory in
                 let copy = directory.file("gst-bridge")
-                // In another process: a program cannot be started while a fork of this one has it open.
+                // Copy in another process: the copy cannot be started while a fork of this process
+                // has it open.
                 try await Tool.check("cp", [try Tool.gstBridge, copy])
                 try prepare(directory)
                 return try await Tool.run(
@@ -80,7 +81,7 @@ extension CommandTests {
             }
         }
 
-        /// Neither NIO nor BoringSSL nor peer connections.
+        /// The command contains no NIO, no BoringSSL and no peer connections.
         @Test func theCommandHasNoNetworkCode() async throws {
             let symbols = try await Tool.check("nm", [try Tool.gstBridge])
             for module in ["NIOPosix", "CNIOBoringSSL", "MediaBridgeWebRTC", "MediaBridgeJanus"] {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// What the options of `run` do.
+    /// The effects of the options of `run`.
     @Suite(.hangGuard) struct OptionTests {
         private static let pictures = "videotestsrc ! video/x-raw,format=GRAY8,width=64,height=48"
 
@@ -22,7 +22,7 @@ extension CommandTests {
             }
         }
 
-        /// The frames of one stream count, and the other ends at its time.
+        /// The frames of one stream are counted, and the other stream ends at the same time.
         @Test func framesAreThoseOfOneStream() async throws {
             let stream = Self.pictures + ",framerate=25/1 ! queue ! appsink name="
             let ended = try await GstBridge.run(
@@ -78,7 +78,7 @@ extension CommandTests {
                       raw: |
                         filesink location=${file}
                     """, to: "test.yaml")
-                // Neither an element nor a link: a strange name for a file.
+                // Each name is an unusual file name, and must add no element and no link.
                 let names = [
                     "plain.raw", "a b ! fakesink name=x.raw", "\"quoted.raw", "ümlaut;$(x).raw",
                 ]

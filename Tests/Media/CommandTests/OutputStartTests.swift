@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// An output that fails, at its start too, harms no other; and what does not move is told.
+    /// A failing output does not affect the others, even if it fails at its start. Stalls are
+    /// reported.
     @Suite(.hangGuard) struct OutputStartTests {
         @Test(
             arguments: [
@@ -33,7 +34,7 @@ extension CommandTests {
 
         @Test func streamsThatLieFurtherApartThanTheQueuesAreTold() async throws {
             try await GstBridge.start(
-                // The second begins where the first ends, and the compositor wants both.
+                // The compositor needs both streams, but the valve drops every frame of "two".
                 capture:
                     "videotestsrc num-buffers=300 ! video/x-raw,width=64,height=48 ! tee name=t "
                     + "t. ! queue ! appsink name=one t. ! queue ! valve drop=true ! appsink name=two",

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// What a capture records by itself, through a sink of its own, is a whole file however the run ends.
+    /// A capture that records through its own sink leaves a complete file however the run ends.
     @Suite(.hangGuard) struct OwnSinkTests {
         /// How a run ends.
         enum Ending: String, CaseIterable {
@@ -18,7 +18,7 @@ extension CommandTests {
         private static let encoder =
             "x264enc speed-preset=ultrafast tune=zerolatency key-int-max=10"
 
-        /// - Parameter recording: From an encoder to a sink.
+        /// - Parameter recording: The elements from the encoder's parser to a sink.
         private static func run(
             _ recording: String, isLive: Bool, until ending: Ending
         ) async throws -> Ended {
@@ -49,7 +49,7 @@ extension CommandTests {
 
         @Test(arguments: Ending.allCases, [true, false])
         func itsFilePlaysHoweverTheRunEnds(ending: Ending, isLive: Bool) async throws {
-            // Neighbours meet different muxers, so that each meets most of them.
+            // Neighbouring cases use different muxers, so that each case meets most of them.
             let index = (Ending.allCases.firstIndex(of: ending) ?? 0) + (isLive ? 1 : 0)
             let muxer = ["qtmux", "mp4mux faststart=true", "matroskamux"][index % 3]
             try await withTemporaryDirectory { directory in
@@ -63,7 +63,7 @@ extension CommandTests {
             }
         }
 
-        // What is not live is not interrupted: it makes pieces as fast as it can.
+        // Captures that are not live are not interrupted: they write pieces as fast as they can.
         @Test(arguments: zip([Ending.frames, .frames, .interrupt], [true, false, true]))
         func everyPieceOfASplitRecordingPlays(ending: Ending, isLive: Bool) async throws {
             try await withTemporaryDirectory { directory in
@@ -89,13 +89,13 @@ extension CommandTests {
                 #expect(ended.status == 0, "\(ended.errors)")
                 let pictures = try FileManager.default.contentsOfDirectory(atPath: directory.path)
                 #expect(pictures.count >= 10)
-                // ffprobe decodes all of them as one film.
+                // ffprobe decodes all of the pictures as one film.
                 let film = try await MediaProbe(of: directory.file("%03d.png")).video
                 #expect(film?.codec == "png" && film?.frames == pictures.count)
             }
         }
 
-        /// A second chain of the string, which would go on for ever, ends with the run.
+        /// A second, endless chain in the capture string ends with the run.
         @Test(arguments: [true, false])
         func whatIsRecordedBesideTheStreamPlays(isLive: Bool) async throws {
             try await withTemporaryDirectory { directory in
@@ -111,7 +111,7 @@ extension CommandTests {
             }
         }
 
-        /// A stream of a file that is longer than those that are captured is recorded to its end.
+        /// A stream of the file that lasts longer than the captured streams is recorded to its end.
         @Test func aLongerStreamOfTheFileIsRecordedToItsEnd() async throws {
             try await withTemporaryDirectory { directory in
                 let film = directory.file("film.mkv")
@@ -131,14 +131,14 @@ extension CommandTests {
                         + "filesink location=\(sound)",
                     outputs: ["fakesink"])
                 #expect(ended.status == 0, "\(ended.errors)")
-                // 430 × 1024 samples at 48 kHz; pictures are a third of a second.
+                // 430 × 1024 samples at 48 kHz; the video lasts a third of a second.
                 let seconds = try #require(try await MediaProbe(of: sound).duration)
                 #expect(seconds > 9.1)
             }
         }
 
         @Test func aSinkThatDoesNotGetItsEndIsAFailure() async throws {
-            // Its clock is an hour behind: what it has to show is not due before.
+            // The sink's offset is one hour, so its frames are not due before then.
             let ended = try await GstBridge.run(
                 capture: "\(Self.source(isLive: true)) ! tee name=t t. ! queue ! "
                     + "fakesink name=late sync=true ts-offset=3600000000000 t. ! queue ! appsink",
@@ -147,7 +147,7 @@ extension CommandTests {
             #expect(ended.errors.contains("\"late\" in the capture did not finish"))
         }
 
-        /// A sender that is still to come: there is nothing to be completed, and nothing to wait for.
+        /// The sender has not started yet: there is nothing to complete and nothing to wait for.
         @Test func aCaptureThatHasGivenNothingYetIsNoFailure() async throws {
             try await withTemporaryDirectory { directory in
                 let ended = try await GstBridge.start(
@@ -167,7 +167,7 @@ extension CommandTests {
             }
         }
 
-        /// The same for what an output adds to the frames from sources of its own.
+        /// The same applies to an output that adds its own sources to the captured frames.
         @Test func anOutputWithASourceOfItsOwnIsCompleted() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("mixed.mp4")
@@ -182,7 +182,7 @@ extension CommandTests {
             }
         }
 
-        /// One of two files of an output fails: the other is complete.
+        /// If one of two files of an output fails, the other is complete.
         @Test func whatIsLeftOfAnOutputThatFailedIsCompleted() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("left.mp4")

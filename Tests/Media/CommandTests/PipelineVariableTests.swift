@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// A variable is put in, or what is wrong with it is told.
+    /// Variables are substituted, and faulty variables are reported.
     @Suite(.hangGuard) struct PipelineVariableTests {
         @Test(
             arguments: [

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// The process ends when its pipelines are freed: libraries that are taken down while one of them is in
-    /// use crash.
+    /// The process frees its pipelines before it exits: libraries crash if they are torn down while
+    /// a pipeline is in use.
     @Suite(.hangGuard) struct ProcessEndTests {
-        /// Pipelines that were freed before the end of the process, as GStreamer's log has it.
+        /// The number of pipelines that were freed before the process exited, from GStreamer's log.
         private func freed(_ arguments: [String]) async throws -> (Int, Ended) {
             let ended = try await GstBridge.run(
                 arguments,
@@ -46,7 +46,7 @@ extension CommandTests {
                 let (freed, ended) = try await freed(
                     ["snapshot"] + Self.capture + [directory.file("picture.png")])
                 #expect(ended.status == 0)
-                // The capture, and what writes the picture.
+                // The capture pipeline, and the pipeline that writes the picture.
                 #expect(freed == 2)
             }
         }

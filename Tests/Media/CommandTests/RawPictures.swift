@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// Raw video in a file, every byte of it known, padding included; and the string that reads it.
+/// A raw video file in which every byte is known, padding included, and the capture string that
+/// reads it.
 struct RawPictures {
     let format: String
     let width: Int
@@ -9,7 +10,7 @@ struct RawPictures {
     let path: String
     let bytes: [UInt8]
 
-    /// Frames with different bytes everywhere.
+    /// Writes frames whose bytes differ everywhere.
     init(
         _ format: String, width: Int, height: Int, frames: Int, in directory: TemporaryDirectory
     ) async throws {
@@ -41,13 +42,13 @@ struct RawPictures {
         try Data(bytes).write(to: URL(fileURLWithPath: path))
     }
 
-    /// A gst-launch string that gives them.
+    /// A capture string that delivers the frames.
     var capture: String {
         "filesrc location=\(path) ! rawvideoparse format=\(nick) width=\(width) height=\(height) "
             + "framerate=30/1"
     }
 
-    /// rawvideoparse writes formats its own way.
+    /// rawvideoparse has its own spelling of format names.
     private var nick: String { format.lowercased().replacingOccurrences(of: "_", with: "-") }
 }
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// `gst-bridge record`: every ending leaves a file that plays.
+    /// `gst-bridge record` leaves a playable file however it ends.
     @Suite(.hangGuard) struct RecordTests {
         private static let picture =
             "! video/x-raw,format=I420,width=160,height=120,framerate=30/1 ! appsink name=video"
@@ -16,7 +16,7 @@ extension CommandTests {
                 + "audiotestsrc samplesperbuffer=1600 num-buffers=\(frames) \(sound)"
         }
 
-        /// What the report of a recording adds.
+        /// The fields that a recording adds to the report.
         private struct Recorded: Decodable {
             struct File: Decodable {
                 var path: String
@@ -71,7 +71,7 @@ extension CommandTests {
                         "--output", "appsrc name=video ! filesink location=\(raw)",
                     ]
                 ) { child in
-                    // Reads 45 frames, says so, and reads on.
+                    // Reads 45 frames, prints a line, and continues reading.
                     let reader = try ChildProcess(
                         "sh",
                         [

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// `gst-bridge repair` where the recording, its name or the directory is not what it should be.
+    /// `gst-bridge repair` with an unexpected recording, name or directory.
     @Suite(.hangGuard) struct RepairSafetyTests {
         private func killed(_ name: String, in directory: TemporaryDirectory) async throws -> String
         {
@@ -14,7 +14,8 @@ extension CommandTests {
 
         // MARK: What the file says
 
-        /// An index with an edit list of version 1 whose two entries are empty for as long as can be said.
+        /// An MP4 index with an edit list of version 1: one empty edit for each of the given
+        /// durations.
         private static func movie(edits: [UInt64]) -> Data {
             func box(_ type: String, _ content: Data) -> Data {
                 var size = UInt32(content.count + 8).bigEndian
@@ -51,7 +52,7 @@ extension CommandTests {
             }
         }
 
-        /// A killed recording in which anything may have been overwritten.
+        /// A killed recording in which random bytes are overwritten.
         @Test(arguments: [".mkv", ".mp4", ".ts"], [1, 2] as [UInt64])
         func damageIsRepairedOrToldAndNeverTheDisksFault(name: String, seed: UInt64) async throws {
             try await withTemporaryDirectory { directory in
@@ -145,7 +146,7 @@ extension CommandTests {
             }
         }
 
-        /// Links under every name that a draft might have had, for processes to come.
+        /// Places a link at every draft name that a current or future process ID could produce.
         @Test func noLinkIsFollowedThatLiesWhereTheDraftWillBe() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await killed(".mkv", in: directory)

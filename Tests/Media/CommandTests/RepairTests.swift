@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// `gst-bridge repair`, judged by ffprobe and gst-discoverer-1.0.
+    /// `gst-bridge repair`, checked with ffprobe and gst-discoverer-1.0.
     @Suite(.hangGuard) struct RepairTests {
         @Test(arguments: KilledRecording.all)
         func aKilledRecordingGetsDurationAndIndexAndKeepsEveryFrame(
@@ -23,10 +23,10 @@ extension CommandTests {
                 let facts = try await Tool.check("gst-discoverer-1.0", ["-v", whole])
                 #expect(facts.contains("Seekable: yes"), "\(facts)")
                 if [".mkv", "webm"].contains(recording.name.suffix(4)) {
-                    // Matroska's name for its index.
+                    // The ID of Matroska's index (Cues).
                     let cues = Data([0x1c, 0x53, 0xbb, 0x6b])
                     let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
-                    // At the beginning both say where it would be.
+                    // Near their beginning, both files state where the index would be.
                     for (data, hasIndex) in [(original, false), (bytes, true)] {
                         let last = data.range(of: cues, options: .backwards)?.lowerBound ?? 0
                         #expect((last > data.count / 2) == hasIndex)
@@ -38,9 +38,10 @@ extension CommandTests {
             }
         }
 
-        /// Every picture and every block at its time; the last block may lack the length that another
-        /// would have given it. Transport streams begin at any time, and sound of MPEG-4 may begin before
-        /// zero: there only the distances count.
+        /// Expects every frame and every audio block at its time. The last audio block may be
+        /// missing, because no later block gives it a duration. Transport streams begin at any
+        /// time, and MPEG-4 audio may begin before zero, so outside Matroska only the intervals
+        /// count.
         private func expectSameTimes(_ after: Packets, _ before: Packets, in name: String) {
             let isExact = name.hasSuffix(".mkv") || name.hasSuffix(".webm")
             let precision = name.hasSuffix(".ts") ? 100 : 1000
@@ -55,7 +56,8 @@ extension CommandTests {
             for (new, old) in zip(
                 after.pictures + after.sound, before.pictures + before.sound)
             {
-                // mp4mux lets the last block of some fragments take no time: such a one is put right.
+                // mp4mux gives the last block of some fragments no duration; the repair corrects
+                // such a block.
                 let mended = old.times.indices.map { $0 > 0 && old.times[$0] == old.times[$0 - 1] }
                 let differences = zip(zip(new.times, old.times), mended).map { times, isMended in
                     isMended ? 0 : (times.0 - zeros[0]) - (times.1 - zeros[1])
@@ -67,7 +69,7 @@ extension CommandTests {
         private func expectDecodes(_ path: String) async throws {
             let result = try await Tool.run(
                 "ffmpeg", ["-v", "error", "-i", path, "-f", "null", "-"])
-            // Of a stream that was cut off, the last picture or block may be cut too.
+            // In a truncated stream, the last frame or block may be truncated too.
             #expect(result.status == 0, "\(result.errors)")
         }
 
@@ -129,7 +131,8 @@ extension CommandTests {
             #expect(ended.errors.contains("/no/such/film.mkv"), "\(ended.errors)")
         }
 
-        /// Wherever the end was cut off: repaired to what there is, or refused, and never worse.
+        /// A file truncated at any point is repaired as far as its data goes, or refused; it never
+        /// gets worse.
         @Test(arguments: ["mkv", "mp4"])
         func aFileThatIsCutAnywhereIsRepairedOrStaysAsItIs(kind: String) async throws {
             try await withTemporaryDirectory { directory in

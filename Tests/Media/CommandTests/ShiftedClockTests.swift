@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A system clock that is set while the command runs.
+/// Tests with a system clock that is changed while the command runs.
 ///
-/// A sanitizer has to be the first library of a program.
+/// Disabled with a sanitizer, which has to be the first library of a program.
 @Suite(.hangGuard, .enabled(if: !Sanitizer.isActive)) struct ShiftedClockTests {
-    /// A wait that is limited by the system clock ends at once where that is set forward meanwhile, and an hour too
-    /// late where it is set back.
+    /// A wait limited by the system clock ends at once if the clock is set forward meanwhile, and
+    /// an hour late if it is set back.
     @Test(arguments: [1, -1]) func startAndEndAreAsEver(hours: Int) async throws {
         try await withTemporaryDirectory { directory in
             let clock = try await ShiftedClock(in: directory)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// What is written wrongly is told with what was meant, and in a paragraph that can be read.
+    /// Misspellings are reported with a suggestion, in one readable paragraph.
     @Suite(.hangGuard) struct SpellingTests {
         @Test(
             arguments: [

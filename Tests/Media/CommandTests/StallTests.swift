@@ -29,7 +29,7 @@ extension CommandTests {
                 let report = try ended.report
                 #expect(report.ended == "interrupt" && report.capture.frames > 60)
                 #expect(report.only.frames + report.only.dropped == report.capture.frames)
-                // Four wait, and the output has one in hand.
+                // Four frames wait in the queue, and the output is processing one.
                 #expect((1...6).contains(report.only.frames), "\(report.only)")
             }
         }

@@ -2,7 +2,8 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// What is told besides: `-v` and `-t` as gst-launch-1.0 has them, warnings, what stands still.
+    /// Additional output: `-v` and `-t` as in gst-launch-1.0, warnings, and reports of stalled
+    /// elements.
     @Suite(.hangGuard) struct VerboseTests {
         @Test(arguments: ["-v", "--verbose"])
         func theCapsOfEveryPadAreThoseThatGstLaunchPrints(option: String) async throws {
@@ -19,7 +20,7 @@ extension CommandTests {
             let ours = Self.caps(in: ended.errors)
             #expect(expected.count == 7, "\(whole.output)")
             #expect(expected.isSubset(of: ours), "\(expected.subtracting(ours)): \(ended.errors)")
-            // And those of the ends, and of the output.
+            // The caps of the open ends and of the output are printed too.
             for pad in [
                 "GstAppSink:video.GstPad:sink", "GstAppSrc:video.GstPad:src",
                 "GstFakeSink:far.GstPad:sink",
@@ -87,7 +88,7 @@ extension CommandTests {
 
         @Test func theSameWarningIsShownOnceAndCounted() async throws {
             let ended = try await GstBridge.run(
-                // Nine packets of zeros, which are none.
+                // Nine buffers of zeros, which are not valid RTP packets.
                 capture:
                     "audiotestsrc wave=silence num-buffers=9 ! capssetter replace=true join=false "
                     + "caps=\"application/x-rtp,media=audio,clock-rate=8000,encoding-name=PCMU,"
@@ -141,7 +142,7 @@ extension CommandTests {
     }
 }
 
-/// A bridge in which something waits.
+/// A bridge with a stalled element.
 struct Standing: CustomTestStringConvertible, Sendable {
     let capture: String
     let output: String

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ExampleTests {
-    /// Two engines in a channel.
+    /// Two engines in one channel.
     @Suite(.hangGuard) struct ChannelTests {
         @Test func eachSeesEveryFrameOfTheOthersFilm() async throws {
             try await withTemporaryDirectory { directory in
@@ -48,7 +48,7 @@ extension ExampleTests {
         }
     }
 
-    /// What all of them have in common.
+    /// Behaviour that all examples share.
     @Suite(.hangGuard) struct UsageTests {
         @Test func aBadStringIsToldInGStreamersWords() async throws {
             let result = try await Example.fail(

@@ -5,35 +5,35 @@ import Testing
 /// The examples, run as commands. Other programs check the files that they write.
 enum ExampleTests {}
 
-/// `bridge-examples` as its users meet it.
+/// Runs `bridge-examples` as a user would.
 enum Example {
-    /// Runs one to its end.
+    /// Runs an example to its end.
     ///
-    /// - Returns: What it wrote to standard output.
-    /// - Throws: Where it does not end with 0.
+    /// - Returns: The text it wrote to standard output.
+    /// - Throws: An error if its exit status is not 0.
     @discardableResult
     static func run(_ arguments: String...) async throws -> String {
         try await Tool.check(program, arguments, environment: noDisplay)
     }
 
-    /// Runs one that is to fail.
+    /// Runs an example that should fail.
     static func fail(_ arguments: String...) async throws -> ChildProcess.Result {
         try await Tool.run(program, arguments, environment: noDisplay)
     }
 
     static var program: String { get throws { try Tool.built("bridge-examples") } }
 
-    /// The screen of whoever runs the tests is not to be recorded.
+    /// Without a display, the tests cannot record the screen of the machine they run on.
     static let noDisplay = ["DISPLAY": ""]
 
-    /// A capture of 30 frames that are the same every time, and end.
+    /// A finite capture of 30 frames by default, identical on every run.
     static func film(
         _ pattern: String, _ size: String = "width=320,height=240", frames: Int = 30
     ) -> String {
         "videotestsrc num-buffers=\(frames) pattern=\(pattern) ! \(caps(size))"
     }
 
-    /// A capture that goes on for ever.
+    /// An endless capture.
     static func camera(_ pattern: String, _ size: String = "width=320,height=240") -> String {
         "videotestsrc is-live=true pattern=\(pattern) ! \(caps(size))"
     }
@@ -43,7 +43,7 @@ enum Example {
     }
 }
 
-/// Raw I420 in a file, as examples write it and as gst-launch-1.0 does.
+/// Raw I420 in a file, as the examples and gst-launch-1.0 write it.
 struct RawFilm {
     let width: Int
     let height: Int
@@ -54,7 +54,7 @@ struct RawFilm {
         bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// What gst-launch-1.0 writes of a string.
+    /// The frames that gst-launch-1.0 writes for a capture string.
     init(of capture: String, in directory: TemporaryDirectory) async throws {
         let path = directory.file("reference.yuv")
         let words =
@@ -72,8 +72,8 @@ struct RawFilm {
         bytes[(frame * pictureSize)...].prefix(width * height)
     }
 
-    /// Where the frames of `other` are found among these, in order and each once: one index for each
-    /// frame up to the first that is not found.
+    /// The indices at which this film contains the frames of `other`, in order and each once. The
+    /// list ends before the first frame that is not found.
     ///
     /// - Parameter isSame: Compares the luma of a frame of this film with one of `other`.
     func places(
@@ -91,7 +91,7 @@ struct RawFilm {
         return places
     }
 
-    /// U, then V.
+    /// The U plane, followed by the V plane.
     func chroma(_ frame: Int) -> ArraySlice<UInt8> {
         bytes[(frame * pictureSize)...].prefix(pictureSize).dropFirst(width * height)
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ExampleTests {
-    /// Push mode, with a file of raw pictures.
+    /// Push mode with a file of raw frames.
     @Suite(.hangGuard) struct PushTests {
         @Test func whatIsDrawnHasNoneOfItsPadding() async throws {
             try await withTemporaryDirectory { directory in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ExampleTests {
-    /// Renderers and processors: what becomes of the pictures of a capture.
+    /// Renderers and processors: the processing of captured frames.
     @Suite(.hangGuard) struct RendererTests {
         @Test func blackAndWhiteHasTheLumaOfTheSourceAndNoChroma() async throws {
             try await withTemporaryDirectory { directory in
@@ -32,7 +32,7 @@ extension ExampleTests {
                     ["-v", "error", "-i", path, "-pix_fmt", "rgb24", "-f", "rawvideo", raw])
                 let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: raw)))
                 #expect(bytes.count == 320 * 240 * 3)
-                // Red has some luma, and no more than that is left of it: one gray everywhere.
+                // Red has some luma, and only that remains: one gray everywhere.
                 #expect(Set(bytes).count == 1 && (40...120).contains(bytes[0]))
             }
         }
@@ -44,7 +44,7 @@ extension ExampleTests {
                     "processors", "--capture", Example.film("smpte"), local, remote)
                 let colour = try await RawFilm(of: Example.film("smpte"), in: directory)
                 let (seen, sent) = (try RawFilm(local), try RawFilm(remote))
-                // In real time a busy machine may lose pictures; what is there is in order.
+                // In real time a busy machine may drop frames; the remaining frames are in order.
                 #expect(said.contains("\(seen.frames) frames in black and white with a watermark:"))
                 #expect(said.contains("\(sent.frames) frames in black and white:"))
                 #expect(colour.places(of: sent) { $0 == $1 }.count == sent.frames)
@@ -74,7 +74,8 @@ extension ExampleTests {
                     .split(separator: "\n").map { $0.split(separator: ",").map(String.init) }
                 #expect(lines.first == ["number", "taken", "due", "picture"])
                 let notes = lines.dropFirst()
-                // In real time a busy machine may lose pictures before they are stamped, and none after.
+                // In real time a busy machine may drop frames before they are stamped, but none
+                // afterwards.
                 #expect(!notes.isEmpty && notes.map { $0[0] } == notes.indices.map { "\($0 - 1)" })
                 #expect(said.contains("metadata of \(notes.count) of 30 frames"), "\(said)")
                 let times = notes.map { $0[1] }

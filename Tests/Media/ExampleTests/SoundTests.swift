@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ExampleTests {
-    /// Sound, from a class and by pushes.
+    /// Audio from a source class and by push.
     @Suite(.hangGuard) struct SoundTests {
         @Test func aSourceOfOnesOwnIsHeardToTheSample() async throws {
             try await withTemporaryDirectory { directory in
@@ -13,7 +13,7 @@ extension ExampleTests {
                 let audio = try #require(try await MediaProbe(of: path).audio)
                 #expect(audio.sampleRate == 48000)
                 #expect(audio.channels == 1)
-                // A timer that is late on a busy machine leaves a gap, which is filled.
+                // A timer that fires late on a busy machine leaves a gap, which is filled.
                 #expect(try await MediaProbe.audioSamples(of: path) >= 48000)
             }
         }

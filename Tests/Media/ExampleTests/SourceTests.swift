@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ExampleTests {
-    /// Sources of the program's own.
+    /// Sources that the program implements itself.
     @Suite(.hangGuard) struct SourceTests {
         @Test func aSourceWithAThreadOfItsOwnDeliversBareBytes() async throws {
             try await withTemporaryDirectory { directory in
@@ -34,7 +34,7 @@ extension ExampleTests {
                 let film = try RawFilm(path)
                 #expect(film.frames == 30)
                 #expect(Set((0..<30).map { film.luma($0) }).count == 30)
-                // All of it: nothing was left as it was allocated.
+                // The source wrote every sample: none kept its allocated value.
                 #expect(Set(film.luma(0)).count > 200 && Set(film.chroma(0)).count > 200)
             }
         }
@@ -71,9 +71,10 @@ extension ExampleTests {
                     "picture-in-picture", "--remote", Example.film("white", frames: frames),
                     "--local", Example.camera("black", "width=640,height=480"), path)
                 #expect(try await MediaProbe(of: path).video?.frames == frames)
-                // Fields of 16 × 16 pixels; the small picture covers 208…303 × 152…223.
+                // Cells of 16 × 16 pixels; the small picture covers 208…303 × 152…223.
                 let fields = try await MediaProbe.luma(of: path, columns: 20, rows: 15)
-                // It comes with the first picture of one's own; the other one may be a little ahead.
+                // The small picture appears with the first local frame; the remote stream may be
+                // slightly ahead.
                 let last = try #require(fields.last)
                 func luma(_ x: Int, _ y: Int) -> UInt8 { last[y * 20 + x] }
                 #expect(luma(14, 11) < 40 && luma(17, 12) < 40)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension ExampleTests {
-    /// One source after another, in one recording.
+    /// Several sources in turn, in one recording.
     @Suite(.hangGuard) struct SwitchTests {
         @Test func twoCamerasInTurnAreOneFilmWithoutABlackFrame() async throws {
             try await withTemporaryDirectory { directory in
@@ -98,7 +98,7 @@ extension ExampleTests {
             }
         }
 
-        /// What follows what.
+        /// The sequence of kinds, with each run of equal values reduced to one.
         private static func turns<Kind: Equatable>(of kinds: [Kind]) -> [Kind] {
             kinds.indices.filter { $0 == 0 || kinds[$0] != kinds[$0 - 1] }.map { kinds[$0] }
         }

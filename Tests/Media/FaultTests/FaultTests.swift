@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// What recordings promise, tried once each; `make faults` tries everything, and sixteen times where
-/// chance has a say.
+/// The guarantees for recordings, each tried once. `make faults` tries everything, and repeats
+/// cases that depend on chance sixteen times.
 @Suite(
     .hangGuard, .enabled(if: !Sanitizer.isActive, "it measures losses"))
 struct FaultTests {

@@ -1,7 +1,7 @@
 import GStreamerKit
 import Testing
 
-/// The pause of a reader whose queue has run empty.
+/// The pause that a reader takes when its queue is empty.
 struct AdaptivePauseTests {
     @Test func aPauseThatBroughtNothingIsLeftOutForAWhile() {
         let pause = AdaptivePause()

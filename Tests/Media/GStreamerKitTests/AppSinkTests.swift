@@ -57,8 +57,8 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    /// The appsink copies the sample that it keeps, and with it its reference to the buffer, when it
-    /// takes the next buffer while the application still holds the sample.
+    /// When the appsink takes the next buffer while the application still holds the sample, it
+    /// copies the sample that it keeps, and with it its reference to the buffer.
     @Test func aBufferStaysWritableWhileTheAppSinkTakesTheNext() async throws {
         let pipeline = try Pipeline(
             parsing: "videotestsrc num-buffers=50000 ! video/x-raw,format=GRAY8,width=16,height=16 "
@@ -102,7 +102,7 @@ import Testing
                 _ = sink.tryPull()
                 return .endOfStream
             }, onEnd: {})
-        // An endless source ends because its sink wants no more.
+        // The endless source ends because its sink accepts no more.
         try await pipeline.playToTheEnd()
         #expect(pipeline.hasEnded)
     }
@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// A buffer on its way to another thread.
+/// A buffer in transit to another thread.
 private final class OneBuffer: Sendable {
     private let buffer: Mutex<Buffer?>
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs what blocks away from Swift's own threads.
+/// Runs blocking code outside Swift's thread pool.
 @discardableResult
 func onAThreadOfItsOwn<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
     await withCheckedContinuation { continuation in

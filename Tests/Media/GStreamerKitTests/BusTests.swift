@@ -11,7 +11,7 @@ import Testing
         try await pipeline.setState(.playing)
         let a = await first.collect { $0.isEnd }
         let b = await second.collect { $0.isEnd }
-        // What two threads post at once has no order.
+        // Messages that two threads post at once have no order.
         #expect(a.map(\.kind).sorted() == b.map(\.kind).sorted())
         #expect(a.contains { if case .stateChanged(.playing) = $0 { true } else { false } })
         #expect(a.contains { if case .asyncDone = $0 { true } else { false } })
@@ -63,13 +63,13 @@ import Testing
         #expect(error.element?.hasPrefix("/GstPipeline:") == true)
         #expect(error.debug?.contains("qtdemux") == true)
         #expect(!error.message.isEmpty)
-        // Late askers see it, and the end that may follow is no success.
+        // Late observers see the failure, and an EOS that may follow is not a success.
         #expect(pipeline.failure == error)
         #expect(first.withLock { $0 } == [error])
     }
 
     @Test func aStreamWithoutADecoderNamesThePackage() async throws {
-        // No package in Debian decodes it, and GStreamer says so in a message of its own.
+        // No Debian package decodes it, and GStreamer posts a separate message about it.
         let pipeline = try Pipeline(
             parsing: "videotestsrc num-buffers=1 ! video/x-raw,width=16,height=16 ! jpegenc ! "
                 + "capssetter caps=video/x-nobody-knows replace=true join=false ! decodebin ! fakesink"

@@ -1,6 +1,6 @@
 import Testing
 
-/// `#expect` for conditions on values that cannot be copied, which the macro cannot take apart.
+/// `#expect` for conditions on noncopyable values, which the macro cannot decompose.
 func check(
     _ condition: Bool, _ comment: Comment? = nil,
     sourceLocation: SourceLocation = #_sourceLocation

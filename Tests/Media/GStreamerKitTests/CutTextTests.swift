@@ -2,7 +2,7 @@ import GStreamerKit
 import TestSupport
 import Testing
 
-/// The `!` at which a longer string was cut belongs to neither of its parts.
+/// When a longer string is cut at a `!`, the `!` is removed from both parts.
 @Suite(.hangGuard) struct CutTextTests {
     @Test(arguments: [
         ("videotestsrc ! videoconvert !", "videotestsrc ! videoconvert"),

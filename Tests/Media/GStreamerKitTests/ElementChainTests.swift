@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.hangGuard) struct ElementChainTests {
-    /// A grey picture whose every byte is `byte`, in memory that is a buffer's own.
+    /// A grey picture in which every byte is `byte`, in memory that the buffer owns.
     private static func picture(_ info: VideoInfo, byte: UInt8) throws -> Buffer {
         guard let buffer = Buffer.allocate(byteCount: info.byteCount) else {
             throw PipelineError(.elementFailed, message: "no memory")

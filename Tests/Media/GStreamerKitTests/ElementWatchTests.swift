@@ -2,9 +2,9 @@ import GStreamerKit
 import TestSupport
 import Testing
 
-/// Elements that appear when a pipeline runs.
+/// Elements that appear while a pipeline runs.
 @Suite(.hangGuard) struct ElementWatchTests {
-    /// Forbids factories to be there, or to be chosen.
+    /// Refuses elements of some factories, and excludes others from autoplugging.
     private struct Judge: ElementJudge {
         var forbidden: Set<String> = []
         var unchosen: Set<String> = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GStreamerKit
 
-/// Names of GStreamer 0.10 are answered by today's.
+/// Errors about names from GStreamer 0.10 suggest today's names.
 @Suite(.hangGuard) struct FormerNamesTests {
     @Test(arguments: [
         ("video/x-raw-yuv", "video/x-raw"),
@@ -39,7 +39,7 @@ import Testing
     func oldCapsAreWrittenAsTodays(former: String, today: String) throws {
         #expect(FormerCaps.today(former) == today)
         #expect(FormerCaps.today(today) == nil)
-        // Good enough for GStreamer, which takes no format that it does not know.
+        // GStreamer, which rejects unknown formats, accepts these caps.
         let source = today.hasPrefix("audio") ? "audiotestsrc" : "videotestsrc"
         _ = try Pipeline(parsing: "\(source) ! \(today) ! fakesink")
     }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func whatIsAnsweredExists() {
-        // Here, in a package, or in the families whose members nobody lists.
+        // Each suggested element is installed, in a package, or in an unlisted plug-in family.
         for name in FormerNames.answers {
             #expect(
                 ElementFactory.names.contains(name)
@@ -106,7 +106,8 @@ import Testing
     }
 
     @Test func oldCapsThatNothingRefusesAtOnceAreNamedWhenTheStreamFails() async throws {
-        // What a queue takes only its neighbours tell, and an unknown pad only when it comes.
+        // The caps that a queue accepts depend on its neighbours, and the caps of a pad that does
+        // not exist yet are unknown.
         let pipeline = try Pipeline(
             parsing: "videotestsrc num-buffers=3 ! jpegenc ! decodebin ! queue ! "
                 + "video/x-raw-yuv ! fakesink")

@@ -2,7 +2,8 @@ import GStreamerKit
 import TestSupport
 import Testing
 
-/// Pictures whose caps, planes and memory do not agree: mapped where every row is there, and not otherwise.
+/// Pictures whose caps, planes and memory disagree are mapped only if the memory contains every
+/// row.
 @Suite(.hangGuard) struct MappedBoundsTests {
     private static let formats = [
         "I420", "NV12", "BGRA", "RGB", "GRAY8", "YUY2", "Y42B", "A420", "P010_10LE", "v210",
@@ -31,7 +32,7 @@ import Testing
                 Int.random(in: 1...70, using: &generator), Int.random(in: 1...70, using: &generator)
             )
             let info = try VideoInfo(format: format, width: width, height: height)
-            // Of some sizes there is no picture of this format.
+            // Some sizes are impossible in this format.
             guard
                 let about = try? VideoInfo(
                     format: format, width: max(1, min(32768, Self.odd(width, &generator))),
@@ -58,7 +59,8 @@ import Testing
                 for plane in frame.planes {
                     #expect(plane.rows > 0 && plane.stride > 0)
                     guard plane.pixelStride > 0, !info.isTiled else {
-                        // What lies outside lies at an end: millions of bytes between them tell nothing.
+                        // An out-of-bounds byte would be at an end, so reading the millions of
+                        // bytes in between is useless.
                         sum &+= Int(plane.memory.first ?? 0) &+ Int(plane.memory.last ?? 0)
                         continue
                     }
@@ -90,7 +92,7 @@ import Testing
         }
     }
 
-    /// Decoders describe the whole of what they decode; the caps say what is to be seen.
+    /// Decoders describe the complete decoded picture; the caps state the visible part.
     @Test func aLargerPictureIsSeenAsTheCapsSay() throws {
         let info = try VideoInfo(format: "I420", width: 6, height: 6)
         let whole = try VideoInfo(format: "I420", width: 16, height: 16)

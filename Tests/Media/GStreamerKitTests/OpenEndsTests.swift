@@ -93,7 +93,7 @@ import Testing
         #expect(
             OpenEnds.typed(text, ["video": try Caps("image/jpeg(ANY); image/png(ANY)")])
                 == "appsrc name=video ! image/jpeg(ANY); image/png(ANY) ! avimux ! fakesink")
-        // Raw video may still become what one pad wants.
+        // Raw video may still be converted to what a single pad accepts.
         let one = "appsrc name=video ! x264enc ! fakesink"
         #expect(OpenEnds.typed(one, ["video": raw]) == one)
     }

@@ -2,9 +2,9 @@ import GStreamerKit
 import TestSupport
 import Testing
 
-/// Strings that nobody would write: each is a pipeline or an error, and never the end of the process.
+/// Nonsense strings: each one is a pipeline or an error, and never ends the process.
 @Suite(.hangGuard) struct ParseFuzzTests {
-    /// Only elements that open nothing: a string that happens to be good is parsed for real.
+    /// Only elements that open nothing, because a string that happens to be valid is really parsed.
     private static let fragments = [
         "videotestsrc", "fakesrc", "fakesink", "identity", "tee", "queue", "capsfilter", "bin",
         "nosuch", "!", "!", "!", ":", ".", "a.", "b.", "t.src_%u", "a.sink", ".src", "(", ")", "(",

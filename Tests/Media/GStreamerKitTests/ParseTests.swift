@@ -2,7 +2,7 @@ import GStreamerKit
 import TestSupport
 import Testing
 
-/// What becomes of a string: a pipeline, or an error that says why not.
+/// Parsing a string yields a pipeline, or an error that states the reason.
 @Suite(.hangGuard) struct ParseTests {
     @Test(arguments: [
         "videotestsrc ! fakesink",
@@ -25,7 +25,7 @@ import Testing
         let pipeline = try Pipeline(parsing: text)
         #expect(pipeline.text == text)
         #expect(!pipeline.elements.isEmpty)
-        // What the parser was given besides is gone again.
+        // The helper element that was added for the parser is gone again.
         #expect(!pipeline.elements.contains { $0.name.contains("guard") })
     }
 

@@ -3,13 +3,13 @@ import GStreamerKit
 import TestSupport
 import Testing
 
-/// Strings as they stand where a shell reads them, pasted where none does.
+/// Strings written for a shell, pasted where no shell reads them.
 @Suite struct PastedTextTests {
     @Test(arguments: [
         ("videotestsrc ! \\\n  fakesink", "videotestsrc ! fakesink"),
         ("videotestsrc ! \\  \r\n\tfakesink", "videotestsrc ! fakesink"),
         ("videotestsrc \\\n! fakesink \\", "videotestsrc ! fakesink"),
-        // As a folded scalar of YAML leaves it.
+        // The form that a folded YAML scalar leaves.
         ("videotestsrc \\ ! \\ fakesink", "videotestsrc ! fakesink"),
         (
             "videotestsrc \\! fakesink '!' fakesink \"!\" fakesink",
@@ -38,7 +38,7 @@ import Testing
     func whatOnlyAShellReadsIsTakenOut(text: String, plain: String) {
         #expect(PipelineText(text).plain == plain)
         #expect(PipelineText(text).text == text)
-        // Once is enough.
+        // A second pass changes nothing.
         #expect(PipelineText(plain).plain == plain)
     }
 
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// Judged by gst-launch-1.0 behind a real shell: both make the same pipeline.
+    /// Compared with gst-launch-1.0 behind a real shell: both build the same pipeline.
     @Test(arguments: [
         "videotestsrc num-buffers=1 \\! video/x-raw,framerate=\\(fraction\\)5/1 ! \\\n filesink location='a b'",
         "videotestsrc num-buffers=1 '!' video/x-raw,width='(int)'64 ! filesink location='a b'",

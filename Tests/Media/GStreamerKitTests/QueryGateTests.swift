@@ -37,7 +37,7 @@ import Testing
         #expect(source.acceptedCaps(of: nil) == nil)
     }
 
-    /// The query leaves only after the change to NULL has begun and its elements are at READY.
+    /// The query returns only after the change to NULL has begun and the elements are at READY.
     @Test(.timeLimit(.minutes(1))) func nullWaitsForAQuery() async throws {
         let pipeline = try Pipeline(parsing: Self.text)
         try await pipeline.setState(.playing)

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func devicesAreListed() async throws {
-        // Whatever is there; a machine without any has an empty list.
+        // Any device will do; a machine without devices has an empty list.
         let all = try await onAThreadOfItsOwn { Result { try Device.list() } }.get()
         #expect(all.allSatisfy { !$0.klass.isEmpty })
         let cameras = try await onAThreadOfItsOwn {

@@ -9,7 +9,7 @@ import Testing
         return mapped.bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     }
 
-    /// What came out at the far end: where its bytes lie, and when it is due.
+    /// A buffer at the far end: the address of its bytes, and the time at which it is due.
     private struct Arrival: Equatable {
         let address: UInt?
         let time: UInt64?

@@ -1,9 +1,9 @@
 import GStreamerKit
 
 extension Pipeline {
-    /// Plays until the end of the stream or the first error, and goes back to NULL.
+    /// Plays until EOS or the first error, and returns to NULL.
     func playToTheEnd() async throws {
-        // Subscribed before it plays, so that no message is missed.
+        // Subscribe before playing, so that no message is missed.
         let messages = self.messages
         do {
             try await setState(.playing)
@@ -20,7 +20,7 @@ extension Pipeline {
 }
 
 extension AsyncStream<BusMessage> {
-    /// Everything up to and with the first message that `isLast`.
+    /// All messages up to and including the first that satisfies `isLast`.
     func collect(until isLast: (BusMessage) -> Bool) async -> [BusMessage] {
         var all: [BusMessage] = []
         for await message in self {
@@ -34,11 +34,11 @@ extension AsyncStream<BusMessage> {
 extension BusMessage {
     var isEnd: Bool { if case .endOfStream = self { true } else { false } }
     var error: PipelineError? { if case .error(let error) = self { error } else { nil } }
-    /// A word for it, for comparison.
+    /// The name of its case, for comparison.
     var kind: String { String(String(describing: self).prefix { $0 != "(" }) }
 }
 
 extension AppSink {
-    /// Lets go of handlers that hold the sink, and with it the whole pipeline.
+    /// Releases handlers that retain the sink, and with it the whole pipeline.
     func forgetHandlers() { setHandlers(onSample: { .ok }, onEnd: {}) }
 }

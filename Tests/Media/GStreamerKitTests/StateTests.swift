@@ -56,13 +56,13 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    /// A pipeline that opens a fifo without a writer, which blocks for ever.
+    /// A pipeline that opens a FIFO without a writer, which blocks forever.
     private func stuckPipeline(_ fifo: String) throws -> Pipeline {
         try #require(mkfifo(fifo, 0o600) == 0)
         return try Pipeline(parsing: "filesrc location=\(fifo) ! fakesink")
     }
 
-    /// Opens the other end, which waits for the reader, and lets it read an end.
+    /// Opens the other end, which waits for the reader, and closes it so that the reader gets EOF.
     private func release(_ fifo: String) async {
         await onAThreadOfItsOwn {
             let descriptor = open(fifo, O_WRONLY)
@@ -79,7 +79,7 @@ import Testing
         }
         #expect(error?.code == .deadlineExceeded)
         #expect(error?.message.contains("playing") == true)
-        // What comes after it waits behind it, and is told the same way.
+        // A later state change waits behind this one, and fails in the same way.
         let second = await #expect(throws: PipelineError.self) {
             try await pipeline.setState(.null, deadline: .milliseconds(100))
         }
@@ -125,8 +125,8 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    /// An appsink that is full, or at its end, holds a lock that the change needs: it must not get there
-    /// first. The window is a few microseconds wide, so many try.
+    /// An appsink that is full, or at EOS, holds a lock that the state change needs, so it must not
+    /// take the lock first. The window is a few microseconds wide, hence the many attempts.
     @Test(arguments: ["", "max-buffers=1"])
     func noSinkThatNobodyReadsHoldsUpTheChangeToPlaying(bound: String) async throws {
         await withTaskGroup(of: Void.self) { group in

@@ -1,7 +1,7 @@
 import GStreamerKit
 import Testing
 
-/// What is one stream, and what is another.
+/// Which changes keep a stream the same, and which make it a different one.
 @Suite struct StreamIdentityTests {
     private static let raw =
         "video/x-raw, format=I420, width=320, height=240, pixel-aspect-ratio=1/1, "

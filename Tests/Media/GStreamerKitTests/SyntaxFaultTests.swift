@@ -2,7 +2,7 @@ import GStreamerKit
 import TestSupport
 import Testing
 
-/// A syntax error says where it is.
+/// A syntax error states its position.
 @Suite(.hangGuard) struct SyntaxFaultTests {
     @Test(arguments: [
         ("videotestsrc ! ! fakesink", "at \"! ! fakesink\"", "remove one !"),
@@ -38,8 +38,8 @@ import Testing
         #expect(error?.description.contains(words) == true, "\(error!)")
     }
 
-    /// Whatever words a string is made of: where GStreamer says no more than "syntax error", the place is
-    /// found.
+    /// Where GStreamer says no more than "syntax error", the position is found for strings of any
+    /// words.
     @Test(arguments: 0..<24) func everySyntaxErrorHasAPlace(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let words = [

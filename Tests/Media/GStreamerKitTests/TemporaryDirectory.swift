@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of one test's own, gone with it.
+/// A directory for one test, deleted together with this value.
 struct TemporaryDirectory: ~Copyable {
     let path: String
 

@@ -2,7 +2,7 @@ import GStreamerKit
 import Testing
 
 @Suite struct VideoInfoTests {
-    /// What `gst-inspect-1.0 videoconvert` lists in 1.22.
+    /// The formats that `gst-inspect-1.0 videoconvert` lists in 1.22.
     static let formats = """
         ABGR64_LE BGRA64_LE AYUV64 ARGB64_LE ARGB64 RGBA64_LE ABGR64_BE BGRA64_BE ARGB64_BE RGBA64_BE
         GBRA_12LE GBRA_12BE Y412_LE Y412_BE A444_10LE GBRA_10LE A444_10BE GBRA_10BE A422_10LE
@@ -23,7 +23,7 @@ import Testing
             #expect(info.width == width && info.height == height)
             #expect(info.byteCount > 0)
             #expect(!info.planeLayouts.isEmpty && !info.components.isEmpty)
-            // Caps there and back are the same format.
+            // A conversion to caps and back yields the same format.
             let again = try #require(VideoInfo(info.caps))
             #expect(again.format == format && again.byteCount == info.byteCount)
 

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Every frame that came is written, dropped for a cause, or waits: at every place of a program.
+/// At every stage of a program, each incoming frame is written, dropped for a cause, or waiting.
 @Suite(.hangGuard)
 struct BalanceTests {
     private static let tiny = "video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1"

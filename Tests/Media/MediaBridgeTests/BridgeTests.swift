@@ -105,7 +105,8 @@ struct BridgeTests {
             let output = try #require(report.outputs["output"])
             let frames = output.frames
             #expect(frames >= 9)
-            // A live capture waits for nobody: a busy machine may lose some, and says so.
+            // A live capture never blocks: a busy machine may drop frames, and the report counts
+            // them.
             #expect(report.captures["video"]?.frames == frames + output.dropped.total)
             let video = try await MediaProbe(of: path).video
             #expect(video?.frames == frames)
@@ -137,7 +138,7 @@ struct BridgeTests {
         let report = try await Bridge(plan).run().get()
         expectBalanced(report)
         #expect(report.ended == .frames)
-        // A picture may have several buffers.
+        // A frame may have several buffers.
         let frames = try #require(report.captures["video"]?.frames)
         #expect(encoding.contains("nal") ? (30...60).contains(frames) : frames == 30)
     }
@@ -152,7 +153,7 @@ struct BridgeTests {
         #expect(report.ended == .eos)
     }
 
-    /// Whichever of them comes later: a limit cuts neither off before its time.
+    /// A limit cuts off no stream before its time, regardless of which stream arrives later.
     @Test(arguments: Limit.allCases, ["audio", "video", ""])
     func soundEndsWithTheLastFrameOfALimit(limit: Limit, slow: String) async throws {
         try await withTemporaryDirectory { directory in

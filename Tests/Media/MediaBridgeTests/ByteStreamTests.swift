@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// Of two outputs the one that cannot know what the bytes are ends with an error that says so.
+    /// Of two outputs, the one that cannot identify the bytes ends with an error that states so.
     @Test func anOutputThatCannotKnowWhatTheBytesAreHarmsNoOther() async throws {
         try await withTemporaryDirectory { directory in
             let path = try directory.write("any bytes at all\n", to: "any")
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// A parser of an elementary stream knows decoding times alone. In a capture its units are due
+    /// A parser of an elementary stream knows only decoding times. In a capture its units are due
     /// when they are decoded; behind the cut matroskamux would write them with time zero.
     @Test(arguments: ["matroskamux", "mp4mux", "queue ! matroskamux", "mpegtsmux"])
     func mediaThatAMuxerCannotPlaceInTimeIsAnError(muxer: String) async throws {
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// The end may come before or after the bytes are read.
+    /// The end of the stream may arrive before or after the bytes are read.
     @Test func framesOfBytesAreAnError() async throws {
         try await withTemporaryDirectory { directory in
             let path = try directory.write("any bytes at all\n", to: "any")

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A task that is cancelled ends what it waits for.
+/// A cancelled task ends its waits.
 @Suite(.hangGuard) struct CancellationTests {
     @Test func aBridgeOfACancelledTaskEndsAndCompletesItsFile() async throws {
         try await withTemporaryDirectory { directory in
@@ -15,7 +15,7 @@ import Testing
                     outputs: ["x264enc tune=zerolatency ! mp4mux ! filesink location=\(path)"]
                 ) { _ in first.yield() }
             }
-            // The end may overtake the frame that the closure has in its hand, not the one before.
+            // EOS may overtake the frame that the closure is processing, but not the one before.
             var frame = frames.makeAsyncIterator()
             for _ in 0..<2 { await frame.next() }
             running.cancel()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func aWriterThatWaitsForRoomIsLetGoOf() async throws {
-        // Nothing is shown before its time, which is in a day.
+        // The sink shows nothing before its time, and the frame is due in a day.
         var configuration = PipelineVideoSink.Configuration()
         configuration.stallTimeout = .milliseconds(100)
         let sink = try PipelineVideoSink("fakesink sync=true", configuration: configuration)
@@ -54,7 +54,8 @@ import Testing
                 try await sink.write(next)
             }
         }
-        // Far beyond what the queue and the sink hold together, or cancelled on the way there.
+        // Far more than the queue and the sink hold together, unless the task is cancelled on the
+        // way.
         for await index in waiting where index >= 4 { break }
         writing.cancel()
         await #expect(throws: CancellationError.self) { try await writing.value }

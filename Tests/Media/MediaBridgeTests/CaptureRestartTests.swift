@@ -2,7 +2,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// A live capture that ends, and is started again.
+/// A live capture that ends and is restarted.
 @Suite("Captures that are started again", .hangGuard)
 struct CaptureRestartTests {
     private static var policy: RestartPolicy {
@@ -38,7 +38,7 @@ struct CaptureRestartTests {
             async let ended = bridge.run()
             for run in 1...5 {
                 let (attempt, reason) = try #require(await restart.next())
-                // It never delivers for ten seconds, so that none of its attempts is the first again.
+                // The capture never delivers for ten seconds, so the attempt count is never reset.
                 #expect(attempt == run)
                 #expect(reason.code == .streamFailed)
             }

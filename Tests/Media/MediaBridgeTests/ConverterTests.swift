@@ -12,7 +12,7 @@ import Testing
         VideoSize(width: $0.0, height: $0.1)
     }
 
-    /// What `videoflip` calls each turn with the mirror after it.
+    /// The `videoflip` name of each rotation followed by the mirror.
     private static let directions: [(VideoRotation, Bool, String)] = [
         (.rotation90, false, "90r"), (.rotation180, false, "180"), (.rotation270, false, "90l"),
         (.none, true, "horiz"), (.rotation90, true, "ul-lr"), (.rotation180, true, "vert"),
@@ -22,7 +22,7 @@ import Testing
     @Test(arguments: formats)
     func everyTurnAndMirrorIsWhatVideoflipMakesOfIt(format: VideoPixelFormat) throws {
         let converter = FrameConverter()
-        // 4:2:2 in three planes is the one that videoflip does not know.
+        // Planar 4:2:2 is the only format that videoflip does not support.
         let convert = format == .i422 ? "videoconvert ! " : ""
         for size in Self.sizes {
             let frame = try DefinedPicture.frame(format, size)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// The same, without GStreamer as the judge: where each pixel goes.
+    /// The same without GStreamer as the reference: checks where each pixel goes.
     @Test(arguments: VideoRotation.allCases, [false, true])
     func aPictureIsTurnedClockwiseAndThenMirrored(
         rotation: VideoRotation, isMirrored: Bool
@@ -66,7 +66,8 @@ import Testing
     }
 
     @Test func turnMirrorSizeAndFormatComeInThisOrder() throws {
-        // Left half black, right half white; turned, the upper half is black.
+        // The left half is black and the right half white; after the rotation the upper half is
+        // black.
         var frame = try VideoFrame(
             VideoFormat(.gray8, width: 8, height: 4), runningTime: .zero)
         try frame.withMutablePlanes { planes in
@@ -131,7 +132,7 @@ import Testing
             frame, to: VideoConversion(size: VideoSize(width: 32, height: 16)))
         #expect(made.format.pixelAspectRatio == VideoFormat.Rational(1, 1))
         #expect(made.width == 32 && made.height == 16)
-        // A turn alone turns the pixels too.
+        // A rotation without scaling also rotates the pixel aspect ratio.
         let turned = try converter.convert(frame, to: VideoConversion(rotation: .rotation90))
         #expect(turned.format.pixelAspectRatio == VideoFormat.Rational(1, 2))
     }
@@ -202,7 +203,7 @@ import Testing
         let converter = FrameConverter()
         let conversion = VideoConversion(pixelFormat: .rgba)
         for _ in 0..<4 {
-            // Each with caps of its own.
+            // Each frame has its own caps.
             let frame = try DefinedPicture.frame(.i420, VideoSize(width: 8, height: 4))
             _ = try converter.convert(frame, to: conversion)
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// Frames of strings that come encoded.
+/// Frames read from strings that deliver encoded media.
 @Suite(.hangGuard) struct DecodedReadingTests {
     private static let size = "video/x-raw,format=I420,width=64,height=48,framerate=30/1"
 
@@ -25,7 +25,7 @@ import Testing
         ("jpegenc", "image/jpeg", "jpegdec"),
     ]
 
-    /// A film in a file: no encoder makes the same twice on a busy machine.
+    /// Writes the film to a file, because no encoder repeats its output exactly on a busy machine.
     private func film(_ encoder: String, in path: String) async throws {
         try await Tool.check(
             "gst-launch-1.0",
@@ -43,7 +43,7 @@ import Testing
             try await film(encoder, in: path)
             let head = "filesrc location=\(path) ! matroskademux ! \(end)"
             let (ours, theirs) = (try await read(head), try await read("\(head) ! \(decoder)"))
-            // VP9 leaves pictures out where the machine is too slow.
+            // VP9 drops frames if the machine is too slow.
             #expect(ours.count == theirs.count && ours.count > 30)
             #expect(ours.map(\.runningTime) == theirs.map(\.runningTime))
             #expect(try ours.map { try $0.rows } == theirs.map { try $0.rows })
@@ -119,7 +119,7 @@ import Testing
         #expect(error?.advice?.contains("decodebin") == true)
     }
 
-    /// The pictures before an error are read first.
+    /// The frames before an error are read first.
     @Test func anErrorComesAfterTheLastPicture() async throws {
         let source = try PipelineVideoSource(
             "videotestsrc num-buffers=50 ! \(Self.size) ! x264enc tune=zerolatency ! h264parse ! "
@@ -149,7 +149,7 @@ import Testing
             samples += frame.sampleCount
             if let time = frame.runningTime { times.append(time) }
         }
-        // What an encoder adds at the ends is less than a tenth of a second.
+        // Encoders add less than a tenth of a second at the ends.
         #expect(abs(samples - rate) <= rate / 10, "\(samples) samples of \(rate)")
         #expect(times == times.sorted() && (times.last ?? .zero) > MediaTime(seconds: 0.8))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// Access units in, pictures out.
+/// Access units in, raw frames out.
 @Suite(.hangGuard) struct DecoderTests {
     private static let codecs = EncodedUnits.codecs
 
@@ -18,7 +18,7 @@ import Testing
         return try #require(decoder as? PipelineDecoder)
     }
 
-    /// Feeds units one by one, each when there is room.
+    /// Feeds units one by one, each when the decoder has room.
     private func feed(
         _ decoder: PipelineDecoder, _ units: some Sequence<EncodedVideoFrame>
     ) async -> [FrameDisposition] {
@@ -27,9 +27,10 @@ import Testing
         return results
     }
 
-    /// Feeds a stream as soon as its first unit is taken: a pipeline that failed is started again.
+    /// Feeds a stream once its first unit is accepted, because a failed pipeline has to restart
+    /// first.
     ///
-    /// - Returns: The number of units that were taken.
+    /// - Returns: The number of units that were accepted.
     private func begin(
         _ decoder: PipelineDecoder, _ units: ArraySlice<EncodedVideoFrame>
     ) async -> Int {
@@ -45,7 +46,7 @@ import Testing
     ) async throws {
         var units = try await EncodedUnits.make(codec, 30)
         #expect(units.count == 30)
-        // A clock of the program's own, with odd steps and before zero.
+        // The program's own clock, with odd steps and times before zero.
         for (index, place) in units.indices.enumerated() {
             units[place].runningTime = MediaTime(
                 nanoseconds: Int64(index) * 33_333_337 - 100_000_001)
@@ -67,7 +68,7 @@ import Testing
         #expect(receiver.frames.map(\.liveTiming) == units.map(\.liveTiming))
         #expect(receiver.frames.allSatisfy { $0.duration == nil })
         #expect(decoder.lostUnits == 0 && receiver.endings == 0)
-        // Each is another picture.
+        // The frames are different pictures.
         #expect(Set(try receiver.frames.map { try $0.rows[0] }).count > 20)
     }
 
@@ -93,7 +94,7 @@ import Testing
         #expect(await feed(decoder, units).allSatisfy { $0 == .accepted })
         try await onControl { decoder.drain() }
         #expect(receiver.times == times.sorted())
-        // A drained decoder takes the next stream.
+        // A drained decoder accepts the next stream.
         #expect(await feed(decoder, units).allSatisfy { $0 == .accepted })
         try await onControl { decoder.drain() }
         #expect(receiver.times == times.sorted() + times.sorted())
@@ -126,7 +127,7 @@ import Testing
     @Test(arguments: codecs)
     func damagedUnitsCostTheirOwnPicturesAndNoMore(codec: EncodedVideoFrame.Codec) async throws {
         var units = try await EncodedUnits.make(codec, 40)
-        // The second ten lose their inside; what comes behind the next key picture is whole again.
+        // Damages the payload of the second ten units. Frames from the next keyframe on are intact.
         for place in 10..<20 {
             let middle = units[place].bytes.count / 3
             for index in stride(from: middle, to: units[place].bytes.count, by: 3) {
@@ -171,13 +172,13 @@ import Testing
         let units = try await EncodedUnits.make(codec, 20)
         let receiver = Receiver()
         let decoder = try await decoder(codec, to: receiver)
-        // A decoder that never showed a picture may give up.
+        // A decoder that has never delivered a frame may give up.
         #expect(await feed(decoder, units[..<1]) == [.accepted])
         await receiver.wait { $0.frames.count >= 1 }
         var taken = 1
         for round in 0..<150 {
             var unit = units[round % 20]
-            // A few bytes anywhere, most of them where the headers are.
+            // Overwrites a few bytes anywhere, most of them in the headers.
             for _ in 0..<Int.random(in: 1...8, using: &generator) {
                 let reach = Bool.random(using: &generator) ? 24 : unit.bytes.count
                 let place = Int.random(in: 0..<min(reach, unit.bytes.count), using: &generator)
@@ -191,7 +192,7 @@ import Testing
         }
         try await onControl { decoder.drain() }
         #expect(taken > 1 && receiver.failure == nil)
-        // A good stream is decoded after all that.
+        // Afterwards, a good stream is decoded.
         taken += await begin(decoder, units[...])
         try await onControl { decoder.drain() }
         #expect(receiver.frames.last?.runningTime == units.last?.runningTime)
@@ -254,7 +255,7 @@ import Testing
     @Test func anErrorInThePipelineStartsItAnew() async throws {
         let units = try await EncodedUnits.mjpeg(40)
         let receiver = Receiver()
-        // Fails with every fifth unit.
+        // Fails on every fifth unit.
         let decoder = try await onControl {
             try PipelineDecoder(.mjpeg, elements: "identity error-after=5 ! jpegdec", to: receiver)
         }
@@ -341,7 +342,7 @@ import Testing
 
     @Test func parameterSetsAloneAreTakenAndGiveNoPicture() async throws {
         let units = try await EncodedUnits.h264(3)
-        // Everything in front of the first slice.
+        // The bytes before the first slice.
         let bytes = units[0].bytes
         let slice = try #require(
             bytes.indices.first {
@@ -382,7 +383,7 @@ import Testing
             let isGone: Happening
             init(_ isGone: Happening) { self.isGone = isGone }
             deinit { isGone.happen() }
-            /// Takes pictures only.
+            /// Accepts raw frames only.
             func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
@@ -396,7 +397,7 @@ import Testing
     }
 }
 
-/// Blocks who comes until it is open.
+/// Blocks callers until it is open.
 final class Door: Sendable {
     private let isOpen = Mutex(false)
     private let waiting = DispatchSemaphore(value: 0)

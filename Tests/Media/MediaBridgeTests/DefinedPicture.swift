@@ -3,15 +3,15 @@ import Testing
 @testable import GStreamerKit
 @testable import MediaBridge
 
-/// Pictures whose every sample is known, for comparison with what GStreamer's own elements make of
-/// them. Compared by row: what lies between rows is nobody's.
+/// Pictures in which every sample is known, for comparison with the output of GStreamer's own
+/// elements. Only rows are compared, because the bytes between rows are undefined.
 enum DefinedPicture {
-    /// The byte that stands there; different in every neighbourhood, and nowhere symmetric.
+    /// The byte at a position: different in every neighbourhood, and nowhere symmetric.
     static func sample(_ plane: Int, _ row: Int, _ byte: Int) -> UInt8 {
         UInt8(truncatingIfNeeded: 31 &* plane &+ 7 &* row &+ 13 &* byte &+ row &* byte)
     }
 
-    /// The bytes of a picture as `planes` lay it out.
+    /// The bytes of a picture in the layout `planes`.
     static func bytes(_ planes: [VideoPlaneLayout]) -> [UInt8] {
         let count = planes.map { $0.offset + $0.stride * $0.rows }.max() ?? 0
         var bytes = [UInt8](repeating: 0xee, count: count)
@@ -25,7 +25,7 @@ enum DefinedPicture {
         return bytes
     }
 
-    /// In a buffer, as GStreamer lays it out.
+    /// A picture in a buffer with GStreamer's layout.
     static func frame(_ format: VideoPixelFormat, _ size: VideoSize) throws -> VideoFrame {
         var frame = try VideoFrame(
             VideoFormat(format, width: size.width, height: size.height), runningTime: .zero)
@@ -64,7 +64,7 @@ extension VideoFrame {
         }
     }
 
-    /// What GStreamer's elements make of this frame.
+    /// This frame after processing by GStreamer's elements.
     func through(_ elements: String) throws -> VideoFrame {
         let wrapped = try wrapped()
         let made = try ElementChain(elements).process(

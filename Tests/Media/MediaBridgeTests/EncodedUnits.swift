@@ -3,15 +3,15 @@ import MediaBridge
 import Synchronization
 import Testing
 
-/// Access units that GStreamer's own encoders make.
+/// Access units from GStreamer's own encoders.
 struct EncodedUnits {
     var units: [EncodedVideoFrame] = []
-    /// Whether they are key units, as the encoder says.
+    /// Whether each unit is a key unit, according to the encoder.
     var keys: [Bool] = []
 
     /// - Parameters:
     ///   - encoder: Elements from raw video to one codec's units.
-    ///   - pattern: Each picture is another: a ball that moves.
+    ///   - pattern: Each frame is different: a moving ball.
     init(
         _ codec: EncodedVideoFrame.Codec, frames: Int, encoder: String, size: String = "64x48"
     ) async throws {
@@ -58,7 +58,7 @@ struct EncodedUnits {
         try await make(.mjpeg, frames)
     }
 
-    /// Of any codec, with a key unit in ten.
+    /// Units of any codec, one in ten of them a key unit.
     static func make(
         _ codec: EncodedVideoFrame.Codec, _ frames: Int, size: String = "64x48"
     ) async throws -> [EncodedVideoFrame] {
@@ -88,7 +88,7 @@ struct EncodedUnits {
     static let codecs: [EncodedVideoFrame.Codec] = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg]
 }
 
-/// Keeps what a decoder or a source delivers, and lets a test wait for it.
+/// Collects the output of a decoder or a source, and lets a test wait for it.
 final class Receiver: VideoFrameConsumer {
     enum News: Sendable {
         case frame
@@ -106,7 +106,7 @@ final class Receiver: VideoFrameConsumer {
     init(onFrame: @escaping @Sendable (VideoFrame) -> Void = { _ in }) { self.onFrame = onFrame }
 
     var frames: [VideoFrame] { state.withLock { $0.frames } }
-    /// In the order in which it was told.
+    /// The callbacks, in the order in which they arrived.
     var news: [News] { state.withLock { $0.news } }
     var times: [MediaTime?] { frames.map(\.runningTime) }
     var hasEnded: Bool {
@@ -116,14 +116,14 @@ final class Receiver: VideoFrameConsumer {
         for case .failed(let error) in news { return error as? PipelineError }
         return nil
     }
-    /// How often an end or a failure was told.
+    /// The number of reported ends and failures.
     var endings: Int {
         news.count { if case .frame = $0 { false } else { true } }
     }
 
     func forget() { state.withLock { $0 = State() } }
 
-    /// Takes pictures only.
+    /// Accepts raw frames only.
     func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
@@ -143,7 +143,8 @@ final class Receiver: VideoFrameConsumer {
         arrivals.continuation.yield()
     }
 
-    /// Suspends until it is so; the test's time limit is the deadline. One waiter at a time.
+    /// Suspends until the condition holds; the test's time limit is the deadline. One waiter at a
+    /// time.
     func wait(until isSo: (Receiver) -> Bool) async {
         var iterator = arrivals.stream.makeAsyncIterator()
         while !isSo(self) { if await iterator.next() == nil { return } }

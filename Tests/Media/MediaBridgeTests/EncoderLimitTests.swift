@@ -5,7 +5,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// Encoders in a string, which keep to what a network can use.
+/// Encoders in a string that keep to the bit rate the network can carry.
 @Suite(.hangGuard) struct EncoderLimitTests {
     private static let encoders = [
         "x264enc tune=zerolatency bitrate=2000 ! h264parse",
@@ -16,7 +16,7 @@ import Testing
         "vp9enc target-bitrate=2000000 end-usage=cbr deadline=1 cpu-used=8 lag-in-frames=0",
     ]
 
-    /// Noise, which costs as many bits as there are.
+    /// Noise, which uses all available bits.
     private func source(_ encoder: String, _ head: String = "") throws -> PipelineVideoSource {
         try PipelineVideoSource(
             "videotestsrc \(head) pattern=snow ! "
@@ -37,8 +37,8 @@ import Testing
             #expect(kept.bitRate == 200_000 && kept.size == nil)
         }
         #expect(sizes.count == 240)
-        // Without the key frame at the beginning, and without those that were under way. Noise cannot have
-        // few bits: openh264 gets down to 60 %.
+        // Excludes the keyframe at the beginning and the units in flight at the change. Noise
+        // cannot be encoded in few bits: openh264 gets down to 60 %.
         let (before, after) = (sizes[10..<60].reduce(0, +) / 50, sizes[150...].reduce(0, +) / 90)
         #expect(after * 4 < before * 3, "\(before) and \(after) bytes a unit")
     }
@@ -64,7 +64,8 @@ import Testing
         #expect(source.keep(to: limit) == VideoLimit())
     }
 
-    /// From the network to the encoder in the string, and back when the network is wide again.
+    /// The limit passes from the network to the encoder in the string, and is lifted when the
+    /// network has bandwidth again.
     @Test func theEncoderOfACallFollowsTheNetwork() async throws {
         let network = LoopbackNetwork()
         let (sender, receiver) = (MediaEngine(transport: network), MediaEngine(transport: network))

@@ -3,9 +3,9 @@ import Testing
 
 @testable import MediaBridge
 
-/// The filters' own loops against GStreamer's elements, and against themselves in place.
+/// Compares the filters' own loops with GStreamer's elements, and with in-place filtering.
 @Suite(.hangGuard) struct FilterFormatTests {
-    // Not those that go through a converter, whose dither differs from call to call.
+    // Excludes formats that go through a converter, whose dither differs from call to call.
     private static let formats: [VideoPixelFormat] = [
         "I420", "YV12", "A420", "NV12", "NV21", "NV16", "NV24", "Y42B", "Y41B", "Y444", "YUY2",
         "UYVY", "VYUY", "AYUV", "AYUV64", "v308", "I420_10LE", "I422_12BE",
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Those that videoflip takes only converted, which loses a little of each sample.
+    /// Formats that videoflip accepts only after a conversion, which loses a little of each sample.
     @Test(
         arguments: [
             "A420", "Y42B", "Y41B", "NV16", "NV24", "Y444_16LE", "P010_10LE", "RGB16", "BGR15",
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// Those whose samples do not lie in bytes or words of their own.
+    /// Formats whose samples do not each occupy their own bytes or words.
     @Test(arguments: ["IYU1", "v210", "ARGB64", "UYVP", "RGB16"] as [VideoPixelFormat])
     func aPackedPictureLosesItsColours(format: VideoPixelFormat) throws {
         for size in Self.sizes {

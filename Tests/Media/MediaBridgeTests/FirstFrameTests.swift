@@ -4,7 +4,7 @@ import Testing
 @testable import MediaBridge
 
 @Suite(.hangGuard) struct FirstFrameTests {
-    /// A reader may look for a frame at any time, also while the first one is being announced.
+    /// A reader may look for a frame at any time, even while the first one is being announced.
     @Test func theFirstFrameIsReadAfterItsTimingIsKnown() async throws {
         let capture = try Capture(
             "videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=16,height=16", depth: 3)

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a new user writes in the first hour.
+/// Programs that a new user writes in the first hour.
 @Suite(.hangGuard)
 struct FirstHourTests {
     private let capture = "videotestsrc num-buffers=20 ! video/x-raw,format=GRAY8,width=16,height=8"
@@ -83,7 +83,7 @@ struct FirstHourTests {
             #expect(report.outputs["output"]?.frames == 10)
             #expect(report.captures["video"]?.dropped[.processor] == 10)
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-            // A white sample at the beginning of each row, and the frame's number behind it.
+            // A white sample at the beginning of each row, followed by the frame's number.
             var expected: [UInt8] = []
             for number in stride(from: 1, to: 20, by: 2) {
                 let row: [UInt8] = [255] + [UInt8](repeating: UInt8(number), count: 15)

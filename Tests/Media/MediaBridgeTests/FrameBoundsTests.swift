@@ -3,9 +3,10 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Frames whose caps promise more than their memory holds: an error or a drop, on every way out.
+/// Frames whose caps promise more than their memory holds: every way out reports an error or a
+/// drop.
 @Suite(.hangGuard) struct FrameBoundsTests {
-    /// Small pictures with a description of their planes, under the caps of large ones.
+    /// Small pictures with a description of their planes, under the caps of large pictures.
     private static func lie(_ format: String, width: Int = 4000, height: Int = 4000) -> String {
         "videotestsrc num-buffers=3 ! video/x-raw,format=\(format),width=32,height=32 ! "
             + "videocrop left=2 top=2 ! capssetter caps=video/x-raw,width=\(width),height=\(height)"
@@ -28,7 +29,7 @@ import Testing
                 var frame = frame
                 var error = #expect(throws: FrameError.self) { try frame.withPlanes { _ in } }
                 #expect(error?.code == .notMappable)
-                // The only owner, which maps the memory itself.
+                // This frame is the only owner, so it maps the memory itself.
                 error = #expect(throws: FrameError.self) { try frame.withMutablePlanes { _ in } }
                 #expect(error?.code == .notMappable)
             }
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    /// What is honest passes: cropped, padded, with rows that are longer than their pixels.
+    /// Valid frames pass: cropped, padded, and with rows that are longer than their pixels.
     @Test(arguments: formats) func croppedPicturesAreRead(format: String) async throws {
         let text =
             "videotestsrc num-buffers=2 ! video/x-raw,format=\(format),width=33,height=31 ! "
@@ -81,7 +82,8 @@ import Testing
         }
     }
 
-    /// Planes under the caps of interleaved sound, and other samples than were made.
+    /// Audio whose caps do not match its samples: interleaved instead of planar, or another sample
+    /// format or channel count.
     @Test(arguments: ["layout=interleaved", "format=S16LE", "channels=2,channel-mask=(bitmask)0x3"])
     func noSoundIsTakenForAnother(caps: String) async throws {
         let text =
@@ -129,7 +131,7 @@ import Testing
             ) { Issue.record("released, and was not taken") }
         }
         #expect(error?.code == .badLayout)
-        // Made otherwise, they stay where they are.
+        // A frame created from a storage keeps these planes, and the sink refuses it.
         let storage = try MemoryFrameStorage(unsafeNoCopy: memory, format: format, planes: planes) {
         }
         let frame = VideoFrame(storage, runningTime: .zero)

@@ -2,7 +2,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// A display that falls behind makes converters leave frames out, long before it sees them.
+/// A display that falls behind makes converters drop frames long before the display sees them.
 @Suite(.hangGuard) struct LateFrameTests {
     @Test(arguments: ["", " max-lateness=20000000"])
     func framesThatConvertersLeaveOutAreCounted(sink: String) async throws {

@@ -3,7 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Memory that the program lends to a pipeline: its end is the program's code, which may ask for anything.
+/// Memory that the program lends to a pipeline: its release runs program code, which may call
+/// anything.
 @Suite(.hangGuard)
 struct LentMemoryTests {
     private final class Counted: Sendable {
@@ -11,7 +12,8 @@ struct LentMemoryTests {
         let statistics = Mutex<PipelineVideoSink.Report?>(nil)
     }
 
-    /// A full queue drops its oldest under the appsrc's lock; so does one that is flushed at the end.
+    /// A full queue drops its oldest buffer under the appsrc's lock, and so does a flush at the
+    /// end.
     @Test func theEndOfAFrameMayAskTheSinkThatDroppedIt() async throws {
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .evictOldest

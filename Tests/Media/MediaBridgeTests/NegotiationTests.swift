@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// A string cut in two agrees on the formats on which it agrees whole.
+/// A string that is cut in two negotiates the same formats as the whole string.
 @Suite(.hangGuard) struct NegotiationTests {
     struct Cut: CustomTestStringConvertible {
         let capture: String
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// It answers ANY, and refuses what its converters do not take.
+    /// `autovideoconvert` answers ANY, but refuses what its converters do not accept.
     @Test(arguments: ["", " ! video/x-raw,width=320,height=240,framerate=10/1"])
     func anElementThatChoosesItsConvertersGetsWhatTheyTake(caps: String) async throws {
         let report = try await Bridge.run(

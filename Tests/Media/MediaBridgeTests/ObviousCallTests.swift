@@ -44,7 +44,7 @@ struct ObviousCallTests {
     }
 }
 
-/// The raw format that a capture gives where its string leaves the choice.
+/// The raw format that a capture delivers if its string leaves the choice open.
 @Suite(.hangGuard)
 struct ChosenFormatTests {
     private static let size = "video/x-raw,width=64,height=48"

@@ -5,7 +5,7 @@ import Testing
 @testable import GStreamerKit
 @testable import MediaBridge
 
-/// Films that lie on their side, and say so.
+/// Films that are stored rotated, with metadata that states so.
 @Suite(.hangGuard) struct OrientationTests {
     private static let tiny = "video/x-raw,format=GRAY8,width=16,height=8,framerate=25/1"
 
@@ -76,7 +76,7 @@ import Testing
 
     @Test func aFilmOfAPhoneStandsUprightAsFfmpegShowsIt() async throws {
         try await withTemporaryDirectory { directory in
-            // Left black, right white, and a note that it is to be turned by a quarter.
+            // The left half is black and the right half white, with metadata for a quarter turn.
             let flat = directory.file("flat.mp4")
             let film = directory.file("film.mp4")
             let upright = directory.file("upright.raw")
@@ -87,8 +87,8 @@ import Testing
                     "-v", "error", "-f", "lavfi", "-i", "\(sides);[a][b]hstack", "-pix_fmt",
                     "yuv420p", flat,
                 ])
-            // The matrix of a quarter turn, 40 bytes into the track's header. How ffmpeg is told to write one
-            // depends on its version.
+            // The matrix of a quarter turn, 40 bytes into the track header. The ffmpeg option that
+            // writes one depends on ffmpeg's version.
             var bytes = try Data(contentsOf: URL(fileURLWithPath: flat))
             let header = try #require(bytes.range(of: Data("tkhd".utf8)))
             let matrix: [UInt32] = [0, 0x1_0000, 0, 0xffff_0000, 0, 0, 0, 0, 0x4000_0000]
@@ -118,7 +118,7 @@ import Testing
                     frame, to: VideoConversion(rotation: frame.rotation))
                 let rows = try turned.rows[0]
                 try #require(rows.count == 128 && rows[0].count == 64)
-                // Of the two halves, which is above.
+                // Checks which of the two halves is on top.
                 for y in [5, 120] {
                     #expect((rows[y][32] > 128) == (shown[y * 64 + 32] > 128))
                 }

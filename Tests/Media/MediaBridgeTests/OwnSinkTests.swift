@@ -3,7 +3,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// What a capture records by itself is a whole file however those end who read it.
+/// A file that the capture itself records is complete however the reader ends.
 @Suite(.hangGuard) struct OwnSinkTests {
     private static func capture(_ file: String, isLive: Bool, frames: Int? = nil) -> String {
         "videotestsrc is-live=\(isLive)\(frames.map { " num-buffers=\($0)" } ?? "") ! "
@@ -12,7 +12,7 @@ import Testing
             + "filesink location=\(file) t. ! queue ! appsink"
     }
 
-    /// Waits for what nobody calls for.
+    /// Waits for the EOS of a pipeline that no caller stops.
     private static func end(of messages: AsyncStream<BusMessage>) async {
         for await message in messages {
             if case .endOfStream = message { return }

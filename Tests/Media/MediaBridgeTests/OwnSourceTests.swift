@@ -3,15 +3,15 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Sources in an output's own string, beside the frames of the capture.
+/// Sources in an output's own string, in addition to the captured frames.
 @Suite(.hangGuard)
 struct OwnSourceTests {
     private static let capture =
         "videotestsrc num-buffers=50 ! video/x-raw,format=I420,width=64,height=48,framerate=25/1"
 
-    /// Runs an output of pictures with sound of its own.
+    /// Runs a video output that adds its own audio source.
     ///
-    /// - Returns: The last times of pictures and of sound in the file, in seconds.
+    /// - Returns: The last video and audio times in the file, in seconds.
     private func ends(
         sound: String, muxer: String = "matroskamux", frames: Int? = nil
     ) async throws -> (pictures: Double, sound: Double) {
@@ -40,7 +40,7 @@ struct OwnSourceTests {
         #expect((3.9...4.1).contains(ends.sound))
     }
 
-    /// Blocks of sound end at the next block.
+    /// Audio ends at the next block boundary.
     @Test(arguments: [
         "audiotestsrc samplesperbuffer=44100", "audiotestsrc samplesperbuffer=441",
         "audiotestsrc is-live=true",

@@ -2,7 +2,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// What a wrong pipeline file is told: the file, the line, and what to do.
+/// Errors in a pipeline file name the file, the line and the remedy.
 @Suite("Wrong pipeline files", .hangGuard) struct PipelineFileErrorTests {
     /// The error of reading `text`, setting `values` and parsing every string.
     private func failure(
@@ -84,7 +84,7 @@ import Testing
         #expect(error.message.hasPrefix("x.yaml:3: "), "\(error.message)")
     }
 
-    /// Keys, each with a list that names the one before twice.
+    /// YAML keys, each with a list that aliases the previous key twice.
     private static func doubled(_ count: Int) -> String {
         (1...count).map { "v\($0): &v\($0) [*v\($0 - 1), *v\($0 - 1)]\n" }.joined()
     }
@@ -96,7 +96,8 @@ import Testing
         #expect(error.message.contains(/^x\.yaml:[0-9]+: not YAML/), "\(error.message)")
     }
 
-    /// Aliases of aliases, an alias of what it is in, depth, and a second document.
+    /// Aliases of aliases, an alias of the node that contains it, deep nesting, and a second
+    /// document.
     @Test(arguments: [
         ("v: &v0 [x, x]\n" + Self.doubled(40), "too many nodes"),
         ("capture: &a [*a]", "nested too deeply"),

@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Every file of the folder, without running it.
+/// Checks every file of the folder without running it.
 @Suite("The pipelines folder", .hangGuard) struct PipelineFolderTests {
     @Test func isNotEmpty() {
         #expect(PipelineFolder.names.count >= 11)
@@ -21,7 +21,7 @@ import Testing
         if plan.captures.isEmpty {
             plan.captures = BridgePlan(capture: "videotestsrc").captures
         }
-        // An address is no string: it is connected before.
+        // An address is not a pipeline string: it is connected beforehand.
         let isAddress = { (named: BridgePlan.Named) in named.text.contains(/^wh[ei]p:/) }
         plan.captures = plan.captures.map { named in
             isAddress(named) ? BridgePlan.Named(name: named.name, text: "videotestsrc") : named

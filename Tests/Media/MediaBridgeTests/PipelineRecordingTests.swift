@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Pipeline files that need no hardware, run for real; ffprobe counts what they wrote.
+/// Runs the pipeline files that need no hardware; ffprobe counts what they wrote.
 @Suite("Recordings of pipeline files", .hangGuard) struct PipelineRecordingTests {
     @Test func aTestPictureGoesToAFile() async throws {
         try await withTemporaryDirectory { directory in
@@ -44,10 +44,10 @@ import Testing
             let before = try await MediaProbe.videoTimes(of: input)
             let after = try await MediaProbe.videoTimes(of: path)
             #expect(after.count == before.count)
-            // Matroska counts in milliseconds.
+            // Matroska times have a resolution of one millisecond.
             #expect(zip(before, after).allSatisfy { abs($0 - $1) < 0.002 })
-            // Nothing is missing; the last block of Opus may be filled up with silence, and AAC brings
-            // the padding of its own blocks.
+            // Nothing is missing. The last Opus block may be padded with silence, and AAC adds the
+            // padding of its blocks.
             let samples = try await MediaProbe.audioSamples(of: path)
             #expect((clip.samples...clip.samples + 2048 + 960).contains(samples))
         }
@@ -112,7 +112,7 @@ import Testing
             var plan = try PipelineFolder.plan(
                 "microphone-and-camera-to-webm.yaml", setting: ["file": path], frames: 30)
             #expect(plan.captures.map(\.name) == ["video", "audio"])
-            // Everything but the two devices.
+            // Replaces only the two devices.
             plan.captures[0].text = """
                 videotestsrc is-live=true num-buffers=30
                 ! video/x-raw,format=I420,width=320,height=240,framerate=30/1
@@ -121,7 +121,7 @@ import Testing
                 audiotestsrc is-live=true num-buffers=100 samplesperbuffer=480 ! audioconvert
                 ! audio/x-raw,rate=48000
                 """
-            // Both come to an end of their own, so that a slow machine has both in the file.
+            // Both captures end by themselves, so that on a slow machine, too, the file has both.
             plan.frameLimit = nil
             let report = try await Bridge(plan).run().get()
             expectBalanced(report)
@@ -130,7 +130,7 @@ import Testing
             let probe = try await MediaProbe(of: path)
             #expect(probe.video?.codec == "vp8" && probe.audio?.codec == "opus")
             #expect(probe.video?.frames == report.outputs["file"]?.frames)
-            // How much sound there is by the thirtieth frame is the devices' affair.
+            // The amount of audio by the thirtieth frame depends on the devices.
             #expect(try await MediaProbe.audioSamples(of: path) > 0)
         }
     }
@@ -157,14 +157,15 @@ import Testing
                         + "! progressreport update-freq=1",
                 ]
             ) { child in
-                // The encoder looks ahead: of the first seconds of media a busy machine has
-                // written a few pictures alone.
+                // The encoder looks ahead: of the first seconds of media, a busy machine has
+                // written only a few frames.
                 try await child.waitForOutput("00:00:05")
                 child.send(signal: SIGKILL)
                 return try await child.end()
             }
             #expect(result.status == 128 + SIGKILL)
-            // How many there were in five seconds is the machine's affair; most of them are there.
+            // The number of frames in five seconds depends on the machine; most of them are in the
+            // file.
             let frames = try await MediaProbe.videoTimes(of: path).count
             #expect(frames >= 10, "\(frames)")
         }

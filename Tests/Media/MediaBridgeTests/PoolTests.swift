@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.hangGuard)
 struct PoolTests {
-    /// A camera in miniature: a source whose pool has four buffers and not one more.
+    /// A miniature camera: a source whose pool has exactly four buffers.
     @Test func holdingEveryFrameDoesNotStarveACaptureWithFewBuffers() async throws {
         let source = try PipelineVideoSource(
             """

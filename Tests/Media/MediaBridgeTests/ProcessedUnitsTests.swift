@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Processors of a bridge whose capture comes encoded: they see every picture, and what follows gets pictures.
+/// Processors of a bridge with an encoded capture see every frame, and the outputs get raw frames.
 @Suite(.hangGuard)
 struct ProcessedUnitsTests {
     private static let raw =
@@ -15,7 +15,7 @@ struct ProcessedUnitsTests {
         "vp8enc deadline=1", "vp9enc deadline=1", "jpegenc",
     ]
 
-    /// Sees frames, and passes them on.
+    /// Records the times of frames, and passes the frames on.
     private final class Watcher: VideoProcessor, Sendable {
         let times = Mutex<[MediaTime?]>([])
 
@@ -56,7 +56,7 @@ struct ProcessedUnitsTests {
             #expect(warnings.contains { $0.contains("is decoded for filters and program code") })
             let video = try await MediaProbe(of: path).video
             #expect(video?.frames == 20)
-            // The bar at the left is the one that was at the right: blue.
+            // The left bar is the former right bar: blue.
             let pixels = path + ".rgb"
             try await Tool.check(
                 "ffmpeg",

@@ -2,7 +2,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// The bytes of push mode against GStreamer's own reading and cropping of the same picture.
+/// Compares the bytes of push mode with GStreamer's own reading and cropping of the same picture.
 @Suite(.hangGuard) struct PushFormatTests {
     private static let formats: [PushFormat] = [
         .i420, .bgra, .nv21, .rgba, .argb, .nv12, .i422,
@@ -53,7 +53,7 @@ import Testing
             let whole = VideoSize(width: stride, height: height)
             let original = try DefinedPicture.frame(.i420, whole)
             let rows = try original.rows
-            // As the format's definition has it: V in the left half of a row, U in the right.
+            // By the format's definition, V is in the left half of a row, and U in the right half.
             var bytes = rows[0].flatMap { $0 }
             for (v, u) in zip(rows[2], rows[1]) { bytes += v + u }
             for crop in Self.crops where crop.size(of: whole) != nil {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Of MediaIO: the size is the picture's, and the rows have a stride of their own.
+    /// MediaIO frames: the size is that of the picture, and the rows have an independent stride.
     @Test(arguments: [VideoPixelFormat.i420, .bgra, .nv12])
     func aPictureOfAnyStrideIsTheSamePicture(format: VideoPixelFormat) throws {
         for (width, height) in Self.sizes {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// A camera's picture has GStreamer's strides; cropped it is what `videocrop` makes of it.
+    /// A camera frame has GStreamer's strides; cropped, it equals the output of `videocrop`.
     @Test(arguments: formats)
     func aPixelBufferOfGStreamersIsCroppedToo(format: PushFormat) throws {
         let pixels = try #require(VideoPixelFormat(push: format))

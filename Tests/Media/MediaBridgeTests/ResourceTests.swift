@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a process holds after starts and stops. `make soak` measures what grows.
+/// The objects that a process holds after starts and stops. `make soak` measures growth.
 @Suite(.hangGuard)
 struct ResourceTests {
     @Test func startsAndStopsLeaveNoObject() async throws {

@@ -136,7 +136,7 @@ struct SinkTests {
         let reader = SampleReader(out)
         let seen = try await reader.next().address
         #expect(seen == address)
-        // The appsink keeps what it gave last until it gives the next.
+        // The appsink holds its last sample until it delivers the next.
         try await sink.write(try #require(try frames(2).last))
         _ = try await reader.next()
         try await sink.finish()
@@ -145,7 +145,7 @@ struct SinkTests {
 
     @Test func stridesAndOffsetsOfTheProgramsMemoryReachTheFile() async throws {
         try await withTemporaryDirectory { directory in
-            // 33×17 luma in rows of 100 bytes that begin at byte 10: the file has them tightly.
+            // 33×17 luma in rows of 100 bytes that begin at byte 10; the file has packed rows.
             let gray = VideoFormat(.gray8, width: 33, height: 17)
             let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 2000, alignment: 16)
             memory.initializeMemory(as: UInt8.self, repeating: 255)
@@ -199,7 +199,8 @@ struct SinkTests {
         let reader = SampleReader(try #require(sink.pipeline.appSinks["out"]))
         for _ in 0..<30 {
             _ = try await reader.next()
-            // What waits is bounded: the queue, the sink's own, and one on its way.
+            // The number of waiting frames is bounded: the queue, the sink's own frame, and one in
+            // transit.
             #expect(sink.statistics.accepted - sink.statistics.written <= 4)
         }
         #expect(try await writer.value)

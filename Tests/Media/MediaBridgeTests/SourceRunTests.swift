@@ -4,7 +4,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// A pipeline source as an engine runs it: how its runs end, and that there may be many.
+/// A pipeline source as an engine runs it: how runs end, and repeated runs.
 @Suite(.hangGuard) struct SourceRunTests {
     private static let tiny = "video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1"
 
@@ -92,7 +92,7 @@ import Testing
                 return
             }
         }
-        // Without the stop in between, too.
+        // Also without the stop in between.
         for _ in 0..<2 {
             receiver.forget()
             try await onControl { try source.shouldStart() }
@@ -245,12 +245,12 @@ import Testing
         }
     }
 
-    /// Stops its source when it is told of the end.
+    /// Stops its source inside the end or failure callback.
     private final class Stopper: VideoFrameConsumer {
         let source: PipelineVideoSource
         let stopped = AsyncStream.makeStream(of: Bool.self)
         init(_ source: PipelineVideoSource) { self.source = source }
-        /// Takes pictures only.
+        /// Accepts raw frames only.
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }

@@ -52,7 +52,7 @@ struct SourceTests {
         await #expect(throws: PipelineError.self) {
             for try await frame in source.frames() {
                 frames.append(frame)
-                // Slow until the capture is over: the queue drops what it has no room for.
+                // Slow until the capture has ended: the queue drops frames that it has no room for.
                 await isOver.wait()
             }
         }
@@ -61,7 +61,7 @@ struct SourceTests {
         #expect(source.isLive == true)
         #expect(statistics.captured == 60)
         #expect(frames.count + statistics.dropped[.evicted] == 60)
-        // The queue's, and one that the reader may have taken before it was slow.
+        // The frames of the queue, and one that the reader may have taken before it slowed down.
         let depth = PipelineVideoSource.Configuration().depth
         #expect((depth...depth + 1).contains(frames.count))
         #expect(frames.last?.runningTime ?? .zero > frames.first?.runningTime ?? .zero)
@@ -78,7 +78,7 @@ struct SourceTests {
             #expect(error?.code == .streamFailed)
             #expect(error?.element?.contains("decodebin") == true)
         }
-        // The error comes at any moment of the reader's loop.
+        // The error can arrive at any point of the reader's loop.
         let late = try PipelineVideoSource(
             "videotestsrc ! video/x-raw,format=GRAY8,width=16,height=16 ! identity error-after=5")
         for _ in 0..<100 {
@@ -173,7 +173,7 @@ struct SourceTests {
         final class Counter: VideoFrameConsumer {
             let times = Mutex<[MediaTime]>([])
             let ended = AsyncStream.makeStream(of: Void.self)
-            /// Takes pictures only.
+            /// Accepts raw frames only.
             func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
@@ -191,7 +191,7 @@ struct SourceTests {
         let counter = Counter()
         source.consumer = counter
         #expect(source.bufferType() == .pixelBuffer)
-        // As an engine does, away from Swift's pool: the calls block.
+        // Runs outside Swift's thread pool, as an engine does, because the calls block.
         try await onControlThread {
             let isReady = try source.shouldInitialize()
             #expect(isReady)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// Encoders of live streams: each unit at once, with the time of its frame.
+/// Encoders of live streams output each unit at once, with the time of its frame.
 @Suite(.hangGuard) struct StreamEncoderTests {
     private final class Units: VideoFrameConsumer {
         let all = Observed<[EncodedVideoFrame]>([])
@@ -20,7 +20,7 @@ import Testing
 
     static let codecs: [EncodedVideoFrame.Codec] = [.h264, .vp8]
 
-    /// Frames of noise, which cost bits.
+    /// Frames of noise, which need many bits.
     private static func frames(
         _ count: Int, _ width: Int = 160, _ height: Int = 120, format: String = "I420"
     ) async throws -> [VideoFrame] {
@@ -32,7 +32,7 @@ import Testing
         return frames
     }
 
-    /// Encodes one after the other; the encoder has room again when its unit came.
+    /// Encodes one frame after the other; the encoder has room again when its unit arrives.
     private static func encode(
         _ frames: [VideoFrame], _ settings: VideoEncoderSettings,
         _ change: (Int, any VideoEncoder) -> Void = { _, _ in }
@@ -42,7 +42,7 @@ import Testing
         for (index, frame) in frames.enumerated() {
             change(index, encoder)
             #expect(encoder.encode(frame) == .accepted)
-            // Without reordering or delay: before the next frame is there.
+            // No reordering or delay: the unit arrives before the next frame.
             await units.all.wait { $0.count > index }
         }
         try await onControl { encoder.stop() }
@@ -55,7 +55,7 @@ import Testing
         var frames = try await Self.frames(20)
         for index in frames.indices {
             frames[index].rotation = .rotation90
-            // On a clock of its own, before zero too.
+            // An independent clock, with times before zero too.
             frames[index].runningTime = MediaTime(.milliseconds(index * 33 - 200))
         }
         let units = try await Self.encode(frames, VideoEncoderSettings(codec, bitRate: 500_000))
@@ -86,7 +86,7 @@ import Testing
         #expect(units.indices.filter { units[$0].isKeyFrame } == [0, 5, 10])
     }
 
-    /// Another size, another format: no unit is missing, and the first one is a key frame.
+    /// After a change of size or format no unit is missing, and the first one is a keyframe.
     @Test(arguments: codecs)
     func aNewFormatBeginsWithAKeyFrame(codec: EncodedVideoFrame.Codec) async throws {
         var frames = try await Self.frames(6)
@@ -110,12 +110,12 @@ import Testing
                 VideoSize(width: 160, height: 120), VideoSize(width: 320, height: 240),
                 VideoSize(width: 96, height: 64),
             ])
-        // All of it can be decoded.
+        // The whole stream can be decoded.
         let pictures = Observed(0)
         final class Screen: VideoFrameConsumer {
             let count: Observed<Int>
             init(_ count: Observed<Int>) { self.count = count }
-            /// Takes pictures only.
+            /// Accepts raw frames only.
             func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
@@ -133,7 +133,7 @@ import Testing
         #expect(pictures.value == 24)
     }
 
-    /// Noise takes whatever bits there are.
+    /// Noise uses all available bits.
     @Test(arguments: codecs)
     func theBitRateIsKeptAndChanges(codec: EncodedVideoFrame.Codec) async throws {
         let units = try await Self.encode(

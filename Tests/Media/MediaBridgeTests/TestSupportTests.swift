@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The judges judged: what other tests rely on.
+/// Tests of the tools that other tests rely on.
 @Suite(.hangGuard) struct TestSupportTests {
     @Test(arguments: ["clip.mkv", "clip.mp4"])
     func aClipIsExactToTheFrame(name: String) async throws {
@@ -31,7 +31,7 @@ import Testing
         #expect(try await ChildProcess("sleep", ["3600"]).stop().status == 128 + SIGTERM)
     }
 
-    /// Else the end of one program's output would be told only when the other is over.
+    /// Otherwise the end of one program's output would be detected only when the other has exited.
     @Test func aProgramHoldsNothingOfAnother() async throws {
         try await withChildProcess("bash", ["-c", "readlink /proc/self/fd/1; exec sleep 3600"]) {
             try await $0.waitForOutput("]")

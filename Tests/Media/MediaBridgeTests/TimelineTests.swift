@@ -2,7 +2,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// An output's times, told by arithmetic and not by a stopwatch.
+/// Checks the times of an output with arithmetic instead of a stopwatch.
 @Suite(.hangGuard)
 struct TimelineTests {
     private let format = VideoFormat(.gray8, width: 16, height: 16)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// Units of encoded video, from sources and programs to outputs and recordings.
+/// Encoded video units, from sources and programs to outputs and recordings.
 @Suite("Encoded units", .hangGuard) struct UnitTests {
     private static let films = CopyTests.films.filter { !$0.0.isSound }
 
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// In the forms of which a program may have the bytes.
+    /// The stream formats in which a program may have the bytes.
     @Test(arguments: [
         ("opus", "opusenc", EncodedAudioFrame.Codec.opus, "mkv"),
         ("aac", "voaacenc ! audio/mpeg,stream-format=adts", .aac, "mkv"),
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// The bytes say the same of key units as the encoder.
+    /// The bytes identify the same key units as the encoder does.
     @Test(arguments: EncodedUnits.codecs)
     func keyUnitsAreKnownByTheirBytes(codec: EncodedVideoFrame.Codec) async throws {
         let units = try await EncodedUnits.made(codec, 25)

@@ -4,9 +4,9 @@ import Testing
 @testable import GStreamerKit
 @testable import MediaBridge
 
-/// An output that cannot take what it is given ends, and says why.
+/// An output that cannot accept its input ends and states the reason.
 @Suite(.hangGuard) struct UntakenFormatTests {
-    /// Twenty seconds of live pictures: what ends at once has not had them all.
+    /// Twenty seconds of live frames: an output that ends at once does not receive all of them.
     private static func pictures(isLive: Bool) -> String {
         "videotestsrc is-live=\(isLive) num-buffers=600 ! "
             + "video/x-raw,format=I420,width=16,height=16,framerate=30/1"
@@ -37,7 +37,7 @@ import Testing
         #expect(report.outputs["output"]?.frames == 0)
     }
 
-    /// `avimux` counts pictures, and so takes no other frame rate than its first.
+    /// `avimux` counts frames, so it accepts no frame rate other than its first.
     private static func rates(_ counts: (rate: Int, frames: Int?)...) -> String {
         "concat name=c ! video/x-raw,format=I420,width=16,height=16 ! appsink "
             + counts.map { rate, frames in
@@ -66,7 +66,7 @@ import Testing
         let output = try #require(report.outputs["output"])
         #expect(report.ended == .error)
         #expect(output.frames == 20)
-        // The first of them, and those of the second that follows it.
+        // The first refused frame, and the frames of the second that follows it.
         #expect(output.dropped[.badFormat] == 26)
     }
 
@@ -88,7 +88,7 @@ import Testing
         #expect(reason.message.contains("memory:GLMemory"), "\(reason)")
         #expect(reason.advice?.contains("gldownload") == true, "\(reason)")
         try await output.pipeline.setState(.null)
-        // The next run has not refused anything.
+        // The next run starts without a refusal.
         output.prepare()
         #expect(branch.refusedFormats.reason == nil)
         output.close()

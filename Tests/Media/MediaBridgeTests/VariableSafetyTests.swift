@@ -5,7 +5,7 @@ import Testing
 
 /// A value set by a user is one word of a pipeline string, or a part of one, and nothing more.
 @Suite("Values of variables", .hangGuard) struct VariableSafetyTests {
-    /// Every one an attempt to be more than a word, or a file name that people have.
+    /// Each value tries to be more than a word, or is a realistic file name.
     static let values = [
         "x ! filesink location=/tmp/owned", "a\" ! filesink location=/tmp/owned", "$(touch x)",
         "a b", "it's", "back\\slash", "new\nline", "", "zażółć 日本 🎞", "\" name=\"x", "' name='x",
@@ -17,7 +17,8 @@ import Testing
         "\"quoted\"", "-", "~/a%05d.mkv", "x\u{7f}",
     ]
 
-    /// Strings with a variable where authors put one, some of them badly, and the elements they have.
+    /// Strings with a variable where authors put one, some of them badly, and their expected
+    /// elements.
     static let templates: [(text: String, factories: [String])] = [
         ("fakesrc ! filesink name=end location=${value}", ["fakesrc", "filesink"]),
         ("fakesrc ! filesink location=${value} name=end", ["fakesrc", "filesink"]),
@@ -27,7 +28,7 @@ import Testing
         ("filesrc location=${value} ! fakesink name=end", ["fakesink", "filesrc"]),
         ("fakesrc ! filesink location=\"${value}\" name=end", ["fakesrc", "filesink"]),
         ("fakesrc ! filesink location='${value}' name=\"end\"", ["fakesrc", "filesink"]),
-        // Quotes in the middle of a word are none to GStreamer.
+        // Quotes in the middle of a word mean nothing to GStreamer.
         ("fakesrc ! filesink location=a\"${value}\" name=end", ["fakesrc", "filesink"]),
         (
             "fakesrc ! textoverlay text=it's ! filesink location=${value} name=end",
@@ -46,7 +47,7 @@ import Testing
         ("fakesrc ! identity ${value}=1", ["fakesrc", "identity"]),
     ]
 
-    /// The string of a pipeline file with `value` put in.
+    /// The string of a pipeline file with `value` substituted.
     private func filled(_ template: String, _ value: String) throws(PipelineError) -> String {
         let lines = template.split(separator: "\n").map { "  \($0)\n" }.joined()
         let file = try PipelineFile(
@@ -58,7 +59,7 @@ import Testing
     func neverAddAnElement(value: String) throws {
         for (template, factories) in Self.templates {
             let text: String
-            // Refused with a reason is as safe.
+            // A refusal with a reason is just as safe.
             do { text = try filled(template, value) } catch {
                 #expect(error.code == .badFile)
                 continue
@@ -90,7 +91,7 @@ import Testing
                 else { continue }
                 parsed += 1
                 let found = pipeline.elements.map(\.factoryName).sorted()
-                // Where the string leaves an element open, a value may name that one.
+                // If the string leaves an element open, a value may name it.
                 let open = template.hasSuffix(" ${value}") ? ["identity"] : []
                 #expect(
                     found == factories || found == (factories + open).sorted(),
@@ -193,7 +194,7 @@ import Testing
     }
 
     @Test("do not change a string whose appsink has no name") func keepWordsApart() throws {
-        // Such a string is written anew, word by word; white space beyond ASCII is part of a word.
+        // Such a string is rewritten word by word; white space beyond ASCII is part of a word.
         let text = try filled("filesrc name=end location=${value} ! appsink", "x\u{2003}identity")
         let source = try PipelineVideoSource(text)
         let location = source.pipeline.element(named: "end")?.string("location")

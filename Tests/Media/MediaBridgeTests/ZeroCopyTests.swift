@@ -33,7 +33,7 @@ struct ZeroCopyTests {
             "videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=64")
         var iterator = source.frames().makeAsyncIterator()
         var frame = try #require(try await iterator.next())
-        // At its end at the latest the capture has let go of its frame.
+        // The capture releases its frame when it ends, at the latest.
         #expect(try await iterator.next() == nil)
         let before = try frame.address
         try frame.withMutablePlanes { planes in
@@ -54,7 +54,7 @@ struct ZeroCopyTests {
 }
 
 extension Sample {
-    /// Where the bytes lie; `nil` where there are none.
+    /// The address of the bytes; `nil` if there are none.
     var address: UInt? {
         guard let buffer, let mapped = MappedBuffer(buffer) else { return nil }
         return mapped.bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
@@ -62,7 +62,7 @@ extension Sample {
 }
 
 extension VideoFrame {
-    /// Where the pixels lie.
+    /// The address of the pixels.
     var address: UInt {
         get throws {
             try withPlanes { planes in

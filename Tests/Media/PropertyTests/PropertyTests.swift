@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Captures that change in mid-stream: a sample with each kind of change, and cases that failed once.
+/// Captures that change mid-stream: a sample of each kind of change, and cases that failed once.
 /// `make properties` tries thousands.
 @Suite(.hangGuard)
 struct PropertyTests {
@@ -11,7 +11,7 @@ struct PropertyTests {
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    /// Streams that are far apart, and times that are the same, each of which cost a stream, a picture or
+    /// Streams that start far apart, and equal timestamps. Each case once lost a stream, a frame or
     /// the file.
     @Test(arguments: [
         "record webm pictures=37 sound clock@35=4",

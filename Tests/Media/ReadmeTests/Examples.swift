@@ -3,8 +3,7 @@ import MediaBridge
 import Synchronization
 import Testing
 
-// The examples of the README and of the articles, to the letter: between the marks stands what stands
-// there.
+// The examples of the README and of the articles, verbatim between the marks.
 
 enum Example {
     static func oneCall() async throws {
@@ -88,7 +87,6 @@ enum Example {
         // end
     }
 
-    /// - Returns: What became of the renderer's frames.
     static func channel() async throws {
         // Channels
         let network = LoopbackNetwork()
@@ -116,6 +114,7 @@ enum Example {
         #expect(frames.sent > 0 && frames.sent <= 60)
     }
 
+    /// - Returns: The balance of the renderer's frames.
     static func ownClasses() async throws -> FrameBalance {
         // Engine
         /// Delivers ninety grey frames, from dark to bright.
@@ -257,6 +256,6 @@ enum Example {
     }
 }
 
-/// Rows that were drawn.
+/// The number of rows drawn.
 let drawnRows = Mutex(0)
 private func draw(_ row: RawSpan) { drawnRows.withLock { $0 += 1 } }

@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// What the README and the articles show is what is compiled and run here.
+/// The code that the README and the articles show is compiled and run here.
 @Suite(.hangGuard)
 struct ReadmeTests {
     private var readme: String { get throws { try Repository.text("README.md") } }
@@ -199,9 +199,9 @@ struct ReadmeTests {
     }
 }
 
-/// Makes a directory the current one of this process, as the examples write to where they are run.
-/// Only a process that runs nothing else may call it: a program that another test starts meanwhile
-/// begins in the same directory, and has none once it is removed.
+/// Makes a directory the current directory of this process, because the examples write to the
+/// current directory. Call it only in a process that runs nothing else: a program that another test
+/// starts meanwhile inherits the directory, and loses it when it is removed.
 func enter(_ path: String) throws {
     try #require(FileManager.default.changeCurrentDirectoryPath(path))
 }

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 extension ReadmeTests {
-    /// What the tutorials show is what is compiled and run here.
+    /// The code that the tutorials show is compiled and run here.
     @Suite struct TutorialTests {
         private static let articles = "Sources/MediaBridge/MediaBridge.docc"
 
-        /// What stands between the fences of a tutorial.
+        /// The code blocks of a tutorial in the given language.
         private func blocks(_ language: String, of tutorial: String) throws -> [String] {
             try Repository.text("\(Self.articles)/\(tutorial)")
                 .components(separatedBy: "```\(language)\n").dropFirst()
@@ -80,7 +80,7 @@ extension ReadmeTests {
                 #expect(files.sorted() == ["ring-00003.mkv", "ring-00004.mkv"])
                 let last = directory.file("ring-00004.mkv")
                 #expect(try await MediaProbe(of: last).video?.frames == 30)
-                // The bar is 128 of 320 pixels long after four seconds.
+                // After four seconds the bar is 128 of 320 pixels long.
                 let luma = try await MediaProbe.luma(of: last, columns: 10, rows: 15)
                 #expect(luma.allSatisfy { $0[14 * 10 + 3] > 200 })
             }

@@ -1,7 +1,7 @@
 import Foundation
 import MediaBridge
 
-/// The code of the tutorials, to the letter: each block of theirs stands here, eight spaces further in.
+/// The code of the tutorials, verbatim: each block appears here, indented by eight more spaces.
 enum Tutorial {
     static func seeing() async throws {
         try await Bridge.run(
@@ -90,7 +90,8 @@ enum Tutorial {
         await engine.shutDown()
     }
 
-    /// - Returns: How many pictures the renderer saw, and the calls that the two classes got.
+    /// - Returns: The number of frames that the renderer saw, and the calls that the two classes
+    ///   received.
     static func classes() async throws -> (pictures: Int?, trace: [Transition]) {
         /// A grey picture that gets brighter, thirty times a second, until it is stopped.
         final class Lamp: VideoSource {

@@ -5,11 +5,12 @@ import Testing
 
 @testable import struct MediaBridgeWebRTC.KeyPictureGate
 
-/// Streams of H.264 with lost packets, through GStreamer's own elements: no picture may be decoded wrongly.
+/// H.264 streams with packet loss through GStreamer's own elements: no frame may be decoded
+/// incorrectly.
 struct KeyPictureGateTests {
     private static let count = 120
 
-    /// A stream whose pictures all differ.
+    /// A stream in which every frame is different.
     private static func film(in directory: TemporaryDirectory, slices: Int) async throws -> String {
         let path = directory.file("whole.h264")
         try await Tool.check(
@@ -27,7 +28,7 @@ struct KeyPictureGateTests {
         return path
     }
 
-    /// Sends the stream in packets, loses some of them, and writes what comes out of the depayloader.
+    /// Sends the stream in packets, drops some of them, and writes the output of the depayloader.
     private func lose(
         _ share: Double, of film: String, packetSize: Int, seed: UInt64, isGated: Bool = true,
         to path: String
@@ -70,7 +71,7 @@ struct KeyPictureGateTests {
                 let path = directory.file("lossy-\(seed).h264")
                 try await lose(share, of: film, packetSize: size, seed: seed, to: path)
                 let pictures = try await MediaProbe.pictures(of: path)
-                // At the end of a stream the depayloader gives what it has of a last picture.
+                // At the end of the stream, the depayloader outputs what it has of the last frame.
                 let wrong = pictures.indices.dropLast().filter { !whole.contains(pictures[$0]) }
                 #expect(wrong.isEmpty, "seed \(seed), \(share) lost: \(wrong) of \(pictures.count)")
                 if share == 0 { #expect(pictures.count == Self.count) }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The pictures and sound that the tests of peers read back.
+/// The video and audio patterns that the peer tests read back.
 struct PatternTests {
     @Test func numberedPicturesAreReadInAFile() async throws {
         try await withTemporaryDirectory { directory in
@@ -33,10 +33,10 @@ struct PatternTests {
     }
 }
 
-/// gst-launch-1.0 with a string as a user would type it.
+/// Runs gst-launch-1.0 with a string as a user would type it.
 enum Launch {
     static func check(_ text: String) async throws {
-        // All that bash would take for its own.
+        // Escape everything that bash would interpret.
         let words = text.replacing("!", with: "\\!").replacing(";", with: "\\;")
         try await Tool.check("bash", ["-c", "exec gst-launch-1.0 -q \(words)"])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MediaBridgeWebRTC
 
-/// Numbers in header extensions of RTP.
+/// Numbers in RTP header extensions.
 struct SeenPacketTests {
     /// An RTP packet with elements of a header extension.
     private static func packet(_ elements: [UInt8], profile: [UInt8] = [0xbe, 0xde]) -> [UInt8] {
@@ -16,16 +16,16 @@ struct SeenPacketTests {
 
     private static let cases: [(sent: [UInt8], came: [UInt8])] = [
         (packet([0x51, 0, 5]), packet([0x51, 0, 5])),
-        // The same number again, alone and behind another element.
+        // A repeated number, by itself and behind another element.
         (packet([0x51, 0, 5]), packet([0, 0, 0])),
         (packet([0x10, 1, 0, 0x51, 0, 5, 0x20, 2]), packet([0x10, 1, 0, 0, 0, 0, 0x20, 2])),
-        // Two elements of one identifier: the second would count where the first is gone.
+        // Two elements with one identifier: if only the first were removed, the second would count.
         (packet([0x51, 0, 6, 0x51, 0, 6]), packet([0x51, 0, 6, 0, 0, 0])),
-        // No number, and other extensions.
+        // An element without a number, and other extensions.
         (packet([0x52, 0, 5, 5]), packet([0, 0, 0, 0])),
         (packet([0x61, 0, 5]), packet([0x61, 0, 5])),
         (packet([5, 2, 0, 5], profile: [0x10, 0]), packet([5, 2, 0, 5], profile: [0x10, 0])),
-        // Cut short.
+        // Truncated packets.
         ([0x90, 96, 0, 1], [0x90, 96, 0, 1]),
         (Array(packet([0x51, 0, 5]).dropLast(6)), Array(packet([0x51, 0, 5]).dropLast(6))),
     ]

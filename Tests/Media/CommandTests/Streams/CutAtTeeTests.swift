@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// An output that begins with a reference to an element of the capture, as a line does that was
-    /// cut behind its tee, goes on from there.
+    /// An output that begins with a reference to an element of the capture continues from that
+    /// element. A pipeline cut behind its tee results in such an output.
     @Suite(.hangGuard) struct CutAtTeeTests {
         private static let source =
             "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=64,height=48"
@@ -15,7 +15,7 @@ extension CommandTests {
                 "\(source) ! tee name=t",
                 ["t. ! queue ! fakesink", "t. ! queue ! jpegenc ! fakesink"]
             ),
-            // The tee has a branch of its own, and no end is open.
+            // The tee already has a branch, and the capture has no open end.
             ("\(source) ! tee name=t t. ! queue ! fakesink", ["t. ! queue ! fakesink"]),
             ("\(source) ! tee name=t", ["t.src_7 ! queue ! fakesink", "queue ! fakesink"]),
         ])

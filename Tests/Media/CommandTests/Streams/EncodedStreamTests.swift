@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// What is encoded passes as it is, packets without a time at the beginning of a stream included.
+    /// Encoded media passes unchanged, including packets without a timestamp at the start of a
+    /// stream.
     @Suite(.hangGuard) struct EncodedStreamTests {
         @Test(
             arguments: [
@@ -50,8 +51,8 @@ extension CommandTests {
             }
         }
 
-        /// A parser of an elementary stream knows when each picture is decoded, and not when it is
-        /// shown.
+        /// A parser of an elementary stream knows when each frame is decoded, but not when it is
+        /// presented.
         @Test func whatHasADecodingTimeAlonePasses() async throws {
             try await withTemporaryDirectory { directory in
                 let stream = directory.file("stream.h264")
@@ -73,8 +74,8 @@ extension CommandTests {
             }
         }
 
-        /// Decoders know the times of pictures without any by their frame rate. A parser gives the
-        /// first one a time, and no other.
+        /// Decoders derive missing frame times from the frame rate. A parser gives only the first
+        /// frame a time.
         @Test(arguments: ["", " ! jpegparse"])
         func picturesWithoutTimesArePassedToTheDecoder(parser: String) async throws {
             try await withTemporaryDirectory { directory in
@@ -102,15 +103,15 @@ extension CommandTests {
             }
         }
 
-        /// A decoder asks for sizes and frame rates on behalf of what is behind it; a stream behind a
-        /// depayloader does not say its own.
+        /// A decoder asks for sizes and frame rates on behalf of downstream elements. A stream from
+        /// a depayloader does not state its own.
         @Test(
             arguments: [
                 (
                     "x264enc tune=zerolatency ! rtph264pay ! rtph264depay",
                     "avdec_h264 ! videoconvert", 20
                 ),
-                // rtptheorapay keeps the last pictures, whoever runs it.
+                // rtptheorapay retains the last frames, in gst-launch-1.0 too.
                 ("theoraenc ! rtptheorapay ! rtptheoradepay", "theoradec ! videoconvert", 12),
                 ("avenc_mpeg4 ! mpeg4videoparse", "avdec_mpeg4 ! videoconvert", 20),
             ])
@@ -127,7 +128,7 @@ extension CommandTests {
             #expect(try ended.report.only.frames == frames)
         }
 
-        /// Of the parts of a picture the first alone has a time.
+        /// Only the first part of a frame has a timestamp.
         @Test func whatContinuesAUnitPassesWithoutATimeOfItsOwn() async throws {
             try await withTemporaryDirectory { directory in
                 let (bridged, direct) = (directory.file("bridged"), directory.file("direct"))
@@ -148,7 +149,7 @@ extension CommandTests {
             }
         }
 
-        /// When each packet is shown and decoded.
+        /// The presentation and decoding times of each packet.
         private static func times(in path: String) async throws -> String {
             try await Tool.check(
                 "ffprobe",
@@ -158,7 +159,7 @@ extension CommandTests {
                 ])
         }
 
-        /// Codec and number of packets of each stream, in no order.
+        /// The codec and the number of packets of each stream, in no order.
         private static func packets(of path: String) async throws -> [String] {
             try await Tool.check(
                 "ffprobe",

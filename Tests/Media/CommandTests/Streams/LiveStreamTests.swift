@@ -2,10 +2,10 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// What a live capture delivers in bursts, or long before what its muxer waits for, is not
-    /// evicted.
+    /// A live capture may deliver data in bursts, or long before the stream that its muxer waits
+    /// for. None of that data is evicted.
     @Suite(.hangGuard) struct LiveStreamTests {
-        /// At its end the encoder outputs the pictures that it looked ahead at, all at once.
+        /// At EOS the encoder outputs all frames of its look-ahead at once.
         @Test(arguments: [
             ("mpegtsmux", ""), ("", "mpegtsmux ! "), ("", "h264parse ! matroskamux ! "),
         ])
@@ -24,8 +24,8 @@ extension CommandTests {
             }
         }
 
-        /// An encoder that looks ahead outputs its first picture when more than a second of sound
-        /// waits.
+        /// An encoder with look-ahead outputs its first frame only after more than a second of
+        /// audio has queued up.
         @Test(arguments: ["audioconvert", "audioconvert ! opusenc"])
         func soundWaitsForPicturesThatComeLater(encoder: String) async throws {
             try await withTemporaryDirectory { directory in
@@ -41,7 +41,7 @@ extension CommandTests {
                     ])
                 #expect(ended.status == 0, "\(ended.errors)")
                 #expect(try ended.report.only.dropped == 0)
-                // A machine that stands still for longer than four pictures costs the capture some.
+                // If the machine stalls for longer than four frames, the capture drops some.
                 let pictures = try #require(ended.report.captures["video"])
                 let packets = try await Self.packets(of: path)
                 #expect(packets["video"] == 60 - pictures.dropped)
@@ -59,7 +59,7 @@ extension CommandTests {
                     "stream=codec_type,nb_read_packets", "-of", "csv=p=0", path,
                 ]
             ).split(separator: "\n")
-            // The streams of a program of MPEG-TS are listed a second time.
+            // ffprobe lists the streams of an MPEG-TS program a second time.
             return Dictionary(
                 lines.compactMap { line in
                     let values = line.split(separator: ",")

@@ -2,10 +2,12 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// No stream is lost without a word: all of it comes, or the run fails and says which and why.
+    /// No stream is lost silently: it arrives completely, or the run fails and names the stream and
+    /// the reason.
     @Suite(.hangGuard) struct LostStreamTests {
-        /// Pictures that begin after the sound, so that a demuxer that adds pads while data flows has
-        /// given much sound by then. Not a second late in FLV, a muxer of which waits for no more.
+        /// The video begins after the audio, so that a demuxer that adds pads while data flows has
+        /// delivered much audio by then. In FLV the delay is less than a second, because an FLV
+        /// muxer waits no longer.
         enum Film: String, CaseIterable, CustomTestStringConvertible {
             case flvmux, matroskamux, mpegtsmux
             var testDescription: String { rawValue }
@@ -18,7 +20,7 @@ extension CommandTests {
                 }
             }
 
-            /// 60 pictures from three seconds on, and six seconds of sound.
+            /// 60 frames starting at three seconds, and six seconds of audio.
             func make(in directory: TemporaryDirectory) async throws -> String {
                 let path = directory.file("film")
                 try await Tool.check(
@@ -36,7 +38,7 @@ extension CommandTests {
                 let out = directory.file("out.mkv")
                 let ended = try await GstBridge.run([
                     "record", "--report", "json", "--capture",
-                    // Without queues: the first sound arrives before the pad of the pictures is there.
+                    // No queues: the first audio arrives before the video pad exists.
                     "filesrc location=\(path) ! \(film.demuxer) name=d d. ! h264parse ! avdec_h264 ! "
                         + "videoconvert ! appsink name=video d. ! aacparse ! avdec_aac ! audioconvert "
                         + "! appsink name=audio",
@@ -87,11 +89,11 @@ extension CommandTests {
                         + "appsink name=video d. ! \(branch)",
                     outputs: ["appsrc name=video ! fakesink"])
                 #expect(ended.status == 1)
-                // Which, why, and what there is in its place.
+                // The error states the stream, the reason, and the stream that exists instead.
                 #expect(ended.errors.contains("the stream \"\(stream)\" never appeared"))
                 #expect(ended.errors.contains("failed delayed linking"), "\(ended.errors)")
                 #expect(ended.errors.contains(type), "\(ended.errors)")
-                // The others are whole.
+                // The other streams are complete.
                 let report = try ended.report
                 #expect(report.ended == "error")
                 #expect(report.captures["video"]?.frames == 60)

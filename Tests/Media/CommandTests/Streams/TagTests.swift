@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// What a stream says of itself is told behind the border, too.
+    /// The tags of a stream cross the bridge to its outputs.
     @Suite(.hangGuard) struct TagTests {
         private static let tags =
             "taginject tags=\"title=Morning,artist=Us,image-orientation=rotate-90\""
@@ -59,7 +59,7 @@ extension CommandTests {
             }
         }
 
-        /// Titles and artists of a file and of its streams.
+        /// The titles and artists of a file and of its streams.
         private func told(of path: String) async throws -> Set<String> {
             let text = try await Tool.check(
                 "ffprobe",
@@ -72,7 +72,7 @@ extension CommandTests {
         }
     }
 
-    /// Headers are no frames.
+    /// Stream headers are not counted as frames.
     @Suite(.hangGuard) struct HeaderTests {
         @Test(
             arguments: [

@@ -3,11 +3,13 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// Raw audio of which buffers in mid-stream have no time, as elements that cut blocks leave it.
+    /// Raw audio in which some buffers mid-stream have no timestamp, as elements that split blocks
+    /// leave it.
     @Suite(.hangGuard) struct UntimedSoundTests {
-        /// Half a second in blocks of 0.1 s, of which the last two have no time and the last three no
-        /// duration: as no block is as large as what may be drawn, the last is cut where the stream
-        /// ends, and its first piece alone keeps the time.
+        /// Half a second of audio in blocks of 0.1 s. The last two blocks have no timestamp, and
+        /// the last three no duration: chopmydata draws a size that no block reaches, so it splits
+        /// the last block only at the end of the stream, and only the first piece keeps the
+        /// timestamp.
         private static func capture(_ format: String, stride: Int) -> String {
             let caps = "audio/x-raw,format=\(format),rate=48000,channels=1"
             return "concat name=all "
@@ -45,7 +47,7 @@ extension CommandTests {
             }
         }
 
-        /// There is nothing that the first sample could follow.
+        /// The first sample has no predecessor whose time it could continue.
         @Test func isAnErrorWhereNoSampleHasATime() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("sound.raw")

@@ -1,11 +1,11 @@
 import Testing
 
-/// Strings that strangers might send. `OUT` stands for a directory outside of theirs, `BOX` for theirs,
-/// `PORT` for a port of this machine on which somebody listens.
+/// Pipeline strings that an attacker might send. `OUT` stands for a directory outside the permitted
+/// one, `BOX` for the permitted directory, and `PORT` for a local port with a listener.
 struct Attack: Sendable, CustomTestStringConvertible {
     var capture = Self.picture
     var output = "fakesink"
-    /// What the refusal says.
+    /// The text of the refusal.
     var reason: Reason
 
     enum Reason: String, Sendable {
@@ -14,7 +14,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         case property = "is not allowed in an untrusted pipeline"
         case uri = "a URI creates elements"
         case pattern = "is not the name of numbered files"
-        /// Known when it runs: what the list does not allow was left out of the choice.
+        /// Refused at run time: autoplugging skips elements that the list does not allow.
         case leftOut = "is missing a plug-in"
     }
 
@@ -33,20 +33,20 @@ struct Attack: Sendable, CustomTestStringConvertible {
         outputs(
             .path,
             [
-                // Plainly, by ways around, and through a link.
+                // Directly, by detours, and through a link.
                 "filesink location=OUT/a", "filesink location=BOX/../out/a",
                 "filesink location=../out/a", "filesink location=\"OUT/a b\"",
                 "filesink location=BOX/\\../out/a", "filesink location=BOX/link/a",
                 "filesink location=BOX/linked-file", "filesink location=BOX/dangling",
                 "filesink append=true location=OUT/secret", "filesink location=/dev/stderr",
                 "filesink location=/proc/self/mem", "filesink location=BOX",
-                // In brackets, in brackets in brackets, and behind a tee.
+                // In a bin, in nested bins, and behind a tee.
                 "( filesink location=OUT/a )", "( queue ! ( identity ! filesink location=OUT/a ) )",
                 "bin.( queue ! bin.( filesink location=OUT/a ) )",
                 "tee name=t ! queue ! fakesink t. ! queue ! filesink location=OUT/a",
-                // Numbered.
+                // Numbered files.
                 "multifilesink location=OUT/%05d.raw",
-                // Encoders' and muxers' own files.
+                // Files that encoders and muxers write themselves.
                 "x264enc pass=pass1 multipass-cache-file=OUT/a ! fakesink",
                 "vp8enc multipass-mode=first-pass multipass-cache-file=OUT/a ! fakesink",
                 "vp9enc multipass-mode=1 multipass-cache-file=../out/a ! fakesink",
@@ -108,7 +108,8 @@ struct Attack: Sendable, CustomTestStringConvertible {
         + captures(
             .leftOut,
             [
-                // A playlist, a session description and a drawing, which would fetch what they name.
+                // A playlist, a session description and a drawing, each of which would fetch the
+                // files it names.
                 "filesrc location=BOX/list.m3u8 ! decodebin ! videoconvert",
                 "filesrc location=BOX/session.sdp ! decodebin ! videoconvert",
                 "filesrc location=BOX/drawing.svg ! decodebin ! videoconvert",

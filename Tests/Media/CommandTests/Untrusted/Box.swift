@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A directory for strangers, with links that lead out of it, beside one with a secret.
+/// A directory for untrusted pipelines, with links that lead out of it, next to a directory with a
+/// secret.
 struct Box: Sendable {
     let base: TemporaryDirectory
     let listener: LocalListener
@@ -36,12 +37,12 @@ struct Box: Sendable {
                 + "width=\"8\" height=\"8\"/></svg>", to: "box/drawing.svg")
     }
 
-    /// What is outside of the box.
+    /// The files outside the box.
     var outside: DirectoryTree {
         get throws { try DirectoryTree(of: base.path, leavingOut: ["box"]) }
     }
 
-    /// `run --untrusted` with this box.
+    /// Runs `run --untrusted` with this box.
     func run(
         capture: String, outputs: [String], _ more: [String] = []
     ) async throws -> Ended {
@@ -61,7 +62,7 @@ struct Box: Sendable {
     }
 }
 
-/// Runs `body` with a box of its own.
+/// Runs `body` with a new box.
 func withBox(_ body: (Box) async throws -> Void) async throws {
     try await withTemporaryDirectory { try await body(Box(in: $0)) }
 }

@@ -1,10 +1,10 @@
 import Testing
 
-/// Strings that do what they are allowed to.
+/// Pipeline strings that do only what is permitted.
 struct HonestString: Sendable, CustomTestStringConvertible {
     var capture = "videotestsrc num-buffers=12 ! video/x-raw,width=64,height=48"
     var output: String
-    /// Files that are there afterwards.
+    /// The files that exist afterwards.
     var files: [String] = []
 
     var testDescription: String { "\(capture) → \(output)" }

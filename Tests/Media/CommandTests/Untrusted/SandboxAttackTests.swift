@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// Ways out that a directory's rules alone would leave open, each tried without its guard as well.
+    /// Escapes that directory rules by themselves would permit. Each is also tried without its
+    /// guard.
     @Suite(
         .hangGuard,
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),
@@ -19,8 +20,8 @@ extension CommandTests {
             return result.output.split(separator: "\n").map(String.init)
         }
 
-        /// With the filter of system calls alone, so that no newer kernel's Landlock helps; and in the
-        /// whole sandbox.
+        /// Expects the attempts to fail with only the system call filter, where no newer kernel's
+        /// Landlock helps, and in the complete sandbox.
         private func expectGuarded(
             _ box: Box, _ attempts: [String], control: Bool = true
         ) async throws {
@@ -40,7 +41,7 @@ extension CommandTests {
 
         @Test func filesThatMayOnlyBeReadStayAsTheyAre() async throws {
             try await withBox { box in
-                // Readable in the sandbox, and outside of the directory.
+                // The file is readable in the sandbox, but outside the directory.
                 let file = try box.base.write("as it was", to: "out/readable")
                 let attempts = ["attack-mode=\(file)", "attack-attribute=\(file)"]
                 let said = try await probe(["--calls"] + attempts + ["attack-flags=\(file)"])
@@ -52,8 +53,8 @@ extension CommandTests {
             }
         }
 
-        /// Linux empties a file that is opened to be read alone, and kernels before 6.2 let Landlock say
-        /// nothing to it.
+        /// Linux truncates a file that is opened read-only with O_TRUNC, and before kernel 6.2
+        /// Landlock cannot prevent it.
         @Test(arguments: ["attack-empty-reading", "attack-empty-neither"])
         func aFileThatMayOnlyBeReadIsNotEmptied(attack: String) async throws {
             try await withBox { box in
@@ -84,7 +85,7 @@ extension CommandTests {
             try await withBox { box in
                 try await expectGuarded(
                     box, ["attack-memory=0", "attack-messages=0"])
-                // Containers may have no keys at all.
+                // Some containers have no keys at all.
                 try await expectGuarded(box, ["attack-keys=0"], control: false)
             }
         }
@@ -146,7 +147,7 @@ extension CommandTests {
             try await withBox { box in
                 let attempts = ["attack-type=1", "attack-type-high=1"]
                 let free = try await terminal(["--nothing"] + attempts)
-                // Kernels may be set up so that only root types at all.
+                // Some kernels let only root type into a terminal.
                 #expect(
                     free.allSatisfy { $0.hasSuffix("done") || $0.hasSuffix("error") }, "\(free)")
                 for place in ["--calls", box.path] {
@@ -170,7 +171,7 @@ extension CommandTests {
             }
         }
 
-        /// The probe's lines, where it runs on a terminal of its own.
+        /// The lines that the probe prints when it runs on a separate terminal.
         private func terminal(_ arguments: [String]) async throws -> [String] {
             let words = try [Tool.built("SandboxProbe")] + arguments
             let output = try await Tool.check(

@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// The kernel's part alone, with no list of elements in front of it.
+    /// The kernel's part of the sandbox, without the list of permitted elements in front of it.
     @Suite(
         .hangGuard,
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),
         .disabled(if: Sanitizer.isActive, "sanitizers look into processes: the sandbox forbids it"))
     struct SandboxTests {
-        /// Runs the probe, and gives what it says of each attempt.
+        /// Runs the probe and returns its result for each attempt.
         private func probe(_ box: Box, _ attempts: [String]) async throws -> [Substring] {
             let result = try await Tool.run(
                 Tool.built("SandboxProbe"), [box.path] + attempts)
@@ -63,7 +63,7 @@ extension CommandTests {
             }
         }
 
-        /// Attacks that the list would have refused.
+        /// Attacks that the list of elements would have refused.
         @Test func pipelinesThatNobodyJudgedDoNoHarmEither() async throws {
             try await withBox { box in
                 let before = try box.outside
@@ -78,7 +78,7 @@ extension CommandTests {
                 ]
                 let said = try await probe(
                     box, attacks.map { "pipeline=\(Attack.picture) ! \($0)" })
-                // Some elements only warn where their own file cannot be made.
+                // Some elements only warn if they cannot create their file.
                 #expect(said.count >= attacks.count)
                 #expect(said.contains("threads: inside"))
                 #expect(try box.outside.differences(from: before) == [])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// `record --untrusted`: the options of run are those of record.
+    /// `record --untrusted` has the options of `run --untrusted`.
     @Suite(
         .hangGuard,
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// `run --untrusted`: what strangers ask for is refused in words, and nothing comes of it.
+    /// `run --untrusted` refuses forbidden requests with an error message, and they have no effect.
     @Suite(
         .hangGuard,
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),

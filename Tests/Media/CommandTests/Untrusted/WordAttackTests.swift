@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// Strings whose words are not what they look like, and names that mean something to a terminal.
+    /// Strings whose words are not what they look like, and names that a terminal would interpret.
     @Suite(
         .hangGuard,
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),
         .disabled(if: Sanitizer.isActive, "sanitizers look into processes: the sandbox forbids it"))
     struct WordAttackTests {
         static let numbered = [
-            // printf's own words: characters, memory, writes, other arguments, other numbers.
+            // printf conversions: characters, memory, writes, other arguments, other numbers.
             "BOX/.%1$c..%1$cout%1$ca", "BOX/%s", "BOX/%n", "BOX/%05d%n", "BOX/%d%d", "BOX/%%%d",
             "BOX/%*d", "BOX/%1$d", "BOX/%ld", "BOX/%c", "BOX/%x", "BOX/%", "BOX/%100000000d",
             "BOX/%05", "BOX/%.5d", "BOX/%+d", "BOX/%d/a", "BOX/sub%d/a", "BOX/%m", "BOX/%-5d",
@@ -74,7 +74,8 @@ extension CommandTests {
             }
         }
 
-        /// Refused for the words, before anything is made of them: no element is named, only its factory.
+        /// The words are refused before any element exists: the error names a factory, but no
+        /// element.
         @Test(
             arguments: [
                 "fakesrc!shmsink", "videotestsrc!udpsink", "a.!shmsink", "fakesrc ! (shmsink)",
@@ -111,7 +112,8 @@ extension CommandTests {
             }
         }
 
-        /// An element's own file is named after it, and it may be named like a way out.
+        /// An element names its own file after itself, and its name may look like a path out of the
+        /// directory.
         @Test func anElementsNameIsNoPath() async throws {
             try await withBox { box in
                 let before = try box.outside
@@ -126,7 +128,8 @@ extension CommandTests {
         @Test func namesCannotSteerTheTerminal() async throws {
             try await withBox { box in
                 let file = "\(box.out)/theirs.yaml"
-                // A window's title, a colour, a clear, an 8-bit command, a turn of the writing.
+                // A window title, a colour, a clear screen, an 8-bit command, a change of writing
+                // direction.
                 let name = "\\e]0;mine\\a\\e[31m\\e[2J\\x9b5n\\u202Ex"
                 try """
                 capture: videotestsrc num-buffers=3 ! video/x-raw,width=64,height=48

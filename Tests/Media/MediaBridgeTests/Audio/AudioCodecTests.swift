@@ -9,7 +9,7 @@ import Testing
 struct AudioCodecTests {
     private let backend = GStreamerBackend()
 
-    /// A sine in frames of a length.
+    /// A sine wave in frames of the given length.
     private func frames(
         _ frequency: Double = 440, every length: Int = 480, seconds: Double = 1, rate: Int = 48000,
         channels: Int = 1, from begin: MediaTime = .zero
@@ -39,7 +39,7 @@ struct AudioCodecTests {
         return try frames.flatMap { try encoder.encode($0) } + encoder.finish()
     }
 
-    /// Mono samples, and how loud they are.
+    /// The samples of the first channel.
     private func samples(_ frames: [AudioFrame]) throws -> [Double] {
         try frames.flatMap { frame in
             try frame.withSamples(as: Int16.self) { span in
@@ -58,7 +58,7 @@ struct AudioCodecTests {
         #expect(backend.encodableAudioCodecs == [.opus, .mulaw, .alaw])
     }
 
-    /// Of 10 ms each, without the frames of these numbers: what is behind them stays in its time.
+    /// Encodes 10 ms frames without those with the given numbers. Later frames keep their times.
     @Test(arguments: codecs, [[50], [50, 51, 52], [10, 20, 30, 40, 50], Array(20..<60)])
     func whatIsMissingIsSilence(codec: EncodedAudioFrame.Codec, missing: [Int]) throws {
         let whole = try frames(every: 480)
@@ -74,7 +74,7 @@ struct AudioCodecTests {
         #expect(decoder.concealedSamples == 0)
     }
 
-    /// Opus's second copies: RFC 6716, section 4.2.4.
+    /// Opus's redundant copies (LBRR): RFC 6716, section 4.2.4.
     @Test func againstLossUnitsHaveACopyOfTheOneBefore() throws {
         let encoder = try backend.makeAudioEncoder(AudioEncoderSettings(.opus))
         let samples = Syllables.samples(seconds: 1)
@@ -92,12 +92,12 @@ struct AudioCodecTests {
             copies.append(units)
         }
         #expect(copies[0] == 0)
-        // Of 50 units, half of which are silent.
+        // Half of the 50 units are silent.
         #expect(copies[1] >= 10 && copies[2] >= 10, "\(copies)")
         #expect(copies[3] <= 1)
     }
 
-    /// Whether a packet of 20 ms of one channel has a copy: the second bit of a frame of SILK.
+    /// Whether a 20 ms packet of one channel has a copy: the second bit of a SILK frame.
     private static func hasCopy(_ unit: [UInt8]) -> Bool {
         guard unit.count > 1, unit[0] & 0x80 == 0 else { return false }
         return unit[1] & 0x40 != 0
@@ -119,7 +119,7 @@ struct AudioCodecTests {
         #expect(units.allSatisfy { $0.codec == codec && $0.liveTiming != nil })
         #expect(units.first?.runningTime == begin)
         if codec == .opus {
-            // What the encoder needs to begin is cut off the first packet.
+            // The encoder's priming samples are cut from the first packet.
             for (a, b) in zip(units.dropFirst(), units.dropFirst(2)) {
                 let apart = try #require(b.runningTime) - (try #require(a.runningTime))
                 #expect(apart == MediaTime(seconds: 0.02))
@@ -159,7 +159,7 @@ struct AudioCodecTests {
         #expect(second * 2 < first)
     }
 
-    /// What a network loses is replaced by what might have been there, in its place.
+    /// The decoder replaces lost packets with concealed audio at the same position.
     @Test func aLostPacketIsConcealed() throws {
         var units = try units(.opus, frames())
         units.remove(at: 20)
@@ -224,7 +224,7 @@ struct AudioCodecTests {
         #expect(throws: FrameError.self) { try encoder.encode(frame) }
     }
 
-    /// Outside of our own code: the units as a file, heard by ffmpeg.
+    /// An independent check: ffmpeg decodes the units from a file.
     @Test func ffmpegHearsTheUnits() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("sine.mkv")

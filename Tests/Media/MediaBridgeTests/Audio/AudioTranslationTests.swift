@@ -41,13 +41,14 @@ struct AudioTranslationTests {
             #expect(frame.sampleCount == 480)
             #expect(frame.runningTime == MediaTime(value: Int64(index), timescale: 100))
             #expect(frame.duration == MediaTime(value: 1, timescale: 100))
-            // Silence of unsigned samples is not zero: the backend and we agree on the bytes.
+            // Silence in unsigned formats is not zero: the backend and the bridge agree on the
+            // bytes.
             let count = try frame.withBytes { $0.byteCount }
             #expect(count == frame.format.byteCount(samples: 480))
         }
     }
 
-    /// Sound gets a deeper queue than pictures, but not where the string says how deep it is.
+    /// Audio gets a deeper queue than video, unless the string sets the depth.
     @Test(arguments: [("", 64), ("max-buffers=2", 2)])
     func aLimitOfTheStringIsKept(properties: String, depth: Int) async throws {
         let capture = try Capture(

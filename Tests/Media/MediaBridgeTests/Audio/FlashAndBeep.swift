@@ -3,7 +3,7 @@ import MediaBridge
 import Synchronization
 import TestSupport
 
-/// A film that flashes and beeps at every whole second.
+/// A film that flashes and beeps at every full second.
 struct FlashAndBeep {
     let pictures: Flashes
     let sound: Beeps
@@ -44,7 +44,7 @@ struct FlashAndBeep {
 
             init(_ consumer: any VideoFrameConsumer) { self.consumer = consumer }
 
-            /// Takes pictures only.
+            /// Accepts raw frames only.
             func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
 
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
@@ -101,7 +101,7 @@ struct FlashAndBeep {
         }
     }
 
-    /// A file that takes both.
+    /// A sink that writes both streams to a file.
     static func recording(_ path: String) throws -> PipelineVideoSink {
         try PipelineVideoSink(
             "appsrc name=video ! videoconvert ! x264enc tune=zerolatency speed-preset=ultrafast ! "
@@ -109,8 +109,8 @@ struct FlashAndBeep {
                 + "matroskamux name=mux ! filesink location=\(path)")
     }
 
-    /// How far each flash of a file is from its beep, in seconds; those at the ends, of which one part may
-    /// be missing, are left out.
+    /// The offset of each flash of a file from its beep, in seconds. Flashes at the ends are
+    /// excluded, because one part may be missing.
     static func offsets(in path: String) async throws -> [Double] {
         let times = try await MediaProbe.videoTimes(of: path)
         let luma = try await MediaProbe.luma(of: path)
@@ -130,8 +130,8 @@ struct FlashAndBeep {
         }
     }
 
-    /// When sound begins after a quarter of a second of silence, in seconds. A plain loop: there are millions
-    /// of samples, and builds for tests optimise nothing.
+    /// The times at which audio begins after a quarter of a second of silence, in seconds. A plain
+    /// loop: there are millions of samples, and test builds are not optimised.
     private static func beginnings(_ samples: UnsafeBufferPointer<Int16>) -> [Double] {
         var found: [Double] = []
         var (index, quiet) = (0, 24000)

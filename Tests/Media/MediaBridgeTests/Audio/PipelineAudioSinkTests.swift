@@ -29,7 +29,7 @@ struct PipelineAudioSinkTests {
             let source = try PipelineAudioSource(
                 "audiotestsrc num-buffers=100 samplesperbuffer=441 ! "
                     + "audio/x-raw,format=F32LE,rate=44100,channels=1")
-            // Opus knows no 44.1 kHz.
+            // Opus does not support 44.1 kHz.
             let sink = try PipelineAudioSink("opusenc ! oggmux ! filesink location=\(path)")
             for try await frame in source.frames() { try await sink.write(frame) }
             try await sink.finish()
@@ -252,7 +252,8 @@ struct PipelineAudioSinkTests {
     @Test func whatIsWrittenOverSilenceIsHeard() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("written.wav")
-            // The source marks its buffers as gaps, which converters take for silence unseen.
+            // The source marks its buffers as gaps, which converters treat as silence without
+            // reading them.
             let source = try PipelineAudioSource(
                 "audiotestsrc wave=silence num-buffers=10 ! "
                     + "audio/x-raw,format=S16LE,rate=48000,channels=1")
@@ -282,7 +283,7 @@ struct PipelineAudioSinkTests {
         #expect(sink.consume(frame) == .dropped(.noTime))
     }
 
-    /// Ten milliseconds of stereo whose left samples are their own numbers.
+    /// Ten milliseconds of stereo in which the value of each left sample is its own number.
     private func block(_ index: Int) throws -> AudioFrame {
         try AudioFrame(
             copying: (0..<480).flatMap { place -> [Int16] in

@@ -31,7 +31,7 @@ struct PipelineAudioSourceTests {
         func address() throws -> UInt {
             try frame.withBytes { $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
         }
-        // At its end at the latest the capture has let go of its frame.
+        // The capture releases its frame when it ends, at the latest.
         #expect(try await iterator.next() == nil)
         let before = try address()
         try frame.withMutableSamples(as: Int16.self) { $0[0] = 77 }
@@ -117,7 +117,7 @@ struct PipelineAudioSourceTests {
             "videotestsrc num-buffers=20 ! video/x-raw,width=16,height=16 ! appsink name=video "
                 + "audiotestsrc num-buffers=200 ! appsink name=audio")
         let sound = try #require(film.audio)
-        // The pictures have run through before anybody listens.
+        // The video is read to its end before the audio is read.
         #expect(try await count(film) == 20)
         let pictures = Task { try await count(film) }
         var heard = 0
@@ -139,7 +139,7 @@ struct PipelineAudioSourceTests {
     }
 }
 
-/// Counts what it hears.
+/// Counts the samples that it receives.
 final class Ears: AudioFrameConsumer {
     private let count = Atomic<Int>(0)
     let end = Happening()

@@ -107,7 +107,7 @@ struct SoundCallTests {
         await expectBalanced(engine)
     }
 
-    /// How much of a tone is in the samples, from 0 to 1.
+    /// The strength of a tone in the samples, from 0 to 1.
     private func goertzel(_ samples: [Float], _ frequency: Double, rate: Double) -> Double {
         var (real, imaginary) = (0.0, 0.0)
         for (index, sample) in samples.enumerated() {
@@ -119,7 +119,7 @@ struct SoundCallTests {
     }
 }
 
-/// Keeps so much of what is not silence.
+/// Collects the given number of samples, beginning with the first loud frame.
 private final class Listener: AudioSink, Sendable {
     private let heard = Mutex<[Float]>([])
     private let wanted: Int

@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// What is seen and what is heard at one moment are at one time in a file, too.
+/// Video and audio of the same moment have the same time in a file, too.
 @Suite(.hangGuard) struct SyncTests {
     @Test func flashAndBeepStayTogetherThroughTheEngine() async throws {
         var configuration = MediaEngine.Configuration()

@@ -8,7 +8,7 @@ final class ClockedSource: VideoSource, Sendable {
 
     private struct Shutter {
         let clock: VirtualTimeline
-        /// Of a live capture.
+        /// The timing of a live capture; `nil` if the capture is not live.
         let live: LiveTiming?
         /// Suspends until the last frame has been handled.
         let settle: @Sendable () async -> Void
@@ -23,7 +23,7 @@ final class ClockedSource: VideoSource, Sendable {
         _ text: String, _ clock: VirtualTimeline, isLive: Bool = false,
         settle: @escaping @Sendable () async -> Void = {}
     ) throws {
-        // An encoder in front is never many frames ahead of a request for a key frame.
+        // An encoder upstream is then never many frames ahead of a request for a keyframe.
         var configuration = PipelineVideoSource.Configuration()
         configuration.depth = 1
         source = try PipelineVideoSource(text, configuration: configuration)
@@ -68,7 +68,7 @@ final class ClockedSource: VideoSource, Sendable {
     }
 }
 
-/// GStreamer on a clock of the test's.
+/// GStreamer with the test's clock.
 struct ClockedBackend: MediaBackend {
     let clock: VirtualTimeline
     private let gstreamer = GStreamerBackend()

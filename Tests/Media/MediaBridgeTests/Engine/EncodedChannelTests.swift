@@ -6,7 +6,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// Pictures into a channel that carries none: encoded on the way, as the network allows.
+/// Raw frames into a channel that carries none: the engine encodes them as the network allows.
 @Suite(.hangGuard) struct EncodedChannelTests {
     private final class Screen: VideoSink, Sendable {
         let frames = Observed<[(time: MediaTime, size: VideoSize)]>([])
@@ -18,7 +18,7 @@ import Testing
 
     private let network = LoopbackNetwork(carriesFrames: false)
 
-    /// Sends a camera's pictures through the channel.
+    /// Sends a camera's frames through the channel.
     private func call(
         _ count: Int, _ camera: String = "width=320,height=240,framerate=30/1",
         _ change: (inout VideoEncoderConfiguration) -> Void = { _ in }
@@ -39,7 +39,7 @@ import Testing
         return (sender, receiver, screen, events)
     }
 
-    /// Without a clock none may be lost, however slow the encoder is.
+    /// Without a clock no frame may be lost, however slow the encoder is.
     @Test(arguments: [EncodedVideoFrame.Codec?.none, .vp8])
     func aFilmIsEncodedAndDecodedWholeWithoutAClock(codec: EncodedVideoFrame.Codec?) async throws {
         var offline = MediaEngine.Configuration()
@@ -60,7 +60,7 @@ import Testing
         let events = sender.events
         try await sender.joinChannel("room", userID: "anna")
         for await event in events { if case .sourceEnded = event { break } }
-        // What is on its way when the sender leaves may be discarded.
+        // Frames in flight may be discarded when the sender leaves.
         await screen.frames.wait { $0.count >= 30 }
         let remote = await receiver.statistics { $0.remote["anna"]?[.main]?.decoding.waiting == 0 }
             .remote["anna"]?[.main]
@@ -75,8 +75,8 @@ import Testing
         #expect(times.count == 30 && times == times.sorted())
     }
 
-    /// A network that carries a tenth of what the picture needs: motion is scaled down, and of text
-    /// frames are left out.
+    /// A network that carries a tenth of the required bit rate: motion is scaled down, and for
+    /// text, frames are dropped.
     @Test(arguments: [VideoContentHint.motion, .text])
     func theEncoderKeepsToANarrowNetwork(hint: VideoContentHint) async throws {
         let clock = VirtualTimeline()
@@ -119,19 +119,19 @@ import Testing
         let track = try #require(statistics.local[.main])
         await sender.shutDown()
         await receiver.shutDown()
-        // What fits gets through.
+        // The frames that fit get through.
         #expect(outgoing.sent > 0 && outgoing.lost * 10 <= outgoing.sent, "\(outgoing)")
         let sizes = Set(screen.frames.value.map(\.size.width))
         if hint == .text {
             #expect(sizes == [640] && track.encoding.dropped[.frameRate] > 60)
         } else {
-            // The first ones may come before the limit.
+            // The first frames may arrive before the limit.
             #expect((screen.frames.value.last?.size.width ?? 640) < 640)
             #expect(track.encoding.dropped[.frameRate] == 0)
         }
     }
 
-    /// Its own configuration, changed while it runs.
+    /// The sender's encoder configuration changes while it runs.
     @Test func theConfigurationChangesWithoutANewTrack() async throws {
         let (sender, receiver, screen, events) = try await call(3000) { $0.bitRate = 300_000 }
         await screen.frames.wait { $0.count >= 5 }
@@ -151,7 +151,7 @@ import Testing
         #expect(sizes == sizes.sorted(by: >))
     }
 
-    /// One encoder for all of them; a late one gets a key frame.
+    /// All viewers share one encoder, and a late viewer gets a keyframe.
     @Test func whoComesLateGetsAKeyFrameFromTheEncoder() async throws {
         let (sender, receiver, screen, _) = try await call(3000)
         await screen.frames.wait { $0.count >= 5 }
@@ -162,7 +162,7 @@ import Testing
         await second.frames.wait { $0.count >= 5 }
         await late.shutDown()
         await receiver.shutDown()
-        // Nobody looks: nothing is encoded.
+        // Without a viewer, nothing is encoded.
         let events = sender.events
         let before = await sender.statistics.local[.main]?.encoding.dropped[.paused] ?? 0
         for await event in events {

@@ -6,7 +6,8 @@ import Testing
 
 @testable import MediaBridge
 
-/// Sound into a channel that carries no samples: encoded on the way, and decoded where somebody listens.
+/// Audio into a channel that carries no samples: encoded on the way, and decoded only for
+/// listeners.
 @Suite(.hangGuard) struct EncodedSoundTests {
     private final class Ear: AudioSink, Sendable {
         let frames = Observed<[AudioFrame]>([])
@@ -20,7 +21,7 @@ import Testing
 
     private let network = LoopbackNetwork(carriesFrames: false)
 
-    /// A user who pushes sound in steps of 10 ms.
+    /// A sender that pushes audio in steps of 10 ms.
     private func sender(
         _ configuration: AudioEncoderConfiguration = .init()
     ) async throws -> MediaEngine {
@@ -52,16 +53,16 @@ import Testing
         return engine
     }
 
-    /// Returns when all that was sent has arrived.
+    /// Returns when everything that was sent has arrived.
     private func settled(_ engine: MediaEngine) async -> ChannelStatistics {
         await engine.statistics { $0.channel?.outgoingAudio.waiting == 0 }.channel
             ?? ChannelStatistics()
     }
 
-    /// Ends both when all has been heard.
+    /// Shuts both engines down when all audio has been received.
     ///
-    /// - Returns: What the channel counted before the sender left, and what the receiver got; `nil` for
-    ///   nothing.
+    /// - Returns: The channel's counts before the sender left, and the receiver's counts; `nil` if
+    ///   it received nothing.
     private func hangUp(
         _ sender: MediaEngine, _ receiver: MediaEngine, _ events: EngineEvents
     ) async -> (channel: ChannelStatistics, remote: EngineStatistics.RemoteAudio?) {
@@ -84,11 +85,12 @@ import Testing
         var configuration = AudioEncoderConfiguration()
         configuration.codec = codec
         let sender = try await sender(configuration)
-        // No more than a channel keeps for one receiver.
+        // No more than a channel queues for one receiver.
         push(0..<90, to: sender)
         let (channel, heard) = await hangUp(sender, receiver, events)
         let remote = try #require(heard)
-        // G.711 has a unit for each frame, Opus one for every 20 ms; what the encoder holds comes at the end.
+        // G.711 has one unit per frame, and Opus one per 20 ms. The rest in the encoder arrives at
+        // the end.
         let units = codec == .mulaw ? 90 : 45
         #expect(channel.outgoingAudio.sent == units)
         #expect((units...units + 1).contains(remote.received))
@@ -104,7 +106,7 @@ import Testing
         #expect(times == times.sorted() && times.count == ear.frames.value.count)
     }
 
-    /// A microphone that encodes, a film: an engine takes what the string gives.
+    /// A microphone that encodes, or a film: the engine accepts the output of the string.
     @Test(arguments: ["opusenc", "avenc_aac ! aacparse", "flacenc"])
     func aSourceOfUnitsIsDecodedForTheEngine(encoder: String) async throws {
         var offline = MediaEngine.Configuration()
@@ -139,7 +141,7 @@ import Testing
         #expect(first == AudioFormat(.s16le, sampleRate: 48000, channels: 1))
         let remote = try #require(await receiver.statistics.remoteAudio["anna"])
         #expect(remote.received > 0 && remote.decoding.offered == 0 && remote.samples == 0)
-        // Somebody comes.
+        // A listener arrives.
         let ear = Ear()
         try await receiver.setRemoteAudioSink(ear, forUserID: "anna")
         push(20..<40, to: sender)
@@ -148,7 +150,7 @@ import Testing
         await receiver.shutDown()
     }
 
-    /// The end of the old codec's sound comes before the beginning of the new one's.
+    /// The end of the old codec's audio arrives before the beginning of the new one's.
     @Test func theCodecChangesWithoutANewPublication() async throws {
         let ear = Ear()
         let receiver = try await listener(ear)
@@ -201,7 +203,7 @@ import Testing
             #expect(heard == isMuted)
         }
         sender.muteLocalAudio(true)
-        // One who comes later learns it, too.
+        // A participant that joins later is informed too.
         let late = MediaEngine(transport: network)
         let lateEvents = late.events
         try await late.joinChannel("room", userID: "clara", role: .audience)
@@ -212,7 +214,7 @@ import Testing
         for engine in [sender, receiver, late] { await engine.shutDown() }
     }
 
-    /// What a network loses is made up for, and counted.
+    /// Audio lost in the network is concealed and counted.
     @Test func lostSoundIsConcealed() async throws {
         var impairment = LoopbackImpairment()
         impairment.loss = 0.1
@@ -226,14 +228,14 @@ import Testing
         let remote = try #require(heard)
         let audio = channel.outgoingAudio
         #expect(audio.sent == 90 && audio.lost > 0)
-        // The last one comes at the end, and may be lost as well.
+        // The last unit arrives at the end, and may be lost as well.
         #expect((audio.delivered...audio.delivered + 1).contains(remote.received))
-        // Those in the middle; at the ends nobody knows that anything is missing.
+        // Only units lost in the middle are concealed: at the ends, a loss cannot be detected.
         #expect(remote.concealedSamples > 0 && remote.concealedSamples <= (audio.lost + 1) * 960)
         #expect(remote.samples >= remote.received * 960 - 2 * 960 + remote.concealedSamples)
     }
 
-    /// Whatever the network does, and whatever is changed meanwhile: the counts add up, and times increase.
+    /// On any network and with any change, the counts add up and times increase.
     @Test func anyNetworkAndAnyChangeKeepTheBalanceAndTheOrder() async throws {
         let seed =
             ProcessInfo.processInfo.environment["SOUND_SEED"].flatMap { UInt64($0) }
@@ -283,7 +285,7 @@ import Testing
                 impairment.jitter = .milliseconds(Int.random(in: 0...20, using: &random))
                 network.impair(Bool.random(using: &random) ? impairment : nil)
                 said += " loss \(impairment.loss)"
-            // A pause that was not sent.
+            // A pause: these blocks are never sent.
             case 4:
                 next += Int.random(in: 1...100, using: &random)
                 pauses += 1
@@ -312,7 +314,7 @@ import Testing
         #expect(ear.samples <= remote.samples, "\(said)")
     }
 
-    /// A sender of whatever kind: its bytes are no Opus.
+    /// A sender of an arbitrary kind, whose bytes are not Opus.
     @Test func damagedUnitsAreCountedAndToldOnce() async throws {
         final class Silent: ChannelReceiver {
             func userJoined(_ user: UserID) {}

@@ -3,9 +3,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the engine has of GStreamer: its decoders, its converters, its sources' ends.
+/// The engine's use of GStreamer: its decoders, its converters, and the ends of its sources.
 @Suite(.hangGuard) struct EngineBackendTests {
-    /// Passes on what it renders.
+    /// Passes its rendered frames on.
     private final class Screen: VideoSink {
         let frames: AsyncStream<VideoFrame>
         private let shown: AsyncStream<VideoFrame>.Continuation

@@ -12,7 +12,7 @@ import Testing
             + "audiotestsrc is-live=true samplesperbuffer=480 ! audio/x-raw,rate=48000 ! appsink name=audio"
     }
 
-    /// Counts what it is shown, and tells when there was enough.
+    /// Counts rendered frames, and signals when enough have arrived.
     private final class Screen: VideoSink, Sendable {
         private let count = Mutex(0)
         private let enough: AsyncStream<Int>
@@ -28,13 +28,13 @@ import Testing
                 })
         }
 
-        /// Suspends until so many more frames were shown.
+        /// Suspends until `more` further frames have been rendered.
         func wait(forFrames more: Int) async {
             let goal = count.withLock { $0 } + more
             for await count in enough where count >= goal { return }
         }
 
-        /// Suspends, frame by frame, until the condition holds, or until the task is cancelled.
+        /// Suspends, frame by frame, until the condition holds or the task is cancelled.
         func wait(until isMet: () -> Bool) async {
             while !isMet(), !Task.isCancelled { await wait(forFrames: 1) }
         }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import MediaBridge
 
-/// Real H.264 through engines: recorded and sent as it is, decoded once for those who look.
+/// Real H.264 through engines: recorded and sent unchanged, and decoded once for all renderers.
 @Suite(.hangGuard) struct EngineUnitTests {
-    /// GStreamer, with a count of the decoders that exist.
+    /// A GStreamer backend that counts the decoders that exist.
     private final class CountingBackend: MediaBackend {
         private let gstreamer = GStreamerBackend()
         private let counts = Mutex((made: 0, present: 0))
@@ -62,7 +62,7 @@ import Testing
                 .map(String.init))
     }
 
-    /// With reordered pictures, and without; without a clock, where none may be lost.
+    /// With and without reordered frames, and without a clock, where no frame may be lost.
     @Test(arguments: [0, 2])
     func oneSourceIsRecordedSentAndShownWithOneDecoderAndNoEncoder(reordered: Int) async throws {
         try await withTemporaryDirectory { directory in
@@ -79,7 +79,7 @@ import Testing
             let receiver = MediaEngine(
                 configuration: configuration, backend: far, transport: network)
             let events = sender.events
-            // The receiver records, and nobody there looks.
+            // The receiver records, and has no renderer.
             let copies = [directory.file("near.mkv"), directory.file("far.mkv")]
             let recorders = try copies.map { try Recorder($0) }
             for recorder in recorders { try recorder.start() }
@@ -119,7 +119,8 @@ import Testing
 
     private static let films = CopyTests.films.filter { !$0.0.isSound }
 
-    /// Without a clock, where none may be lost: a file is decoded and copied as fast as both can.
+    /// Without a clock, where no frame may be lost: a file is decoded and copied as fast as both
+    /// can run.
     @Test(arguments: films)
     func aFilmGoesThroughAnEngineUnchanged(film: CopyTests.Film, endings: [String]) async throws {
         try await withTemporaryDirectory { directory in
@@ -174,7 +175,7 @@ import Testing
         }
     }
 
-    /// The camera gives one key picture by itself, and then one for each who asks.
+    /// The camera outputs one keyframe by itself, and then one for each request.
     @Test func aRecorderThatComesLateGetsAKeyFrame() async throws {
         try await withTemporaryDirectory { directory in
             let engine = MediaEngine()
@@ -200,7 +201,7 @@ import Testing
         }
     }
 
-    /// Every codec, pushed by a program, on its way to a recording and a renderer.
+    /// Every codec, pushed by a program to a recording and a renderer.
     @Test(arguments: EncodedUnits.codecs)
     func pushedUnitsAreRecordedAsTheyAre(codec: EncodedVideoFrame.Codec) async throws {
         try await withTemporaryDirectory { directory in

@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// One source after another, into one recording.
+/// Several sources in turn, in one recording.
 @Suite(.hangGuard)
 struct HotSwapRecordingTests {
     /// A second of frames fits into every queue, so that only the swap can lose any.
@@ -49,7 +49,7 @@ struct HotSwapRecordingTests {
             let luma = try await MediaProbe.meanLuma(of: path)
             #expect(luma.count == times.count)
             #expect(try #require(luma.min()) > 60, "a black frame")
-            // All four were seen, in their order.
+            // All four sources appear, in order.
             let whites = luma.map { $0 > 200 }
             let changes = zip(whites.dropFirst(), whites).filter { $0 != $1 }.count
             #expect(changes == 3)
@@ -107,14 +107,14 @@ struct HotSwapRecordingTests {
             await expectBalanced(engine)
             let times = try await MediaProbe.videoTimes(of: path)
             #expect(times == times.sorted() && times.first == 0)
-            // White frames, and then all of the film's, on whose black ground a ball moves.
+            // White frames, followed by all frames of the film, in which a ball moves on black.
             let whites = try await MediaProbe.meanLuma(of: path).map { $0 > 200 }
             #expect(whites.count == times.count && whites.count { !$0 } == 15)
             #expect(whites.dropLast(15).allSatisfy { $0 } && whites.count >= 25)
         }
     }
 
-    /// Suspends until so many more frames went through.
+    /// Suspends until `count` more frames have passed.
     private func frames(_ count: Int, of engine: MediaEngine) async throws {
         for _ in 0..<count { _ = try await engine.takeSnapshot() }
     }

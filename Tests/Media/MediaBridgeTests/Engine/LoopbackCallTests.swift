@@ -20,7 +20,7 @@ struct LoopbackCallTests {
                 ["-q"]
                     + "\(decode) ! video/x-raw,format=I420 ! filesink location=\(decoded)"
                     .split(separator: " ").map(String.init))
-            // No frame waits for the clock, and none is dropped for another.
+            // No frame waits for the clock, and none is dropped in favour of another.
             var offline = MediaEngine.Configuration()
             offline.pace = .asFastAsPossible
             let network = LoopbackNetwork(depth: 100)
@@ -40,7 +40,7 @@ struct LoopbackCallTests {
                         configuration: configuration),
                     forUserID: UserID(UInt(1 - index)), options: options)
             }
-            // Both are there before either sends.
+            // Both engines are present before either sends.
             let waiting = engines.map(\.events)
             try await engines[0].joinChannel("room", userID: 0, role: .audience)
             try await engines[1].joinChannel("room", userID: 1, role: .audience)
@@ -50,7 +50,7 @@ struct LoopbackCallTests {
                 for await event in events { if case .sourceEnded = event { break } }
             }
             for engine in engines { try await engine.setClientRole(.audience) }
-            // Told behind the last frame.
+            // This event follows the last frame.
             for events in waiting {
                 for await event in events { if case .trackUnpublished = event { break } }
             }

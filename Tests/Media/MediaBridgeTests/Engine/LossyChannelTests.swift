@@ -6,9 +6,9 @@ import Testing
 
 @testable import MediaBridge
 
-/// A camera that encodes, through a network that loses.
+/// A camera that encodes, over a lossy network.
 @Suite(.hangGuard) struct LossyChannelTests {
-    /// Writes the pictures one after the other, and keeps their times.
+    /// Writes the frames one after the other, and keeps their times.
     private final class Screen: VideoSink, Sendable {
         let times = Mutex<[MediaTime]>([])
         private let file: FileHandle
@@ -35,8 +35,8 @@ import Testing
         }
     }
 
-    /// At 5 % loss and 80 ms jitter, what is shown was sent, is shown again soon after each loss, and
-    /// the counts balance. The first network resends nothing.
+    /// At 5 % loss and 80 ms jitter, every frame shown was sent, video resumes soon after each
+    /// loss, and the counts balance. The first network does not retransmit.
     @Test(arguments: [0, 1])
     func aLossIsSoonOverAndNoWrongPictureIsShown(resends: Int) async throws {
         try await withTemporaryDirectory { directory in
@@ -68,7 +68,7 @@ import Testing
                         + "h264parse", clock))
             try await sender.joinChannel("room", userID: "camera")
             for await event in events { if case .sourceEnded = event { break } }
-            // What is on its way arrives.
+            // Frames in flight arrive.
             clock.advance(by: .seconds(10))
             let settled = await sender.statistics { $0.channel?.outgoing.waiting == 0 }
             let frames = try #require(settled.channel?.outgoing)
@@ -88,14 +88,16 @@ import Testing
             #expect(frames.sent == 150 && report.video?.written == 150)
             let times = screen.times.withLock { $0 }
             #expect(counts?.rendered == times.count)
-            // A unit is lost if one of its packets is; what refers to it is not sent on.
+            // A unit is lost if one of its packets is lost; units that refer to it are not
+            // forwarded.
             #expect(frames.lost > 0 || resends > 0)
             #expect(frames.delivered + frames.lost + frames.needingKeyFrame == frames.sent)
             #expect(statistics.remote["camera"]?[.main]?.decoding.offered == frames.delivered)
             let there = try await MediaProbe.rawPictures(
                 of: shown, format: "yuv420p", size: "64x48")
             #expect(there.count == times.count)
-            // In the order in which they were sent, and none but those; two seconds are 60 of them.
+            // Only sent frames are shown, in the order in which they were sent; 60 frames are two
+            // seconds.
             let right = try await MediaProbe.pictures(of: sent)
             var place = -1
             for (index, picture) in there.enumerated() {

@@ -3,7 +3,8 @@ import TestSupport
 @testable import BridgeEngine
 
 extension MediaEngine {
-    /// The statistics once they meet a condition: a frame is counted after its receiver has had it.
+    /// The statistics once they meet a condition: a frame is counted after its receiver has handled
+    /// it.
     func statistics(
         once isReached: @escaping @Sendable (EngineStatistics) -> Bool
     ) async -> EngineStatistics {

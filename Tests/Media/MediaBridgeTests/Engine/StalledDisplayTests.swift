@@ -4,10 +4,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What one receiver does to another: nothing.
+/// A stalled receiver does not affect the others.
 @Suite(.hangGuard)
 struct StalledDisplayTests {
-    /// A display that hangs in its first frame, and comes back when it is told to.
+    /// A display that hangs in its first frame until it is released.
     private final class HangingDisplay: VideoSink {
         private let isReleased: DispatchSemaphore
         init(until isReleased: DispatchSemaphore) { self.isReleased = isReleased }
@@ -50,10 +50,10 @@ struct StalledDisplayTests {
             for await event in events { if case .sourceEnded = event { break } }
             try await engine.removeVideoRenderer(recorder)
             #expect(try await MediaProbe(of: path).video?.frames == clip.frames)
-            // The display is there again: nothing was lost but its own frames, and they are counted.
+            // The display is back: only its own frames were dropped, and they are counted.
             release.signal()
             await engine.shutDown()
-            // The pipeline that hangs still has what was in its queue.
+            // The hanging pipeline still has frames in its queue.
             await expectBalanced(engine, isOver: false)
         }
     }

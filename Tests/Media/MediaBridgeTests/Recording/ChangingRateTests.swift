@@ -3,9 +3,10 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// A stream that becomes another in the middle of a file: of another frame rate, colour, shape.
+/// A stream that changes its frame rate, colour or shape in the middle of a file.
 @Suite(.hangGuard) struct ChangingRateTests {
-    /// 30 pictures at 30 fps, then 25 at 25 fps, of the same size; what else each is can be said.
+    /// 30 frames at 30 fps, then 25 at 25 fps, of the same size. The arguments are additional caps
+    /// of each.
     private func capture(_ first: String = "", _ second: String = "") -> String {
         func source(_ rate: Int, _ other: String) -> String {
             let caps = other.isEmpty ? "" : "! capssetter caps=\"video/x-raw,\(other)\""
@@ -15,7 +16,7 @@ import Testing
         return "concat name=c ! appsink name=video \(source(30, first)) \(source(25, second))"
     }
 
-    /// When the pictures are due.
+    /// The times at which the frames are due.
     private static let times =
         (0..<30).map { Double($0) / 30 } + (0..<25).map { 1 + Double($0) / 25 }
 
@@ -23,7 +24,7 @@ import Testing
         #expect(try await MediaProbe(of: path).video?.frames == 55)
         let found = try await MediaProbe.videoTimes(of: path)
         #expect(found.count == 55)
-        // A transport stream begins at an hour.
+        // A transport stream begins at one hour.
         for (time, expected) in zip(found, Self.times) {
             #expect(abs(time - found[0] - expected) < tolerance, "\(time) is not \(expected)")
         }
@@ -62,13 +63,13 @@ import Testing
 
     static let changes = [
         ("colorimetry=bt601", "colorimetry=bt709"),
-        // Without a colorimetry GStreamer takes no notice of it.
+        // Without a colorimetry, GStreamer ignores the chroma site.
         ("colorimetry=bt601,chroma-site=mpeg2", "colorimetry=bt601,chroma-site=jpeg"),
         ("pixel-aspect-ratio=1/1", "pixel-aspect-ratio=4/3"),
         ("interlace-mode=progressive", "interlace-mode=interleaved"),
     ]
 
-    /// The containers share the decision, so that only one of them needs every change.
+    /// The containers share the decision, so only one of them needs every change.
     @Test(arguments: changes.map { ("mkv", $0) } + ["mp4", "webm", "ts"].map { ($0, changes[0]) })
     func aRecordingBeginsAnewWhereAFilesHeaderWouldBeWrong(
         ending: String, change: (String, String)

@@ -2,8 +2,8 @@ import Foundation
 import MediaBridge
 import TestSupport
 
-/// One case of the generator of encoded media that is recorded as it comes: how it was encoded, on which way it
-/// came, and into which container it goes.
+/// A generated case of encoded media that is recorded without re-encoding: its encoder, its path,
+/// and its target container.
 struct CopiedMedia: Sendable, CustomStringConvertible {
     enum Codec: String, CaseIterable { case h264, h265, vp8, vp9 }
 
@@ -13,16 +13,16 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
     var bits = 8
     var container = "mkv"
     var isLive = false
-    /// Whether the units were packets of RTP, which have no decoding times.
+    /// Whether the units were RTP packets, which have no decoding times.
     var overRTP = false
     /// The value of the tag `image-orientation`.
     var orientation: String?
-    /// How much later than the sound the pictures begin, in tenths of a second; `nil` without sound.
+    /// How much later the video begins than the audio, in tenths of a second; `nil` without audio.
     var lateness: Int?
     static let frames = 24
     static let rate = 20.0
 
-    /// A case of the codecs and forms that the container takes.
+    /// A random case with a codec and properties that the container accepts.
     static func random(_ random: inout SeededGenerator) -> CopiedMedia {
         var media = CopiedMedia()
         media.container = ["mkv", "mp4", "ts", "webm"].randomElement(using: &random)!
@@ -56,10 +56,11 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
             + (lateness.map { " pictures \($0)00 ms after the sound" } ?? "")
     }
 
-    /// The encoder, whose decisions depend on the picture alone: what is looked up ahead differs from run to run.
+    /// The encoder. Its decisions depend only on the current frame, because look-ahead differs from
+    /// run to run.
     private var encoder: String {
         let size = "key-int-max=10"
-        // Payloaders take a profile without B-frames if they may choose.
+        // Payloaders negotiate a profile without B-frames if they can choose.
         let profile = "video/x-h264,profile=\(bits == 10 ? "high-10" : "high") ! "
         return switch codec {
         case .h264:
@@ -73,7 +74,7 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The pictures' start in seconds.
+    /// The start of the video, in seconds.
     var pictureStart: Double { Double(max(0, lateness ?? 0)) / 10 }
 
     private func pictures(_ tail: String) -> String {
@@ -85,7 +86,7 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
             + "! \(encoder) ! \(tail)"
     }
 
-    /// A pipeline that stores the pictures as they are encoded.
+    /// A pipeline that stores the encoded video unchanged.
     func original(at path: String) -> String {
         let format =
             [.h264, .h265].contains(codec) ? "video/x-\(codec),stream-format=byte-stream ! " : ""
@@ -113,11 +114,11 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
         [.h264, .h265, .vp9].contains(codec) ? "\(codec)parse ! " : ""
     }
 
-    /// How much later the first picture is shown than it is decoded, in seconds: at most two pictures are held
-    /// back.
+    /// How much later the first frame is presented than decoded, in seconds. At most two frames are
+    /// held back.
     var lead: Double { reordered > 0 ? 2 / Self.rate : 0 }
 
-    /// The end of the later stream: the sound lasts 0.8 s.
+    /// The end of the later stream; the audio lasts 0.8 s.
     var duration: Double {
         let pictures = pictureStart + Double(Self.frames) / Self.rate
         guard let lateness else { return pictures }
@@ -125,9 +126,9 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
     }
 }
 
-/// What ffprobe says of the packets of a file's pictures.
+/// The packets of a file's video, as reported by ffprobe.
 struct StoredPictures {
-    /// In the order of storage, in seconds.
+    /// In storage order, in seconds.
     var decoding: [Double?] = []
     var shown: [Double?] = []
 
@@ -150,9 +151,9 @@ struct StoredPictures {
     }
 }
 
-/// What gst-discoverer-1.0 says of a file.
+/// The metadata of a file, as reported by gst-discoverer-1.0.
 struct AnnouncedFile {
-    /// Seconds; `nil` if unknown.
+    /// In seconds; `nil` if unknown.
     var duration: Double?
     /// The tag `image-orientation`; `nil` for upright pictures.
     var orientation: String?

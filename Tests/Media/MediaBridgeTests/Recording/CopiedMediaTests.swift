@@ -3,8 +3,8 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Encoded media, recorded as it comes: whatever it is, the file has every picture at its time, and says how
-/// long it is and how its pictures are to be turned. `COPIED=1000 SEED=7` makes more cases.
+/// Encoded media recorded unchanged: for any media, the file has every frame at its time, and
+/// states its duration and orientation. `COPIED=1000 SEED=7` makes more cases.
 @Suite("Copied media", .hangGuard) struct CopiedMediaTests {
     private static let seed =
         ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? 1
@@ -12,7 +12,8 @@ import Testing
         ProcessInfo.processInfo.environment["COPIED"].flatMap { Int($0) } ?? 12
 
     @Test(arguments: [
-        // What was found first: B-frames over RTP, streams that begin apart, films that lie on their side.
+        // The first failures found: B-frames over RTP, streams with different starts, rotated
+        // films.
         CopiedMedia(codec: .h264, reordered: 2, container: "mp4", overRTP: true),
         CopiedMedia(codec: .h264, reordered: 2, container: "ts", overRTP: true),
         CopiedMedia(codec: .h265, reordered: 3, container: "mp4", overRTP: true),
@@ -58,7 +59,7 @@ import Testing
             #expect(expected.count == CopiedMedia.frames, title)
             let pictures = try await MediaProbe.pictures(of: path)
             #expect(pictures.count == expected.count, title)
-            // Encoders look at the times, which are never the same again in a live capture.
+            // Encoders depend on the times, which differ on every run of a live capture.
             if !media.isLive {
                 let same = zip(pictures, expected).map { $0 == $1 }
                 #expect(same.allSatisfy { $0 }, "\(title): \(same)")

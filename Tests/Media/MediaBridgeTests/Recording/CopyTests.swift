@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Media that comes encoded is recorded as it is.
+/// Encoded media is recorded unchanged.
 @Suite(.hangGuard) struct CopyTests {
-    /// Encoded media in a file of its own, and how it comes out of it.
+    /// Encoded media in a separate file, and the demuxer that reads it.
     struct Film: Sendable, CustomTestStringConvertible {
         let codec: String
         let encoding: String
@@ -17,9 +17,9 @@ import Testing
 
         var testDescription: String { codec }
 
-        /// Makes the film, once for all tests that want as many frames.
+        /// Creates the film once for all tests that need the same number of frames.
         ///
-        /// - Returns: Its path, and the capture that reads it.
+        /// - Returns: The path of the film, and the capture that reads it.
         func made(_ count: Int = 30) async throws -> (path: String, capture: String) {
             let path = try await SharedMedia.file("\(codec)-\(count).\(muxer)") { path in
                 let source =
@@ -34,9 +34,9 @@ import Testing
             return (path, capture(path))
         }
 
-        /// Puts the film into a directory.
+        /// Copies the film into a directory.
         ///
-        /// - Returns: The capture that reads it there.
+        /// - Returns: The capture that reads the copy.
         func capture(in directory: TemporaryDirectory, count: Int = 60) async throws -> String {
             let path = directory.file("source-\(codec)")
             try FileManager.default.copyItem(atPath: await made(count).path, toPath: path)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Pictures that are decoded in another order than they are shown.
+    /// Frames whose decoding order differs from their presentation order.
     static let reordered = Film(
         codec: "h264",
         encoding:
@@ -140,7 +140,7 @@ import Testing
                 #expect(track.encoder == "copy" && track.dropped.total == 0)
                 let probed = try await MediaProbe(of: path)
                 #expect(probed.streams.map(\.codec) == [film.codec])
-                // A transport stream has another form of H.264 and AAC.
+                // A transport stream stores H.264 and AAC in another stream format.
                 if ending != "ts" {
                     #expect(try await MediaProbe.packets(of: path) == packets)
                 }
@@ -283,7 +283,7 @@ import Testing
             #expect(track.dropped[.paused] == 47 && track.dropped.total == 47)
             #expect(track.written == 63)
             #expect(try await MediaProbe(of: path).video?.frames == 63)
-            // ffmpeg reports a picture whose reference is missing.
+            // ffmpeg reports a frame whose reference is missing.
             let said = try await Tool.run(
                 "ffmpeg",
                 ["-v", "warning", "-err_detect", "explode", "-i", path, "-f", "null", "-"])
@@ -298,7 +298,7 @@ import Testing
             signal(SIGPIPE, SIG_IGN)
             let reader = open(path, O_RDONLY | O_NONBLOCK)
             defer { close(reader) }
-            // F_SETPIPE_SZ: a page.
+            // F_SETPIPE_SZ: one page.
             _ = fcntl(reader, 1_031, 4_096)
             let recorder = try copying(path) { $0.stallTimeout = .seconds(1) }
             try recorder.start()
@@ -310,9 +310,9 @@ import Testing
                 index += 1
                 return recorder.consume(unit)
             }
-            // A full pipe, file, inbox and encoder hold fewer than these.
+            // A full pipe, file, inbox and encoder together hold fewer units than this.
             while dropped == 0, index < 10_000 { dropped += push().isAccepted ? 0 : 1 }
-            // The units up to the next key unit refer to the one that is missing.
+            // The units up to the next key unit refer to the missing one.
             while index % 10 != 0 {
                 #expect(push() == .dropped(.evicted))
                 dropped += 1
@@ -326,8 +326,8 @@ import Testing
         }
     }
 
-    /// The units of a receiver that catches up: it gives several of them one time, and parsers then
-    /// give all but the first none; and sometimes its time goes back by a second.
+    /// The units of a receiver that catches up: it gives several of them the same time, and parsers
+    /// then remove the time of all but the first. Sometimes its time goes back by a second.
     @Test(arguments: ["mkv", "mp4", "ts"])
     func picturesThatComeTooFastAreAllRecordedInTheirOrder(ending: String) async throws {
         try await withTemporaryDirectory { directory in

@@ -8,7 +8,7 @@ import Testing
 
 /// One of two live streams that are copied stops while the other continues.
 @Suite(.hangGuard) struct LostCopiedStreamTests {
-    /// A camera's access units with a key unit in ten, and a unit of sound for each, in virtual time.
+    /// A camera's access units with a key unit in ten, and an audio unit for each, in virtual time.
     private struct Source {
         private static let live = LiveTiming(
             clockOrigin: MediaTime(seconds: 100), latency: .zero)
@@ -19,7 +19,7 @@ import Testing
 
         enum Streams { case both, pictures, sound }
 
-        /// Hands units over, and lets 40 ms pass after each, as their timestamps say.
+        /// Delivers units, and lets 40 ms pass after each, as their timestamps state.
         func give(_ range: Range<Int>, _ streams: Streams) async {
             for index in range {
                 let time = MediaTime(value: Int64(index), timescale: 25)
@@ -42,14 +42,14 @@ import Testing
             }
         }
 
-        /// Suspends until the writer has a unit of this time.
+        /// Suspends until the writer has a unit with this time.
         private func arrival(_ kind: RecordingKind, at time: MediaTime) async {
             let due = time + RecordingTimeline.lead
             await recorder.wait { $0.writer.interleaver.newest(kind).map { $0 >= due } ?? false }
         }
     }
 
-    /// Records as a copy.
+    /// Records without re-encoding.
     private func record(
         into path: String, _ body: (Source) async throws -> Void
     ) async throws -> RecorderReport {
@@ -70,7 +70,7 @@ import Testing
         return report
     }
 
-    /// Otherwise a stall would be reported, for which the disk is blamed.
+    /// Otherwise the recorder would report a stall and blame the disk.
     @Test func aFileThatLacksAStreamIsNotHeldUp() async throws {
         func unit(_ kind: RecordingKind, _ index: Int) throws -> EncodedUnit {
             guard let buffer = Buffer.copying([UInt8](repeating: 0x55, count: 320)) else {
@@ -91,7 +91,7 @@ import Testing
                 try #require(claim), index: 0, container: .mkv,
                 streams: [.video: unit(.video, 0), .audio: unit(.audio, 0)])
             try file.open()
-            // The muxer takes one of these, and the others wait in the file's queue.
+            // The muxer takes one of these units, and the others wait in the file's queue.
             for index in 0..<20 { #expect(file.push(try unit(.audio, index))) }
             #expect(!file.isHeldUp(beyond: 8))
             try? await file.finish(stallTimeout: .seconds(5), deadline: .seconds(5))
@@ -103,14 +103,14 @@ import Testing
             let report = try await record(into: directory.file("out.mkv")) { source in
                 await source.give(0..<25, .both)
                 await source.give(25..<105, .pictures)
-                // If the process is killed now, one picture is lost, and not those of three seconds: the
-                // muxer has all of them, and does not wait for sound.
+                // If the process is killed now, only one frame is lost, and not those of three
+                // seconds: the muxer has all of them and does not wait for audio.
                 await source.recorder.wait(forUnits: 105 + 25)
                 await source.recorder.wait { $0.writer.file?.isGone(.audio) == true }
                 await source.give(105..<150, .both)
             }
             #expect(report.video?.written == 150)
-            // Sound begins again with the next key unit. The sound of the same time may be handled
+            // Audio begins again with the next key unit. Audio of the same time may be handled
             // before the new file exists.
             #expect(report.files.map(\.frames) == [110, 40])
             #expect((5...6).contains(report.audio?.droppedUnits[.late] ?? 0))
@@ -124,7 +124,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let report = try await record(into: directory.file("out.mkv")) { source in
                 await source.give(0..<30, .both)
-                // The writer ends the file's pictures when the muxer has waited for them for long.
+                // The writer ends the file's video after the muxer has waited long for it.
                 await source.give(30..<330, .sound)
                 await source.give(330..<350, .both)
             }

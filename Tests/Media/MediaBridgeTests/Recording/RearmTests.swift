@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// A recorder for events: one file for each, and nothing lost between them.
+/// A recorder for events: one file for each event, and nothing lost between them.
 @Suite(.hangGuard) struct RearmTests {
     private let frames = RecordedFrames(
         liveTiming: LiveTiming(
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Which picture a file begins with, and how many it has.
+    /// Expects a file of `count` frames that begins with frame `first`.
     private func expect(_ path: String, from first: Int, count: Int) async throws {
         let luma = try await MediaProbe.luma(of: path).map { $0[0] }
         #expect(luma.count == count)
@@ -45,7 +45,7 @@ import Testing
             let first = try await recorder.stopAndRearm()
             #expect(first.files.count == 1 && first.ended == .stop)
             let begin = 150 - first.files[0].frames
-            // A minimum: what is on its way when it starts comes with it.
+            // The pre-roll is a minimum: frames in flight at the start are included.
             #expect(begin <= 75)
             try await expect(first.files[0].path, from: begin, count: 150 - begin)
 
@@ -107,7 +107,7 @@ import Testing
                 try await recorder.stopAndRearm()
             }
             #expect(empty?.code == .noFrames)
-            // Armed all the same.
+            // The recorder is armed nevertheless.
             try recorder.start()
             try await record(0..<25, into: recorder)
             #expect(try await recorder.stop().files.map(\.frames) == [25])

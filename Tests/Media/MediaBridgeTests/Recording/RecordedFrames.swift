@@ -1,18 +1,18 @@
 import MediaBridge
 
-/// Pictures and sound of a test's own: pictures are told apart by how bright they are.
+/// Frames and audio for tests. Each frame is identified by its brightness.
 struct RecordedFrames {
     var width = 64
     var height = 48
     var framesPerSecond: Int32 = 25
-    /// Present where the stream is to look live.
+    /// Set if the stream should look live.
     var liveTiming: LiveTiming?
 
     /// The luma of every pixel.
     static func brightness(of index: Int) -> UInt8 { UInt8(20 + index % 70 * 3) }
 
-    /// Whether ffmpeg's `gray`, which reaches from 0 to 255, is that of a picture, as far as an encoder
-    /// keeps it.
+    /// Whether ffmpeg's `gray`, which ranges from 0 to 255, is that of a frame, within the
+    /// encoder's loss.
     static func isShade(_ shade: UInt8, of index: Int) -> Bool {
         let expected = Int((Double(Int(brightness(of: index)) - 16) * 255 / 219).rounded())
         return abs(Int(shade) - expected) <= 3
@@ -36,7 +36,7 @@ struct RecordedFrames {
         return frame
     }
 
-    /// Sound of 48 kHz, mono, in which no two samples near each other are alike.
+    /// 48 kHz mono audio in which any two samples close to each other differ.
     func sound(from first: Int, samples count: Int, at time: MediaTime? = nil) throws -> AudioFrame
     {
         let values = Self.samples(first..<first + count)

@@ -4,14 +4,15 @@ import TestSupport
 @testable import MediaBridge
 
 extension Recorder {
-    /// A recorder for which no time passes: its streams wait for each other however slow the machine is.
+    /// A recorder whose clock stands still: its streams wait for each other however slow the
+    /// machine is.
     convenience init(
         timeless path: String, _ configuration: Configuration = Configuration()
     ) throws(PipelineError) {
         try self.init(path, configuration: configuration, clock: VirtualTimeline())
     }
 
-    /// Suspends until the writer has made a condition true, or until the test is at its deadline.
+    /// Suspends until the writer has made a condition true, or until the test reaches its deadline.
     ///
     /// - Parameter isMet: Called on the writer's queue.
     func wait(until isMet: @escaping @Sendable (Recorder) -> Bool) async {
@@ -25,12 +26,12 @@ extension Recorder {
         inbox.onItems { [inbox, writer] in writer.handle(inbox.takeAll()) }
     }
 
-    /// Suspends until the file's muxer has been given `count` units.
+    /// Suspends until the file's muxer has received `count` units.
     func wait(forUnits count: Int) async {
         await wait { $0.progressState.update { $0.moved } >= count }
     }
 
-    /// Suspends until this much media is kept for replays.
+    /// Suspends until the recorder keeps this many seconds for replays.
     func wait(forReplay seconds: Double) async {
         await wait { MediaTime($0.report.replay?.duration ?? .zero).seconds >= seconds }
     }

@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Recordings judged by ffprobe.
+/// Recordings checked with ffprobe.
 @Suite(.hangGuard) struct RecorderTests {
     @Test(arguments: RecordingContainer.allCases)
     func everyFrameAndItsTimeAreInTheFile(container: RecordingContainer) async throws {
@@ -62,7 +62,7 @@ import Testing
             #expect(probe.video?.codec == video.rawValue && probe.video?.frames == 25)
             #expect(probe.audio?.codec == audio.rawValue && probe.audio?.sampleRate == 48_000)
             let samples = try await MediaProbe.audioSamples(of: path)
-            // Blocks of AAC are filled up at the end; nothing is missing.
+            // AAC pads its last block; nothing is missing.
             #expect((48_000...48_000 + 2048).contains(samples))
         }
     }
@@ -140,7 +140,7 @@ import Testing
             let recorder = try Recorder(path)
             try recorder.start()
             for index in 0..<5 {
-                // Black above white.
+                // The upper half is black, and the lower half white.
                 var frame = try RecordedFrames().picture(index)
                 try frame.withMutablePlanes { planes in
                     let luma = planes[0]
@@ -159,7 +159,7 @@ import Testing
             let video = try await MediaProbe(of: path).video
             #expect(video?.width == (isTurned ? 48 : 64) && video?.height == (isTurned ? 64 : 48))
             let luma = try await MediaProbe.luma(of: path, columns: 2, rows: 2)[0]
-            // Left and right above, left and right below.
+            // Upper left, upper right, lower left, lower right.
             for (seen, expected) in zip(luma, fields) {
                 #expect(abs(Int(seen) - Int(expected)) < 24)
             }

@@ -5,7 +5,7 @@ import Testing
 
 /// Pauses, pre-rolls, segments, rings, gaps.
 @Suite(.hangGuard) struct RecordingCourseTests {
-    /// Frames that look live, and yet wait: so that none is lost where the test is fast.
+    /// Frames that look live but wait for room, so that a fast test loses none.
     private var live: RecordedFrames {
         RecordedFrames(
             liveTiming: LiveTiming(
@@ -22,7 +22,7 @@ import Testing
         return configuration
     }
 
-    /// Second after second of pictures and of sound, as a camera and a microphone bring them.
+    /// Records video and audio alternately, as a camera and a microphone deliver them.
     private func record(
         _ range: Range<Int>, of frames: RecordedFrames, into recorder: Recorder
     ) async throws {
@@ -78,7 +78,7 @@ import Testing
             let report = try await recorder.stop()
             expectBalanced(report)
             let times = try await MediaProbe.videoTimes(of: path)
-            // Ten seconds were there. Five are kept, from the key frame before them on, however far
+            // Of ten seconds, five are kept, beginning with the keyframe before them, however far
             // the encoder was at the call.
             let before = times.count - 50
             #expect(before == 150)
@@ -89,13 +89,13 @@ import Testing
             #expect(RecordedFrames.isShade(luma[0][0], of: 250 - before))
             let heard = try await samples(of: path)
             let begin = (250 - before) * 1920
-            // Sound begins with the block that the first picture falls into.
+            // Audio begins with the block that contains the time of the first frame.
             #expect(abs(heard.count - (300 * 1920 - begin)) <= 1152)
             #expect(Array(heard.suffix(96_000)) == expected(250 * 1920..<300 * 1920))
         }
     }
 
-    /// A buffer of 200 ms is ten units of Opus: counted together, more were lost than were there.
+    /// A buffer of 200 ms is ten Opus units. Counted together, more would be lost than existed.
     @Test func buffersOfSoundAndTheirEncodedUnitsAreCountedApart() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(
@@ -114,8 +114,8 @@ import Testing
             expectBalanced(report)
             let sound = try #require(report.audio)
             #expect(sound.offered == 50 && sound.repeated == 0)
-            // Of ten seconds one was kept, and what lies before its key frame: eight are dropped, in units,
-            // of which there are more than buffers.
+            // Of ten seconds, one is kept, plus the part back to its keyframe. Eight are dropped,
+            // counted in units, of which there are more than buffers.
             #expect((399...401).contains(sound.droppedUnits[.early]))
             #expect(sound.droppedUnits.total + sound.written >= 500)
             #expect(report.video?.droppedUnits == DropCounts())
@@ -148,7 +148,7 @@ import Testing
             for (index, luma) in pictures.enumerated() {
                 #expect(RecordedFrames.isShade(luma, of: index))
             }
-            // The last block of AAC is filled up.
+            // The last AAC block is padded.
             #expect((144_000...144_000 + 1024 + 1024).contains(count))
         }
     }
@@ -162,7 +162,7 @@ import Testing
                     $0.segments = RecordingSegments(length: .seconds(2))
                 })
             try recorder.start()
-            // Five pictures a second, though the format says 25.
+            // Five frames per second, although the format says 25.
             for index in 0..<50 {
                 try await recorder.write(
                     RecordedFrames().picture(
@@ -230,7 +230,7 @@ import Testing
             expectBalanced(report)
             #expect(report.files.count > 2)
             #expect(report.files.map(\.frames).reduce(0, +) == 100)
-            // What the muxer adds is not counted before.
+            // The muxer's overhead is not counted in advance.
             for file in report.files { #expect(file.bytes < 48_000) }
         }
     }
@@ -243,7 +243,7 @@ import Testing
             let frames = RecordedFrames()
             for index in 0..<50 {
                 try await recorder.write(frames.picture(index))
-                // Half a second is missing, and a tenth comes twice.
+                // Half a second is missing, and a tenth is repeated.
                 if (12..<24).contains(index) { continue }
                 let again = index == 40 ? 4800 : 0
                 _ = try recorder.consume(
@@ -273,7 +273,7 @@ import Testing
             #expect(report.video?.written == 150)
             let heard = try await samples(of: path)
             #expect(Array(heard[..<48_000]) == expected(0..<48_000))
-            // Pictures end at 6 s; silence keeps a second behind.
+            // Video ends at 6 s; the silence stays a second behind.
             #expect(heard.count >= 5 * 48_000 - 9600 && heard[48_000...].allSatisfy { $0 == 0 })
         }
     }

@@ -4,7 +4,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// No success without a file that was read back, and an end that is told.
+/// A recording succeeds only if its file was read back, and its end is reported.
 @Suite(.hangGuard) struct RecordingEndTests {
     @Test func anEndWithoutAFrameIsNoSuccess() async throws {
         try await withTemporaryDirectory { directory in
@@ -44,7 +44,7 @@ import Testing
             try recorder.start()
             for index in 0..<25 { try await recorder.write(RecordedFrames().picture(index)) }
             for await event in events { if case .fileStarted = event { break } }
-            // Somebody takes its name away, or another file has it.
+            // Another process removes the file, or another file takes its name.
             try #require(unlink(path) == 0)
             if !isGone { try Data(count: 4_096).write(to: URL(fileURLWithPath: path)) }
             let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
@@ -128,11 +128,11 @@ import Testing
         configuration.audio = AudioEncoding(container.audioCodecs[0])
         plan.recordings = [BridgePlan.Recording(path: name, configuration: configuration)]
         #expect(throws: PipelineError.self) { try Bridge(plan) }
-        // Of whichever codec there is, if there is sound: that is no demand.
+        // Any available codec, if there is audio: this does not require audio.
         configuration.audio = AudioEncoding()
         plan.recordings[0].configuration = configuration
         _ = try Bridge(plan)
-        // The other way round.
+        // The reverse: a required video codec, and no video.
         configuration.video = VideoEncoding(container.videoCodecs[0])
         plan = BridgePlan(capture: "audiotestsrc num-buffers=5 ! appsink name=audio")
         plan.recordings = [BridgePlan.Recording(path: name, configuration: configuration)]

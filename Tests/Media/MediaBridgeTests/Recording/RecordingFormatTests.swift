@@ -5,7 +5,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// What a file of a recording takes.
+/// What a file of a recording accepts.
 @Suite(.hangGuard) struct RecordingFormatTests {
     private func unit(_ caps: String, at seconds: Double) throws -> EncodedUnit {
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: 100)) else {
@@ -41,10 +41,10 @@ import Testing
             #expect(file.holds(first) && file.push(first))
             let second = try unit(caps + "96", at: 0.04)
             #expect(!file.holds(second) && !file.push(second))
-            // Another rate is another time, and no other stream.
+            // A different frame rate changes only the timing, and is not a different stream.
             let third = try unit(caps + "64, framerate=50/1", at: 0.08)
             #expect(file.holds(third))
-            // Bytes of nothing: whatever the muxer makes of them.
+            // The payload is invalid, so any result of the muxer is acceptable.
             try? await file.finish(stallTimeout: .seconds(5), deadline: .seconds(5))
             #expect(file.written(.video) <= 1)
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// The way from encoders to the writer, over a long recording.
+/// The path from encoders to the writer, over a long recording.
 @Suite(.hangGuard) struct RecordingInboxTests {
     @Test func theWriterIsCalledThroughAsManyFramesAfterManyUnitsAsAfterOne() {
         let queue = SerialQueue(label: "writer")
@@ -23,7 +23,7 @@ import Testing
         inbox.close()
         let all = depths.withLock { $0 }
         #expect(all.count == 500)
-        // A few frames of the queue's own may be there or not.
+        // The queue may add a few stack frames.
         #expect((all.max() ?? 0) - (all.first ?? 0) < 20, "\(all.prefix(3)) … \(all.suffix(3))")
     }
 }

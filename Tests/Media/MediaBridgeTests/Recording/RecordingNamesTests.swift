@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Recordings that would have the same file.
+/// Recordings that would write to the same file.
 @Suite("Names of recordings", .hangGuard) struct RecordingNamesTests {
     private static func recorder(
         _ path: String, _ whenExists: WhenExists
@@ -13,7 +13,7 @@ import Testing
         return try Recorder(path, configuration: configuration)
     }
 
-    /// Hands over so many pictures, and waits until the file was begun.
+    /// Writes `count` frames, and waits until the file has been started.
     private static func begin(_ recorder: Recorder, pictures count: Int) async throws {
         try recorder.start()
         let events = recorder.events
@@ -84,7 +84,7 @@ import Testing
             #expect(second.report.files.isEmpty)
             try await first.stop()
             #expect(try await MediaProbe.packets(of: path).count == 20)
-            // It is free again.
+            // The name is free again.
             let third = try Self.recorder(path, .overwrite)
             try await Self.begin(third, pictures: 10)
             try await third.stop()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// What a program asks of a recorder, and the frames around it, in the order in which they were.
+/// The calls to a recorder, and the frames around them, take effect in their original order.
 @Suite(.hangGuard) struct RecordingOrderTests {
     @Test(arguments: ["mkv", "webm", "mp4", "ts"])
     func whatWasKeptIsRecordedHoweverSoonTheEndFollowsTheStart(ending: String) async throws {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// Items that come while an earlier look is still to come are seen in that look.
+    /// Items that arrive while an earlier handler call is pending are delivered in that call.
     @Test func aStartIsSeenBeforeTheEndThatFollowsIt() {
         let queue = SerialQueue(label: "writer")
         let inbox = RecordingInbox(queue: queue)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// The parts of a recorder by themselves.
+/// The parts of a recorder in isolation.
 @Suite struct RecordingPartsTests {
     private func unit(
         _ kind: RecordingKind, _ seconds: Double, isKey: Bool = true, isCopy: Bool = false,
@@ -91,7 +91,7 @@ import Testing
             for tenth in tenths { try add(.video, Double(tenth) / 10) }
         }
         try addPictures(0...30)
-        // Sound that is late by more than the maximum is still sound.
+        // Audio that is late by more than the maximum still counts as audio.
         try add(.audio, 3, late: 3)
         try addPictures(31...49)
         #expect(next(at: 4.9) == 0 && next(at: 4.9) == 0)
@@ -104,12 +104,12 @@ import Testing
             return last
         }
         #expect(drained(at: 5.1) > (isCopy ? 5 : 2.9) && drained(at: 5.1) == 0)
-        // Once there is sound again, it is waited for again.
+        // Once audio arrives again, the interleaver waits for it again.
         try add(.audio, 5.2)
         #expect(!interleaver.isSoundSilent)
         try addPictures(53...53)
         #expect(drained(at: 5.3) == 5.2)
-        // What is away together with the pictures is not silent.
+        // Audio that is missing together with the video is not silent.
         try addPictures(90...91)
         #expect(!interleaver.isSoundSilent)
     }

@@ -2,7 +2,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Recordings of one size, whatever comes.
+/// Recordings keep one size for input of any size.
 @Suite(.hangGuard)
 struct RecordingSizeTests {
     @Test(arguments: [true, false])

@@ -2,16 +2,16 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// What is seen and what is heard at one moment, in a recording in which all goes wrong that
-/// may: pictures get lost, sound comes late and with gaps, and both come from another source in between.
-/// Times are given, not waited for, so that a busy machine records the same.
+/// Video and audio of the same moment, in a recording in which everything goes wrong: frames are
+/// lost, audio arrives late and with gaps, and both change to another source midway. Times are
+/// given rather than measured, so a busy machine records the same.
 @Suite(.hangGuard) struct RecordingSyncTests {
     private static let framesPerSecond = 25
     private static let seconds = 20
-    /// Sound comes so many frames after the pictures.
+    /// The delay of the audio behind the video, in frames.
     private static let lateness = 15
 
-    /// The first half is of one source, the second of another, whose own time begins anew.
+    /// The first half is from one source, the second from another, whose own time restarts.
     private func place(_ index: Int) -> (time: MediaTime, live: LiveTiming) {
         let half = Self.framesPerSecond * Self.seconds / 2
         let (begin, number) =
@@ -57,13 +57,13 @@ import Testing
             let path = directory.file("out.\(ending)")
             var configuration = Recorder.Configuration()
             configuration.audio = AudioEncoding()
-            // Nothing is lost here but what the test loses.
+            // Only the test itself loses anything here.
             configuration.whenFull = .wait
             let recorder = try Recorder(path, configuration: configuration)
             try recorder.start()
             let count = Self.framesPerSecond * Self.seconds
             for index in 0..<count + Self.lateness {
-                // One in seven pictures is lost, and one in fifty pieces of sound.
+                // One in seven frames is lost, and one in fifty audio blocks.
                 if index < count, index % 7 != 3 || isFlash(index) {
                     try await recorder.write(picture(index))
                 }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Where one stream begins later than the other, it does so in the file.
+    /// If one stream begins later than the other, it does so in the file.
     @Test(arguments: ["mkv", "mp4", "webm", "ts"], [RecordingStart.pictures, .sound])
     func aStreamThatBeginsLaterIsLater(ending: String, later: RecordingStart) async throws {
         try await withTemporaryDirectory { directory in
@@ -120,5 +120,5 @@ import Testing
     }
 }
 
-/// Which stream of a recording is meant.
+/// Selects a stream of a recording.
 enum RecordingStart: Sendable { case pictures, sound }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// The last seconds, saved while everything goes on.
+/// Saves the last seconds while everything continues.
 @Suite(.hangGuard) struct ReplayTests {
     private let frames = RecordedFrames()
 
@@ -32,7 +32,7 @@ import Testing
                 #expect(files.map(\.path) == [replay])
                 let times = try await MediaProbe.videoTimes(of: replay)
                 #expect(times.count == files[0].frames)
-                // Two seconds, and what their key frame lies before.
+                // Two seconds, plus the part back to their keyframe.
                 #expect((45...76).contains(times.count))
                 for index in 125 + number * 10..<135 + number * 10 {
                     try await recorder.write(frames.picture(index))
@@ -48,7 +48,7 @@ import Testing
             #expect(report.video?.written == 145)
             let pictures = try await MediaProbe.pictures(of: path)
             #expect(pictures.count == 145)
-            // After the stop it is what was kept until then: the end of the file itself.
+            // After the stop, the replay is what was kept until then: the end of the file itself.
             let last = directory.file("last.\(ending)")
             try await recorder.saveReplay(last)
             let kept = try await MediaProbe.pictures(of: last)
@@ -117,7 +117,7 @@ import Testing
             }
             await recorder.wait(forReplay: 3.9)
             let files = try await recorder.saveReplay(directory.file("replay.mkv"))
-            // The last picture may still be in its encoder.
+            // The last frame may still be in its encoder.
             #expect(files.count == 2 && files[0].frames == 50)
             #expect((48...50).contains(files[1].frames))
             #expect(

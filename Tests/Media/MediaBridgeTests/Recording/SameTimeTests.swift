@@ -2,7 +2,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Pictures of one time.
+/// Frames with the same time.
 @Suite(.hangGuard) struct SameTimeTests {
     @Test(arguments: ["mkv", "mp4", "webm", "ts"])
     func aPictureOfTheTimeOfTheOneBeforeIsRecorded(ending: String) async throws {

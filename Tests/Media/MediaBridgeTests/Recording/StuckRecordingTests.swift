@@ -6,7 +6,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// Time that passes ten times as fast: what a recorder waits for in vain ends soon.
+/// A clock that runs ten times as fast, so that the recorder's timeouts expire soon.
 private final class HastyTimeline: Timeline {
     private let system = TimerThread.system
 
@@ -17,23 +17,24 @@ private final class HastyTimeline: Timeline {
     func cancel(_ number: UInt64) { system.cancel(number) }
 }
 
-/// Recordings whose disk does not answer, and whose writers come and go: nothing waits that must not.
+/// Recordings with an unresponsive disk, and with writers that come and go: nothing may block that
+/// must not.
 @Suite(.hangGuard) struct StuckRecordingTests {
     private static let live = LiveTiming(
         clockOrigin: MediaTime(seconds: 100), latency: MediaTime(seconds: 0.04))
 
-    /// A FIFO whose reader stands still: a page fits into it, or no byte.
+    /// A FIFO whose reader does not read: it has room for one page, or for no byte.
     private func withStuckFile(
         _ ending: String, isFull: Bool = false, _ body: (String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             try #require(mkfifo(path, 0o600) == 0)
-            // Whoever still writes when the reader goes must not end the process.
+            // A write after the reader has closed must not end the process.
             signal(SIGPIPE, SIG_IGN)
             let reader = open(path, O_RDONLY | O_NONBLOCK)
             defer { close(reader) }
-            // F_SETPIPE_SZ: a page.
+            // F_SETPIPE_SZ: one page.
             _ = fcntl(reader, 1_031, 4_096)
             if isFull {
                 let filler = open(path, O_WRONLY | O_NONBLOCK)
@@ -52,7 +53,7 @@ private final class HastyTimeline: Timeline {
         return configuration
     }
 
-    /// Hands pictures and sound over on a thread of its own until the recorder takes no more.
+    /// Feeds video and audio on a separate thread until the recorder accepts no more.
     private func feed(
         _ recorder: Recorder, _ frames: RecordedFrames, isFileFirst: Bool = false
     ) -> Happening {
@@ -81,7 +82,7 @@ private final class HastyTimeline: Timeline {
             try recorder.start()
             let frames = RecordedFrames(liveTiming: isLive ? Self.live : nil)
             let fed = feed(recorder, frames)
-            // Two seconds without a unit that moved: whoever writes waits by now.
+            // After two seconds without progress, every writer is blocked.
             for await event in events { if case .stalled = event { break } }
             let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
             #expect(error?.code == .deadlineExceeded)
@@ -96,7 +97,8 @@ private final class HastyTimeline: Timeline {
             let recorder = try Recorder(
                 path, configuration: configuration(.automatic), clock: HastyTimeline())
             try recorder.start()
-            // It ends by itself: every live frame finds room, because the oldest gives way.
+            // The loop ends by itself: every live frame finds room, because the oldest one is
+            // evicted.
             for index in 0..<2_000 {
                 let frames = RecordedFrames(liveTiming: index == 0 ? nil : Self.live)
                 recorder.consume(try frames.picture(index))

@@ -5,10 +5,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Our view of a string's words, held against what GStreamer's own lexer says in its debug log while the same
-/// string is parsed.
+/// Compares our view of a string's words with the debug log of GStreamer's own lexer for the same
+/// string.
 @Suite(.serialized, .hangGuard) struct PipelineLexerTests {
-    /// Pieces of which rules are made. Only elements that open nothing.
+    /// Pieces of which the strings are made. They contain only elements that open nothing.
     private static let fragments = [
         "fakesrc", "fakesink", "identity", "queue", "a", "t", "nosuch", "name=a", "name = b", "x=",
         "=",
@@ -38,13 +38,13 @@ import Testing
                 if Int.random(in: 0..<3, using: &generator) == 0 { text += " " }
             }
             let lines = log.during { _ = try? Pipeline(parsing: text) }
-            // In front of the string stands a pipeline's own "( identity name=… )".
+            // GStreamer first parses the pipeline's own "( identity name=… )".
             guard let end = lines.firstIndex(where: { $0.hasPrefix("OPERATOR: [)]") }) else {
                 continue
             }
             let theirs = lines[(end + 1)...].compactMap(Self.word)
             let ours = PipelineText(text).tokens.map(Self.word)
-            // The parser gives up at the first mistake.
+            // The parser stops at the first error.
             compared += theirs.count
             #expect(
                 Array(ours.prefix(theirs.count)) == theirs, "seed \(seed): \(text.debugDescription)"
@@ -83,7 +83,7 @@ import Testing
     }
 }
 
-/// What the lexer logs on this thread. It replaces GStreamer's own log function for as long as the tests run.
+/// The lexer's log on this thread. It replaces GStreamer's own log function while the tests run.
 private final class LexerLog: Sendable {
     static let shared = LexerLog()
     private struct State {

@@ -4,7 +4,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// What strings of others may ask for, where the program stays as it is.
+/// What untrusted strings may request in a program that is not sandboxed itself.
 @Suite(.hangGuard) struct UntrustedPolicyTests {
     private static let picture = "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=48"
 
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// Encoders write them into the working directory, which is the program's.
+    /// Encoders write such files into the working directory, which belongs to the program.
     @Test func filesThatElementsNameThemselvesGoIntoTheDirectory() async throws {
         try await withTemporaryDirectory { directory in
             var plan = BridgePlan(
@@ -56,13 +56,13 @@ import Testing
         }
     }
 
-    /// Another version of GStreamer may bring properties that nobody has looked at: they are refused where
-    /// they are set, and this names them.
+    /// Another version of GStreamer may add properties that have not been reviewed. They are
+    /// refused when they are set, and this test names them.
     @Test func everyStringPropertyOfAPermittedElementIsKnown() async throws {
         let known: Set<String> = [
-            // Refused where they are set.
+            // Refused when they are set.
             "option-string", "uri", "omx-libname", "omx-libprefix",
-            // Those of files and those that are harmless.
+            // File properties and harmless properties.
             "location", "temp-template", "faststart-file", "moov-recovery-file",
             "multipass-cache-file", "text", "font-desc", "subtitle-font-desc", "subtitle-encoding",
             "datetime-format", "time-format", "pattern", "format", "tags", "writing-app",
@@ -79,15 +79,15 @@ import Testing
         }
     }
 
-    /// A string could make any element as the value of such a property, before anybody asks; and what cannot
-    /// be read cannot be judged.
+    /// A string could create any element as the value of such a property before the policy sees it,
+    /// and a property that cannot be read cannot be judged.
     @Test func noPermittedElementHasPropertiesThatHoldElementsOrCannotBeRead() throws {
         let policy = try UntrustedPolicy(directory: "/tmp")
         for (factory, plugin) in try Self.factories
         where policy.allows(factory: factory, plugin: plugin) {
             guard let element = try Self.make(factory) else { continue }
             #expect(element.propertyElements.isEmpty, "\(factory)")
-            // Harmless whatever they hold.
+            // Harmless with any value.
             let harmless = ["tags", "font-desc", "colorimetry"]
             for property in element.textProperties
             where !property.isReadable && !harmless.contains(property.name) {
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    /// `nil` where it can be made only under conditions of its own.
+    /// `nil` if the element can be created only under special conditions.
     private static func make(_ factory: String) throws -> Element? {
         guard !["bin", "pipeline"].contains(factory) else { return nil }
         return try? Pipeline(parsing: "\(factory) name=it").element(named: "it")
