@@ -46,7 +46,7 @@ globalThis.rig.janus = async (url, { token } = {}) => {
     handles.set(id, heard)
     return {
       send: (body, jsep) => ask({ janus: 'message', handle_id: id, body, ...(jsep && { jsep }) }),
-      // Candidates by and by.
+      // Each candidate is sent as soon as it is gathered (trickle ICE).
       connect(connection) {
         connection.onicecandidate = event =>
           ask({ janus: 'trickle', handle_id: id, candidate: event.candidate ?? { completed: true } }).catch(() => {})

@@ -82,7 +82,7 @@ private final class HastyTimeline: Timeline {
             try recorder.start()
             let frames = RecordedFrames(liveTiming: isLive ? Self.live : nil)
             let fed = feed(recorder, frames)
-            // After two seconds without progress, every writer is blocked.
+            // After `stallTimeout` without progress, every writer is blocked.
             for await event in events { if case .stalled = event { break } }
             let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
             #expect(error?.code == .deadlineExceeded)
