@@ -10,8 +10,10 @@ extension ExampleTests {
                 var clip = Clip()
                 clip.frames = 30
                 let made = try await clip.make(at: directory.file("film.mkv"))
+                // The audio is not linked. With decodebin, gst-launch-1.0 1.22 hangs once in thousands of runs.
                 let expected = try await RawFilm(
-                    of: "filesrc location=\(made) ! decodebin", in: directory)
+                    of: "filesrc location=\(made) ! matroskademux ! h264parse ! avdec_h264",
+                    in: directory)
                 #expect(expected.frames == 30)
                 let film = directory.file("the film.mkv")
                 try FileManager.default.moveItem(atPath: made, toPath: film)
