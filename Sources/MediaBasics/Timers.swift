@@ -1,3 +1,4 @@
+package import Dispatch
 internal import Synchronization
 
 /// Calls a closure once, unless it is cancelled first. Cancelling frees what the closure holds at
@@ -77,4 +78,30 @@ package final class Heartbeat: Sendable {
     package func cancel() { beats.end() }
 
     deinit { cancel() }
+}
+
+extension Duration {
+    /// The duration for Dispatch's clocks; `.never` if it does not fit.
+    package var dispatchInterval: DispatchTimeInterval {
+        let (seconds, attoseconds) = components
+        let (whole, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, beyond) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return tooLong || beyond ? .never : .nanoseconds(Int(sum))
+    }
+}
+
+/// A clock with alarms: the system's, or one that a test moves forward. Thread: any.
+package protocol Timeline: AnyObject, Sendable {
+    /// The time since an arbitrary moment; it never goes back.
+    var now: Duration { get }
+
+    /// Enqueues `body` on `queue` after `delay`.
+    ///
+    /// - Returns: The number to pass to ``cancel(_:)``.
+    func schedule(
+        after delay: Duration, on queue: SerialQueue, _ body: @escaping @Sendable () -> Void
+    ) -> UInt64
+
+    /// Cancels an alarm and frees what its closure holds. Has no effect after the alarm.
+    func cancel(_ number: UInt64)
 }

@@ -1,4 +1,4 @@
-internal import MediaCore
+public import MediaCore
 
 /// The part of a renderer's options that affects the pixels. Renderers with equal requests share
 /// one conversion.
@@ -70,4 +70,31 @@ extension VideoSize {
 extension VideoRotation {
     /// Whether the rotation exchanges width and height.
     var swapsSides: Bool { self == .rotation90 || self == .rotation270 }
+}
+
+/// The options of a renderer; the defaults suit displays.
+public struct RendererOptions: Sendable {
+    /// Whether frames are rotated upright before they are rendered. Default false: the renderer
+    /// gets the frame's rotation and must apply it.
+    public var isUpright = false
+    /// How frames are mirrored. Default ``VideoMirrorMode/automatic``: only the local view of a
+    /// camera is mirrored.
+    public var mirror = VideoMirrorMode.automatic
+    /// The size to render in, in pixels; `nil` for the frame's own, which is the default.
+    public var size: VideoSize?
+    /// How a frame of another aspect ratio fills ``size``. Default ``VideoRenderMode/fit``.
+    public var renderMode = VideoRenderMode.fit
+    /// The maximum number of frames that wait in front of the renderer. Default 4.
+    public var depth = 4
+    /// What happens to a frame that arrives while the renderer's queue is full. Default
+    /// `automatic`: evicts the oldest frame, unless the engine runs as fast as it can
+    /// (``MediaEngine/Configuration/Pace/asFastAsPossible``); then the source waits.
+    ///
+    /// With `wait` the source waits, and with it all other receivers, for at most
+    /// ``MediaEngine/Configuration/stallLimit``, or ten times as long if the engine runs as fast as
+    /// it can. After a timeout, the renderer loses its oldest frames until it renders again.
+    public var whenFull = WhenFull.automatic
+
+    /// Creates options with the default values.
+    public init() {}
 }

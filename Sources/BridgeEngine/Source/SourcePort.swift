@@ -158,3 +158,12 @@ enum SourceEnding: Sendable {
     /// Bounds the memory for a source that reports its end repeatedly.
     fileprivate static let most = 8
 }
+
+/// The properties that a source returned when it was queried.
+struct SourceTraits: Sendable {
+    var bufferType = VideoBufferType.pixelBuffer
+    var captureType = VideoCaptureType.unknown
+    var contentHint = VideoContentHint.none
+    var pacing = MediaPacing.source
+    var timeBase: MediaTimeBase?
+}

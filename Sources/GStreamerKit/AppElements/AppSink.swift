@@ -174,3 +174,36 @@ package final class AppSink: Sendable {
         element.pad("sink")?.answerCapsQueries(answer)
     }
 }
+
+extension AppSink {
+    /// Asks the elements in front for a key frame. An encoder makes one; a receiver of RTP asks the
+    /// sender. Thread: any.
+    ///
+    /// - Returns: Whether an element took the request.
+    package func requestKeyFrame() -> Bool {
+        guard let pad = element.pad("sink") else { return false }
+        let event = gst_video_event_new_upstream_force_key_unit(ClockTime.none, 1, 0)
+        return gst_pad_push_event(pad.pointer, event) != 0
+    }
+}
+
+/// The result of pushing a buffer.
+package enum FlowResult: Sendable {
+    /// The buffer was accepted.
+    case ok
+    /// The receiver accepts no more buffers.
+    case endOfStream
+    /// The pipeline is not running.
+    case flushing
+    /// An error; the bus has the details.
+    case error
+
+    init(_ raw: GstFlowReturn) {
+        switch raw {
+        case GST_FLOW_OK: self = .ok
+        case GST_FLOW_EOS: self = .endOfStream
+        case GST_FLOW_FLUSHING: self = .flushing
+        default: self = .error
+        }
+    }
+}

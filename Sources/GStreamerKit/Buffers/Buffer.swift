@@ -181,3 +181,35 @@ extension Buffer {
         pointer.pointee.pool.map { UnsafeRawPointer($0) }
     }
 }
+
+extension Buffer {
+    /// Whether decoding it requires an earlier buffer.
+    package var isDelta: Bool { has(GST_BUFFER_FLAG_DELTA_UNIT) }
+
+    /// Marks it as one that requires an earlier buffer. It must have only one owner.
+    package mutating func markDelta() {
+        pointer.pointee.mini_object.flags |= guint(GST_BUFFER_FLAG_DELTA_UNIT.rawValue)
+    }
+
+    /// Whether it holds no media but only data that a decoder needs first.
+    package var isHeader: Bool { has(GST_BUFFER_FLAG_HEADER) }
+
+    private func has(_ flag: GstBufferFlags) -> Bool {
+        pointer.pointee.mini_object.flags & guint(flag.rawValue) != 0
+    }
+}
+
+extension Buffer {
+    /// Adds a second timestamp, of the clock that `reference` names. Decoders and converters pass
+    /// it on unchanged, unlike the presentation time.
+    package mutating func addReferenceTime(_ time: ClockTime, of reference: Caps) {
+        gst_buffer_add_reference_timestamp_meta(
+            pointer, reference.pointer, time.raw, ClockTime.none)
+    }
+
+    /// Returns the timestamp that was added for `reference`; `nil` if there is none.
+    package func referenceTime(of reference: Caps) -> ClockTime? {
+        gst_buffer_get_reference_timestamp_meta(pointer, reference.pointer)
+            .flatMap { ClockTime($0.pointee.timestamp) }
+    }
+}

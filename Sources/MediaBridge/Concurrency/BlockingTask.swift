@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import MediaBasics
 internal import Synchronization
 
 /// Runs asynchronous work and blocks the calling control thread until it is done.
@@ -26,5 +27,14 @@ struct BlockingTask {
     func wait() throws {
         done.wait()
         if let error = outcome.error.withLock({ $0 }) { throw error }
+    }
+}
+
+extension SerialQueue {
+    /// Runs `body` on the queue, where it may block, and suspends until it has returned.
+    func value<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+        await withCheckedContinuation { continuation in
+            async { continuation.resume(returning: body()) }
+        }
     }
 }

@@ -27,3 +27,19 @@ extension Buffer {
         return own
     }
 }
+
+extension MediaTime {
+    /// Creates a media time from GStreamer's time, both in nanoseconds.
+    public init(_ time: ClockTime) {
+        self.init(nanoseconds: Int64(clamping: time.nanoseconds))
+    }
+}
+
+extension ClockTime {
+    /// Creates GStreamer's time from a media time; `nil` for a time before zero, which it cannot
+    /// represent.
+    public init?(_ time: MediaTime) {
+        guard time.nanoseconds >= 0 else { return nil }
+        self.init(nanoseconds: UInt64(time.nanoseconds))
+    }
+}

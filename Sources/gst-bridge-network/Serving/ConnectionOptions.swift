@@ -1,5 +1,7 @@
 import ArgumentParser
 import BridgeCommands
+import Foundation
+import MediaBridge
 
 /// The options of all commands that connect to peers.
 struct ConnectionOptions: ParsableArguments {
@@ -47,5 +49,24 @@ struct ConnectionOptions: ParsableArguments {
     /// The servers as URLs.
     var servers: [String] {
         stunServers.map { $0.hasPrefix("stun") ? $0 : "stun://\($0)" } + turnServers
+    }
+}
+
+/// A file with a secret.
+enum SecretFile {
+    /// Returns its text, without the white space around it.
+    static func read(_ path: String) throws -> String {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw PipelineError(
+                .notFound, message: "cannot read \(path): \(String(cString: strerror(errno)))")
+        }
+        let data = try file.read(upToCount: 4097) ?? Data()
+        guard data.count <= 4096 else {
+            throw PipelineError(.badFile, message: "\(path) is longer than 4096 bytes")
+        }
+        let text = String(decoding: data, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !text.isEmpty else { throw PipelineError(.badFile, message: "\(path) is empty") }
+        return text
     }
 }
