@@ -121,9 +121,12 @@ final class RecordingFile: Sendable {
     /// Returns the streams that the muxer is waiting for while units of another stream fill its
     /// queue.
     func starving(beside kind: RecordingKind) -> [RecordingKind] {
-        guard waiting(kind) >= Self.starving else { return [] }
+        guard isCrowded(kind) else { return [] }
         return kinds.filter { $0 != kind && waiting($0) == 0 && !isGone($0) }
     }
+
+    /// Whether so many units of a stream are queued that the muxer probably waits for another stream.
+    func isCrowded(_ kind: RecordingKind) -> Bool { waiting(kind) >= Self.starving }
 
     /// Whether a push of this stream would wait.
     func isFull(_ kind: RecordingKind) -> Bool {

@@ -153,8 +153,9 @@ final class RecordingWriter: @unchecked Sendable {
     /// that is expected. More units would only fill its queue, and end the other stream in this file.
     private var isMuxerWaiting: Bool {
         guard let file else { return false }
-        return file.kinds.contains {
-            file.starving(beside: $0).contains(where: interleaver.isAwaiting)
+        return file.kinds.contains { kind in
+            file.isCrowded(kind)
+                && file.kinds.contains { $0 != kind && interleaver.isAwaiting($0) }
         }
     }
 
