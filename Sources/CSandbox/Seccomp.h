@@ -37,7 +37,7 @@ static const uint32_t mb_denied_calls[] = {
     // Sockets of any family, and io_uring, which can also open them.
     __NR_socket, __NR_io_uring_setup,
     // Changes to a file that Landlock does not check: by path, or through a read-only descriptor.
-    __NR_truncate, __NR_fchmod, __NR_fchmodat, MB_FCHMODAT2, __NR_fchown, __NR_fchownat, __NR_utimensat,
+    __NR_truncate, __NR_fchmodat, MB_FCHMODAT2, __NR_fchown, __NR_fchownat, __NR_utimensat,
     __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, MB_SETXATTRAT,
     __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr, MB_REMOVEXATTRAT, MB_FILE_SETATTR,
     __NR_mknodat, __NR_name_to_handle_at, __NR_open_by_handle_at, __NR_fanotify_init, __NR_inotify_init1,
@@ -179,6 +179,13 @@ static inline int mb_seccomp_enter(void) {
         mb_unless(&filter, mb_missing_calls[i], 1);
         mb_miss(&filter);
     }
+    // From 2.84 on GLib gives a file that replaces another one the mode of that one, and fails if it cannot: this
+    // succeeds without an effect. Modes that raise privileges are denied.
+    mb_unless(&filter, __NR_fchmod, 4);
+    mb_load(&filter, mb_argument(1));
+    mb_put(&filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 06000, 0, 1));
+    mb_deny(&filter);
+    mb_ignore(&filter);
     MB_EACH(i, mb_own_calls) mb_own_call(&filter, &mb_own_calls[i], process);
     mb_open_call(&filter, __NR_openat, 2, 3);
 #if defined(__x86_64__)

@@ -1,4 +1,5 @@
 import Glibc
+import MediaBridge
 import TestSupport
 import Testing
 
@@ -23,7 +24,11 @@ extension CommandTests {
             #expect(report.captures["video"]?.frames == 20)
         }
 
-        @Test(arguments: ["autovideosink", "dfbvideosink"])
+        // Debian 13 has no dfbvideosink.
+        @Test(
+            arguments: ["autovideosink", "dfbvideosink"].filter {
+                (try? ElementFactory.find($0)) != nil
+            })
         func noDisplayIsAnErrorAndNoCrash(output: String) async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=20", outputs: [output])

@@ -109,14 +109,14 @@ extension CommandTests {
             arguments: [
                 (
                     "x264enc tune=zerolatency ! rtph264pay ! rtph264depay",
-                    "avdec_h264 ! videoconvert", 20
+                    "avdec_h264 ! videoconvert", 20...20
                 ),
-                // rtptheorapay retains the last frames, in gst-launch-1.0 too.
-                ("theoraenc ! rtptheorapay ! rtptheoradepay", "theoradec ! videoconvert", 12),
-                ("avenc_mpeg4 ! mpeg4videoparse", "avdec_mpeg4 ! videoconvert", 20),
+                // rtptheorapay of GStreamer 1.22 retains the last frames, in gst-launch-1.0 too.
+                ("theoraenc ! rtptheorapay ! rtptheoradepay", "theoradec ! videoconvert", 12...20),
+                ("avenc_mpeg4 ! mpeg4videoparse", "avdec_mpeg4 ! videoconvert", 20...20),
             ])
         func aStreamThatDoesNotSayItsSizeIsDecoded(
-            capture: String, output: String, frames: Int
+            capture: String, output: String, frames: ClosedRange<Int>
         ) async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=20 ! "
@@ -125,7 +125,7 @@ extension CommandTests {
                     "\(output) ! video/x-raw,format=BGRx,pixel-aspect-ratio=1/1 ! fakesink"
                 ])
             #expect(ended.status == 0, "\(ended.errors)")
-            #expect(try ended.report.only.frames == frames)
+            #expect(frames.contains(try ended.report.only.frames))
         }
 
         /// Only the first part of a frame has a timestamp.
