@@ -77,14 +77,12 @@ struct Interleaver {
         return audio.absence > maximumWait && peek(.audio) == nil
     }
 
-    /// Whether a live stream without units will probably continue soon. After an interruption its first unit
-    /// may come seconds after those of another stream, which fill the whole interruption at once.
-    func isAwaiting(_ kind: RecordingKind) -> Bool {
+    /// Whether a live stream will probably continue soon. After an interruption its first unit may come
+    /// seconds after those of another stream, which fill the whole interruption at once.
+    func isExpected(_ kind: RecordingKind) -> Bool {
         guard maximumWait != nil, !isFlushing, heldBytes <= Self.limit, let track = tracks[kind]
-        else {
-            return false
-        }
-        return !track.isOver && peek(kind) == nil && track.absence <= Self.longestAbsence
+        else { return false }
+        return !track.isOver && track.absence <= Self.longestAbsence
     }
 
     mutating func end(_ kind: RecordingKind, generation: Int) {

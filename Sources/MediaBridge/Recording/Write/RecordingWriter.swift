@@ -138,7 +138,7 @@ final class RecordingWriter: @unchecked Sendable {
     }
 
     func pump() {
-        while !isMuxerWaiting, let released = interleaver.next(now: clock.now) {
+        while !keepsBack(), let released = interleaver.next(now: clock.now) {
             remember(released)
             if released.unit.kind == kinds[0] { reached = released.unit.time }
             if interleaver.isSoundSilent { file?.end(.audio) }
@@ -147,16 +147,6 @@ final class RecordingWriter: @unchecked Sendable {
         }
         if let cut, cut.isReached(by: interleaver) { endCut() }
         if interleaver.isOver { complete() }
-    }
-
-    /// Whether the muxer has many units of one stream, and can continue only with a unit of another stream
-    /// that is expected. More units would only fill its queue, and end the other stream in this file.
-    private var isMuxerWaiting: Bool {
-        guard let file else { return false }
-        return file.kinds.contains { kind in
-            file.isCrowded(kind)
-                && file.kinds.contains { $0 != kind && interleaver.isAwaiting($0) }
-        }
     }
 
     private func take(_ released: Interleaver.Released) {
