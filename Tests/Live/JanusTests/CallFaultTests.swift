@@ -45,7 +45,9 @@ struct CallFaultTests {
 
             let files = try #require(try await bob.report().files)
             _ = try await alice.report()
-            try #require(files.count == 1)
+            // Where the sound that fills an interruption is written before the pictures are back, they continue in
+            // another file.
+            try #require(!files.isEmpty)
             for file in files { try await file.expect("alice", isWhole: false) }
         }
     }

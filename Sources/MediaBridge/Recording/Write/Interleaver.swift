@@ -1,9 +1,9 @@
 /// Sorts the units of several streams by time, as a muxer requires.
 ///
-/// A stream waits for the others while they may still deliver an earlier unit. A live stream waits no longer
-/// than ``maximumWait``, and no stream waits if more than ``limit`` bytes are held, so a stream without data
-/// never blocks the others forever. After a timeout, streams no longer wait for copied audio until it arrives
-/// again.
+/// A stream waits for the others as long as they may still deliver an earlier unit; a live one no
+/// longer than ``maximumWait``, and none if more than ``limit`` bytes are held, so that a stream
+/// without data never blocks the others for ever. Copied sound that has been waited for in vain is
+/// not waited for again until it comes.
 struct Interleaver {
     struct Released: Sendable {
         let unit: EncodedUnit
@@ -24,9 +24,6 @@ struct Interleaver {
         var newest: MediaTime?
         /// The earliest possible time of the next unit: the end of the last unit taken.
         var reached: MediaTime?
-        /// How long units of other streams have arrived while none of this one did.
-        var absence = MediaTime.zero
-        var lastArrival: Duration?
     }
     private var tracks: [RecordingKind: Track]
     private var heldBytes = 0
@@ -35,11 +32,12 @@ struct Interleaver {
     var maximumWait: MediaTime?
     private static let limit = 64_000_000
     private var copiesSound = false
-    /// The maximum that a pause between two units adds to the absence of other streams: an interrupted
-    /// connection that delayed these units also delayed the other streams.
+    /// How long pictures have arrived while no sound did.
+    private var silence = MediaTime.zero
+    private var lastPicture: Duration?
+    /// What a longer pause between two pictures counts as in ``silence``: what kept the pictures away,
+    /// a camera that was switched off, kept the sound away too.
     private static let longestStep = MediaTime(nanoseconds: 500_000_000)
-    /// The absence after which streams no longer wait for a live stream, even if the muxer waits for it.
-    private static let longestAbsence = MediaTime(nanoseconds: 6_000_000_000)
     /// Upper limit for `reached` after the beginning of a unit: how long audio may continue after a
     /// picture while the next one is missing.
     private static let foresight = MediaTime(nanoseconds: 1_000_000_000)
@@ -61,28 +59,22 @@ struct Interleaver {
     }
 
     private mutating func noteArrival(_ unit: EncodedUnit) {
-        if unit.kind == .audio { copiesSound = unit.isCopy }
-        let step = tracks[unit.kind]?.lastArrival.map { MediaTime(unit.arrival - $0) } ?? .zero
-        for (kind, track) in tracks where kind != unit.kind {
-            tracks[kind]?.absence = track.absence + min(step, Self.longestStep)
+        switch unit.kind {
+        case .audio:
+            copiesSound = unit.isCopy
+            silence = .zero
+        case .video:
+            let step = lastPicture.map { MediaTime(unit.arrival - $0) } ?? .zero
+            silence = silence + min(step, Self.longestStep)
+            lastPicture = unit.arrival
         }
-        tracks[unit.kind]?.absence = .zero
-        tracks[unit.kind]?.lastArrival = unit.arrival
     }
 
-    /// Whether live, copied audio has delivered nothing, not even late audio, for as long as streams wait for
-    /// each other, although pictures came.
+    /// Whether live, copied sound has given nothing for as long as streams wait for each other, not
+    /// even late sound, although pictures came.
     var isSoundSilent: Bool {
-        guard copiesSound, let maximumWait, let audio = tracks[.audio] else { return false }
-        return audio.absence > maximumWait && peek(.audio) == nil
-    }
-
-    /// Whether a live stream will probably continue soon. After an interruption its first unit may come
-    /// seconds after those of another stream, which fill the whole interruption at once.
-    func isExpected(_ kind: RecordingKind) -> Bool {
-        guard maximumWait != nil, !isFlushing, heldBytes <= Self.limit, let track = tracks[kind]
-        else { return false }
-        return !track.isOver && track.absence <= Self.longestAbsence
+        guard copiesSound, let maximumWait else { return false }
+        return silence > maximumWait && peek(.audio) == nil
     }
 
     mutating func end(_ kind: RecordingKind, generation: Int) {

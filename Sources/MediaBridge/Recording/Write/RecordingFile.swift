@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// One file of a recording: a muxer and a file sink in a separate pipeline.
+/// One file of a recording: a muxer and a file sink in a pipeline of their own.
 ///
 /// Its times begin at zero. Only the writer uses it, except where noted.
 final class RecordingFile: Sendable {
     private let claim: ClaimedFile
-    /// The file's path, which changes if the file is moved. Thread: any.
+    /// The file's path, which changes if somebody moves the file. Thread: any.
     var path: String { claim.path }
     let kinds: [RecordingKind]
     /// The recorder's time that becomes zero in the file.
@@ -17,7 +17,7 @@ final class RecordingFile: Sendable {
     /// The format of each stream, which the muxer gets once: the header cannot change.
     private let formats: [RecordingKind: Format]
     private let tags: [RecordingKind: Tags]
-    /// The orientation of the pictures; upright if they were encoded here.
+    /// How the pictures are to be turned; upright if they were encoded here.
     private let orientation: ImageOrientation
     private let holder = GStreamer.Holder()
 
@@ -33,7 +33,7 @@ final class RecordingFile: Sendable {
         _ claim: ClaimedFile, index: Int, container: RecordingContainer,
         streams: [RecordingKind: EncodedUnit], tags: [RecordingKind: Tags] = [:]
     ) throws(PipelineError) {
-        // Muxers do not write the orientation: it is added to mp4 below.
+        // Muxers do not write it: mp4 gets it below.
         self.tags = tags.compactMapValues { $0.removing(["image-orientation"]) }
         orientation =
             streams[.video]?.isCopy == true
@@ -83,8 +83,7 @@ final class RecordingFile: Sendable {
         }
     }
 
-    /// Whether the pictures need a rotation that the container cannot store, so that players ignore
-    /// it.
+    /// Whether players show the pictures as they are stored, although they are to be turned.
     var losesOrientation: Bool { container != .mp4 && orientation != ImageOrientation() }
 
     /// Passes a stream's tags to the muxer.
@@ -96,12 +95,12 @@ final class RecordingFile: Sendable {
     }
 
     /// Returns whether the file's header is valid for a unit; otherwise the unit belongs in another
-    /// file, regardless of what changed.
+    /// file, whatever caused the change.
     func holds(_ unit: EncodedUnit) -> Bool { formats[unit.kind]?.includes(unit) ?? false }
 
     /// Passes a unit to the muxer. Blocks while the disk is slow.
     ///
-    /// - Returns: False if the file accepts no more units, or not this unit's format.
+    /// - Returns: False if the file accepts no more units, or not such a unit.
     func push(_ unit: EncodedUnit) -> Bool {
         guard let branch = output.branches[unit.kind.name], let format = formats[unit.kind],
             format.includes(unit)
@@ -121,12 +120,9 @@ final class RecordingFile: Sendable {
     /// Returns the streams that the muxer is waiting for while units of another stream fill its
     /// queue.
     func starving(beside kind: RecordingKind) -> [RecordingKind] {
-        guard isCrowded(kind) else { return [] }
+        guard waiting(kind) >= Self.starving else { return [] }
         return kinds.filter { $0 != kind && waiting($0) == 0 && !isGone($0) }
     }
-
-    /// Whether so many units of a stream are queued that the muxer probably waits for another stream.
-    func isCrowded(_ kind: RecordingKind) -> Bool { waiting(kind) >= Self.starving }
 
     /// Whether a push of this stream would wait.
     func isFull(_ kind: RecordingKind) -> Bool {
@@ -158,12 +154,12 @@ final class RecordingFile: Sendable {
     ///   - deadline: The longest time for the pipeline's change to NULL.
     /// - Throws: The error that made it fail, now or before.
     func finish(stallTimeout: Duration, deadline: Duration) async throws(PipelineError) {
-        // The file is read back even if it was moved.
+        // The file is read back, wherever it was moved.
         try await output.finish(
             stallTimeout: stallTimeout, deadline: deadline, checksFiles: false)
     }
 
-    /// Unlocks the file for other writers. Call it when the file is complete.
+    /// Lets others write the file. Call it when the file is complete.
     func unlock() { claim.unlock() }
 
     /// Unblocks the writer if it is waiting for room. Thread: any.
@@ -176,8 +172,8 @@ final class RecordingFile: Sendable {
 
     /// Units of all streams that reached the muxer. Thread: any.
     var writtenUnits: Int { output.branches.values.reduce(0) { $0 + $1.writtenBuffers } }
-    /// Returns whether more than `usual` units are queued for the muxer although no stream lacks
-    /// units: the muxer then waits for the disk, not for a stream. Thread: any.
+    /// Returns whether more than so many units are queued for the muxer although no stream lacks
+    /// units: so it does not wait for a stream, but for the disk. Thread: any.
     func isHeldUp(beyond usual: Int) -> Bool {
         let branches = output.branches.values
         guard branches.reduce(0, { $0 + $1.waitingBuffers }) > usual else { return false }

@@ -16,32 +16,15 @@ extension RecordingWriter {
 
     /// Gives the muxer the units that it waits for while those of `kind` fill its queue; otherwise
     /// it would wait for ever, and nothing would be written. A stream that has no unit, or none for
-    /// this file, is ended in this file, but one that is expected not before the queue is full.
+    /// this file, is ended in this file.
     private func feed(_ file: RecordingFile, beside kind: RecordingKind) {
         for lacking in file.starving(beside: kind) {
             if let unit = takeEarly(lacking, for: file) {
                 push(unit, to: file)
-            } else if !interleaver.isExpected(lacking) || file.isFull(kind) {
+            } else {
                 file.end(lacking)
             }
         }
-    }
-
-    /// Gives the muxer, where units of one stream fill its queue, those of another stream that is expected to
-    /// continue.
-    ///
-    /// - Returns: Whether it needs one that has not arrived. More units of the first stream would only fill its
-    ///   queue, and end the other one in this file.
-    func keepsBack() -> Bool {
-        guard let file else { return false }
-        for kind in file.kinds where file.isCrowded(kind) {
-            for other in file.kinds
-            where other != kind && interleaver.isExpected(other) && !file.isGone(other) {
-                while let unit = takeEarly(other, for: file) { push(unit, to: file) }
-                if interleaver.peek(other) == nil { return true }
-            }
-        }
-        return false
     }
 
     /// Removes and returns the next unit of a stream out of order, if it belongs to this file.
