@@ -7,8 +7,7 @@ import Testing
     .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct CallFaultTests {
-    /// Alice runs on the server's machine, and bob records her on the other side of the cable. He writes one
-    /// file, because she never leaves.
+    /// Alice runs on the server's machine, and bob records her on the other side of the cable.
     @Test func aCallSurvivesAPulledCableAnotherAddressAndLoss() async throws {
         try await Call.run { call in
             // A pulled cable raises no event. The silence timeout detects it, with its default limit.
