@@ -204,7 +204,7 @@ extension CommandTests {
 func expectOneParagraph(
     _ ended: Ended, sourceLocation: SourceLocation = #_sourceLocation
 ) {
-    // GStreamer 1.26 has logged a failed assertion of its own in front of it, followed by an empty line.
+    // GStreamer 1.26 logs a failed assertion before the error.
     let lines = ended.errors
         .replacing(/\n\(gst-bridge:\d+\): GStreamer-\w+-CRITICAL .*\n/, with: "")
         .split(separator: "\n", omittingEmptySubsequences: false)

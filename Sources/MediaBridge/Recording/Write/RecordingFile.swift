@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// One file of a recording: a muxer and a file sink in a pipeline of their own.
+/// One file of a recording: a muxer and a file sink in a separate pipeline.
 ///
 /// Its times begin at zero. Only the writer uses it, except where noted.
 final class RecordingFile: Sendable {
     private let claim: ClaimedFile
-    /// The file's path, which changes if somebody moves the file. Thread: any.
+    /// The file's path, which changes if the file is moved. Thread: any.
     var path: String { claim.path }
     let kinds: [RecordingKind]
     /// The recorder's time that becomes zero in the file.
@@ -17,7 +17,7 @@ final class RecordingFile: Sendable {
     /// The format of each stream, which the muxer gets once: the header cannot change.
     private let formats: [RecordingKind: Format]
     private let tags: [RecordingKind: Tags]
-    /// How the pictures are to be turned; upright if they were encoded here.
+    /// The orientation of the pictures; upright if they were encoded here.
     private let orientation: ImageOrientation
     private let holder = GStreamer.Holder()
 
@@ -33,7 +33,7 @@ final class RecordingFile: Sendable {
         _ claim: ClaimedFile, index: Int, container: RecordingContainer,
         streams: [RecordingKind: EncodedUnit], tags: [RecordingKind: Tags] = [:]
     ) throws(PipelineError) {
-        // Muxers do not write it: mp4 gets it below.
+        // Muxers do not write the orientation: it is added to mp4 below.
         self.tags = tags.compactMapValues { $0.removing(["image-orientation"]) }
         orientation =
             streams[.video]?.isCopy == true
@@ -83,7 +83,8 @@ final class RecordingFile: Sendable {
         }
     }
 
-    /// Whether players show the pictures as they are stored, although they are to be turned.
+    /// Whether the pictures need a rotation that the container cannot store, so that players ignore
+    /// it.
     var losesOrientation: Bool { container != .mp4 && orientation != ImageOrientation() }
 
     /// Passes a stream's tags to the muxer.
@@ -95,12 +96,12 @@ final class RecordingFile: Sendable {
     }
 
     /// Returns whether the file's header is valid for a unit; otherwise the unit belongs in another
-    /// file, whatever caused the change.
+    /// file, regardless of what changed.
     func holds(_ unit: EncodedUnit) -> Bool { formats[unit.kind]?.includes(unit) ?? false }
 
     /// Passes a unit to the muxer. Blocks while the disk is slow.
     ///
-    /// - Returns: False if the file accepts no more units, or not such a unit.
+    /// - Returns: False if the file accepts no more units, or not this unit's format.
     func push(_ unit: EncodedUnit) -> Bool {
         guard let branch = output.branches[unit.kind.name], let format = formats[unit.kind],
             format.includes(unit)
@@ -154,12 +155,12 @@ final class RecordingFile: Sendable {
     ///   - deadline: The longest time for the pipeline's change to NULL.
     /// - Throws: The error that made it fail, now or before.
     func finish(stallTimeout: Duration, deadline: Duration) async throws(PipelineError) {
-        // The file is read back, wherever it was moved.
+        // The file is read back even if it was moved.
         try await output.finish(
             stallTimeout: stallTimeout, deadline: deadline, checksFiles: false)
     }
 
-    /// Lets others write the file. Call it when the file is complete.
+    /// Unlocks the file for other writers. Call it when the file is complete.
     func unlock() { claim.unlock() }
 
     /// Unblocks the writer if it is waiting for room. Thread: any.
@@ -172,8 +173,8 @@ final class RecordingFile: Sendable {
 
     /// Units of all streams that reached the muxer. Thread: any.
     var writtenUnits: Int { output.branches.values.reduce(0) { $0 + $1.writtenBuffers } }
-    /// Returns whether more than so many units are queued for the muxer although no stream lacks
-    /// units: so it does not wait for a stream, but for the disk. Thread: any.
+    /// Returns whether more than `usual` units are queued for the muxer although no stream lacks
+    /// units: the muxer then waits for the disk, not for a stream. Thread: any.
     func isHeldUp(beyond usual: Int) -> Bool {
         let branches = output.branches.values
         guard branches.reduce(0, { $0 + $1.waitingBuffers }) > usual else { return false }
