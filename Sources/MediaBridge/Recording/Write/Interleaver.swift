@@ -1,9 +1,9 @@
 /// Sorts the units of several streams by time, as a muxer requires.
 ///
-/// A stream waits for the others as long as they may still deliver an earlier unit; a live one no
-/// longer than ``maximumWait``, and none if more than ``limit`` bytes are held, so that a stream
-/// without data never blocks the others for ever. Copied sound that has been waited for in vain is
-/// not waited for again until it comes.
+/// A stream waits for the others while they may still deliver an earlier unit. The wait ends after
+/// ``maximumWait`` if the streams are live, and when more than ``limit`` bytes are held: a stream
+/// without data does not block the others. Sound waits ``pictureWait`` for pictures that have come
+/// before. Copied sound that did not come during a wait is not waited for until it comes.
 struct Interleaver {
     struct Released: Sendable {
         let unit: EncodedUnit
@@ -24,19 +24,25 @@ struct Interleaver {
         var newest: MediaTime?
         /// The earliest possible time of the next unit: the end of the last unit taken.
         var reached: MediaTime?
+        /// Whether units have come, and no wait for more of them has failed since.
+        var isExpected = false
     }
     private var tracks: [RecordingKind: Track]
     private var heldBytes = 0
     private var isFlushing = false
     /// How far one live stream may be behind another before the other stops waiting for it.
     var maximumWait: MediaTime?
+    /// How long live sound waits for expected pictures. After an interruption, sound may return some seconds
+    /// before the pictures and fill the interruption at once. A muxer takes a limited number of these units
+    /// without a picture.
+    private static let pictureWait = MediaTime(nanoseconds: 6_000_000_000)
     private static let limit = 64_000_000
     private var copiesSound = false
     /// How long pictures have arrived while no sound did.
     private var silence = MediaTime.zero
     private var lastPicture: Duration?
-    /// What a longer pause between two pictures counts as in ``silence``: what kept the pictures away,
-    /// a camera that was switched off, kept the sound away too.
+    /// The maximum that a pause between two pictures adds to ``silence``: an interruption that delayed the
+    /// pictures delayed the sound too.
     private static let longestStep = MediaTime(nanoseconds: 500_000_000)
     /// Upper limit for `reached` after the beginning of a unit: how long audio may continue after a
     /// picture while the next one is missing.
@@ -54,6 +60,7 @@ struct Interleaver {
         guard let place = place(unit.kind, generation) else { return }
         tracks[unit.kind]?.generations[place].units.append(unit)
         tracks[unit.kind]?.newest = unit.time
+        tracks[unit.kind]?.isExpected = true
         heldBytes += unit.cost
         noteArrival(unit)
     }
@@ -83,6 +90,9 @@ struct Interleaver {
     }
 
     mutating func endTrack(_ kind: RecordingKind) { tracks[kind]?.hasEnded = true }
+
+    /// Notes that a stream was waited for in vain.
+    mutating func stopExpecting(_ kind: RecordingKind) { tracks[kind]?.isExpected = false }
 
     /// Stops all waiting of streams for each other.
     mutating func flush() {
@@ -153,7 +163,9 @@ struct Interleaver {
     private func isOverdue(_ unit: EncodedUnit, _ now: Duration) -> Bool {
         if heldBytes > Self.limit { return true }
         guard let maximumWait, let newest = tracks[unit.kind]?.newest else { return false }
-        return newest - unit.time > maximumWait && MediaTime(now - unit.arrival) > maximumWait
+        let expectsPictures = unit.kind == .audio && tracks[.video]?.isExpected == true
+        let wait = expectsPictures ? Self.pictureWait : maximumWait
+        return newest - unit.time > wait && MediaTime(now - unit.arrival) > wait
     }
 
     private mutating func take(_ kind: RecordingKind) -> Released? {

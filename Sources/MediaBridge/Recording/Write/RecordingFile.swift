@@ -14,6 +14,8 @@ final class RecordingFile: Sendable {
     let container: RecordingContainer
     private let output: Output
     private let reached = Atomic<Int64>(0)
+    /// The times of the last units pushed, at least of those that are queued for the muxer.
+    private let queued = Mutex<[RecordingKind: [MediaTime]]>([:])
     /// The format of each stream, which the muxer gets once: the header cannot change.
     private let formats: [RecordingKind: Format]
     private let tags: [RecordingKind: Tags]
@@ -110,6 +112,7 @@ final class RecordingFile: Sendable {
             unit.buffer.retained(), caps: format.described, time: unit.presented - zero,
             duration: unit.duration, live: nil)
         guard disposition.isAccepted else { return false }
+        note(unit.time, of: unit.kind)
         let end = unit.end + (unit.presented - unit.time)
         reached.max((end - zero).nanoseconds, ordering: .relaxed)
         return true
@@ -119,10 +122,34 @@ final class RecordingFile: Sendable {
     var duration: MediaTime { MediaTime(nanoseconds: reached.load(ordering: .relaxed)) }
 
     /// Returns the streams that the muxer is waiting for while units of another stream fill its
-    /// queue.
+    /// queue: it has taken their last unit, and the next one of the full queue is not earlier.
     func starving(beside kind: RecordingKind) -> [RecordingKind] {
-        guard waiting(kind) >= Self.starving else { return [] }
-        return kinds.filter { $0 != kind && waiting($0) == 0 && !isGone($0) }
+        guard waiting(kind) >= Self.starving, let next = nextQueued(kind) else { return [] }
+        return lacking(beside: kind).filter { newestQueued($0).map { $0 <= next } ?? true }
+    }
+
+    private func note(_ time: MediaTime, of kind: RecordingKind) {
+        queued.withLock { queued in
+            queued[kind, default: []].append(time)
+            if queued[kind, default: []].count > 2 * Self.depth {
+                queued[kind]?.removeFirst(Self.depth)
+            }
+        }
+    }
+
+    /// Returns the open streams that have nothing queued for the muxer.
+    func lacking(beside kind: RecordingKind) -> [RecordingKind] {
+        kinds.filter { $0 != kind && waiting($0) == 0 && !isGone($0) }
+    }
+
+    /// The time of the unit that the muxer takes next.
+    private func nextQueued(_ kind: RecordingKind) -> MediaTime? {
+        let waiting = waiting(kind)
+        return queued.withLock { $0[kind]?.suffix(max(waiting, 1)).first }
+    }
+
+    private func newestQueued(_ kind: RecordingKind) -> MediaTime? {
+        queued.withLock { $0[kind]?.last }
     }
 
     /// Whether a push of this stream would wait.

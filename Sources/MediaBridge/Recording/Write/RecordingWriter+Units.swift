@@ -7,24 +7,35 @@ extension RecordingWriter {
         feed(file, beside: unit.kind)
         // The muxer may take the last unit of another stream, and wait for the next one, while this
         // one's queue is full already.
+        var pauses = 0
+        var written = file.writtenUnits
         while file.isFull(unit.kind) {
             MonotonicSignal.pause(for: .milliseconds(2))
             feed(file, beside: unit.kind)
+            pauses += 1
+            if file.writtenUnits != written { (pauses, written) = (0, file.writtenUnits) }
+            // The muxer does not take units in the order of their times.
+            if pauses == 1000 { file.lacking(beside: unit.kind).forEach { end($0, in: file) } }
         }
         push(unit, to: file)
     }
 
     /// Gives the muxer the units that it waits for while those of `kind` fill its queue; otherwise
-    /// it would wait for ever, and nothing would be written. A stream that has no unit, or none for
+    /// it would wait forever, and nothing would be written. A stream that has no unit, or none for
     /// this file, is ended in this file.
     private func feed(_ file: RecordingFile, beside kind: RecordingKind) {
         for lacking in file.starving(beside: kind) {
             if let unit = takeEarly(lacking, for: file) {
                 push(unit, to: file)
             } else {
-                file.end(lacking)
+                end(lacking, in: file)
             }
         }
+    }
+
+    private func end(_ kind: RecordingKind, in file: RecordingFile) {
+        file.end(kind)
+        interleaver.stopExpecting(kind)
     }
 
     /// Removes and returns the next unit of a stream out of order, if it belongs to this file.

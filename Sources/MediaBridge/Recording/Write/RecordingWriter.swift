@@ -35,7 +35,7 @@ final class RecordingWriter: @unchecked Sendable {
     var older: ArraySlice<String> = []
     var segment = SegmentLimit()
     var wantsNewFile: RecorderEvent.Reason?
-    /// Audio that came before the first picture, and the memory it occupies in bytes.
+    /// Audio that arrived before the first picture, and the memory it occupies in bytes.
     private var lead: [EncodedUnit] = []
     private var leadCost = 0
     /// The units that a file begins with, while they are written to it.
@@ -241,7 +241,7 @@ final class RecordingWriter: @unchecked Sendable {
         }
         if file.kinds.contains(unit.kind) {
             if !file.holds(unit) { return .formatChanged }
-            // It was waited for in vain, and is back. What a failure ended does not come back.
+            // The stream timed out earlier and has resumed. A stream that a failure ended does not resume.
             if file.isGone(unit.kind), !progress.hasFailed { return .streamAppeared }
         }
         if let wantsNewFile { return wantsNewFile }
@@ -255,7 +255,7 @@ final class RecordingWriter: @unchecked Sendable {
         lead = []
         leadCost = 0
         if interleaver.maximumWait != nil {
-            // Live: no audio is heard before the first picture.
+            // In a live recording, no audio is heard before the first picture.
             for early in first where unit.kind == .video && early.end <= unit.time {
                 progress.drop(early, .early)
             }
@@ -306,12 +306,12 @@ final class RecordingWriter: @unchecked Sendable {
             return
         }
         opening = first.filter { streams[$0.kind] != nil }[...]
-        // It is in `first` already if the file begins with audio alone.
+        // If the file begins with only audio, the unit is already in `first`.
         if !first.contains(where: { $0 === unit }) { opening.append(unit) }
         while let next = opening.popFirst() { write(next) }
     }
 
-    /// Claims the file of the next name. Numbers go on behind those of existing files.
+    /// Claims the file of the next name. Numbers continue after those of existing files.
     private func claimNextName() throws(PipelineError) -> ClaimedFile {
         if names.isNumbered, nameIndex == 0 {
             let existing = names.existing()
@@ -334,8 +334,8 @@ final class RecordingWriter: @unchecked Sendable {
         drop(units)
     }
 
-    /// Drops these units and all that follow. The last one may be contained twice, if the file
-    /// begins with audio alone.
+    /// Drops these units and all that follow. The last one may be contained twice, if the file begins with
+    /// only audio.
     private func drop(_ units: [EncodedUnit]) {
         phase = .failed
         for (index, unit) in units.enumerated()
