@@ -53,6 +53,12 @@ let package = Package(
             pkgConfig: "gstreamer-app-1.0",
             providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]
         ),
+        // The calls of webrtcbin.
+        .systemLibrary(
+            name: "CWebRTC",
+            pkgConfig: "gstreamer-sdp-1.0",
+            providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]
+        ),
         // Linux system calls that drop privileges, which glibc does not wrap.
         .systemLibrary(name: "CSandbox"),
         // libyaml, for reading pipeline files.
@@ -85,7 +91,8 @@ let package = Package(
         .target(
             name: "MediaBridgeWebRTC",
             dependencies: [
-                "GStreamerKit", "MediaCore", "MediaBasics", "BridgeEngine", "MediaBridge",
+                "CMediaBridge", "CWebRTC", "GStreamerKit", "MediaCore", "MediaBasics",
+                "BridgeEngine", "MediaBridge",
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),

@@ -38,6 +38,7 @@ typedef void (*MBNoMorePadsHandler)(GstElement *element, gpointer context);
 typedef void (*MBElementHandler)(GstBin *bin, GstBin *parent, GstElement *element, gpointer context);
 typedef gint (*MBAutoplugHandler)(GstElement *bin, GstPad *pad, GstCaps *caps, GstElementFactory *factory, gpointer context);
 typedef void (*MBClosureDestroy)(gpointer context, GClosure *closure);
+typedef void (*MBNotifyHandler)(GObject *object, GParamSpec *spec, gpointer context);
 
 // Reason: @Sendable.
 static inline void mb_bus_set_sync_handler(GstBus *bus, MBBusHandler handler MB_SENDABLE, gpointer context,
@@ -592,6 +593,13 @@ static inline gboolean mb_audio_plane_fits(const GstAudioBuffer *buffer, gint pl
 // Reason: a structure that may be absent, and a field name that Swift passes as a string.
 static inline const gchar *mb_structure_string(const GstStructure *structure, const gchar *field) {
     return structure ? gst_structure_get_string(structure, field) : NULL;
+}
+
+// Reason: @Sendable, and a callback whose real type g_signal_connect_data does not declare. `signal` is `notify::`
+// with the name of a property.
+static inline void mb_on_notify(gpointer object, const gchar *signal, MBNotifyHandler handler MB_SENDABLE,
+                                gpointer context, MBClosureDestroy destroy MB_SENDABLE) {
+    g_signal_connect_data(object, signal, G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
 #endif

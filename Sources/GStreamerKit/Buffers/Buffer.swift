@@ -1,4 +1,4 @@
-internal import CMediaBridge
+package import CMediaBridge
 
 /// An owned reference to a GstBuffer. Passing it on moves it; ``retained()`` adds another owner of
 /// the same buffer.
@@ -15,7 +15,7 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
         sample = nil
     }
 
-    init(retaining pointer: UnsafeMutablePointer<GstBuffer>) {
+    package init(retaining pointer: UnsafeMutablePointer<GstBuffer>) {
         self.pointer = mb_buffer_ref(pointer)
         sample = nil
     }

@@ -1,4 +1,4 @@
-internal import CMediaBridge
+package import CMediaBridge
 
 /// The format of a stream: `video/x-raw, format=I420, width=1280 …`. Immutable and
 /// reference-counted.
@@ -12,7 +12,7 @@ package final class Caps: Sendable, CustomStringConvertible {
     }
     private let handle: Pointer
 
-    var pointer: UnsafeMutablePointer<GstCaps> { handle.raw }
+    package var pointer: UnsafeMutablePointer<GstCaps> { handle.raw }
 
     /// An identity for comparison: two objects with equal identities, both alive, are the same
     /// GstCaps.

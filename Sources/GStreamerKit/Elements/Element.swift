@@ -1,10 +1,10 @@
-internal import CMediaBridge
+package import CMediaBridge
 
 /// A strong reference to an element of a pipeline.
 ///
 /// Sendable: GstElement is thread-safe, and the pointer never changes. Thread: any.
 public final class Element: @unchecked Sendable {
-    let pointer: UnsafeMutablePointer<GstElement>
+    package let pointer: UnsafeMutablePointer<GstElement>
 
     init(adopting pointer: UnsafeMutablePointer<GstElement>) { self.pointer = pointer }
 

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The control zone of one pipeline: a queue on which its state changes run one after the other. A
 /// change that blocks does not delay a streaming thread or Swift's cooperative thread pool.
-final class ControlQueue: Sendable {
+package final class ControlQueue: Sendable {
     private let queue: SerialQueue
     /// Set while a change has exceeded its deadline. Requests queued behind it then time out after
     /// ``deadlineWhileStuck`` instead of their full deadline.
@@ -15,7 +15,7 @@ final class ControlQueue: Sendable {
     /// Runs `body` on the queue and suspends until it is done.
     ///
     /// - Returns: `nil` if `body` did not finish within `deadline`; it continues to run.
-    func run<R: Sendable>(
+    package func run<R: Sendable>(
         within deadline: Duration, _ body: @escaping @Sendable () -> R
     ) async -> R? {
         let limit = allowed(deadline)

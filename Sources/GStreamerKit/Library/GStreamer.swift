@@ -71,7 +71,8 @@ public enum GStreamer {
     }
 
     private static func isEmpty(_ group: DispatchGroup, within deadline: Duration) async -> Bool {
-        await withCheckedContinuation { continuation in
+        if isEmpty(group) { return true }
+        return await withCheckedContinuation { continuation in
             let answer = Answer(continuation)
             let limit = OneShotTimer(after: deadline) { answer.give(false) }
             group.notify(queue: .global()) {
@@ -79,6 +80,10 @@ public enum GStreamer {
                 answer.give(true)
             }
         }
+    }
+
+    private static func isEmpty(_ group: DispatchGroup) -> Bool {
+        group.wait(timeout: .now()) == .success
     }
 
     /// Resumes the continuation with the first value; later ones are ignored.

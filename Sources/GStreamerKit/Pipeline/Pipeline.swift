@@ -13,7 +13,7 @@ public final class Pipeline: Sendable {
         let pointer: UnsafeMutablePointer<GstPipeline>
     }
     let handle: Handle
-    let control: ControlQueue
+    package let control: ControlQueue
     let bus: Bus
     let latePads = LatePads()
     let queries = QueryGate()

@@ -11,7 +11,7 @@ enum StartUp: Workload {
                         capture, "fakesink",
                         limits: [
                             Limit(.cpu, .more(15e-3)), Limit(.wall, .more(40e-3)),
-                            Limit(.peak, .more(14e6)),
+                            Limit(.peak, .more(14 * 1_048_576)),
                         ]),
                     .launch("gst-launch-1.0", "\(capture) ! fakesink"),
                 ]
@@ -20,7 +20,7 @@ enum StartUp: Workload {
                 [
                     .command(
                         "gst-bridge --version", ["--version"],
-                        limits: [Limit(.cpu, .value(8e-3)), Limit(.peak, .value(14e6))]),
+                        limits: [Limit(.cpu, .value(8e-3)), Limit(.peak, .value(14 * 1_048_576))]),
                     .launch("gst-launch-1.0 --version", "--version"),
                 ]
             },

@@ -1,9 +1,11 @@
 internal import CMediaBridge
+internal import CWebRTC
+internal import GStreamerKit
 
 /// A data channel of a webrtcbin.
 ///
 /// Thread: any; messages come on threads of GStreamer.
-package final class WebRTCChannel: Sendable {
+final class WebRTCChannel: Sendable {
     /// Sendable: the object is thread-safe, and the pointer never changes.
     private struct Handle: @unchecked Sendable { let pointer: UnsafeMutablePointer<GObject> }
     private let handle: Handle
@@ -15,7 +17,7 @@ package final class WebRTCChannel: Sendable {
     deinit { g_object_unref(handle.pointer) }
 
     /// What happens on a channel.
-    package enum Event: Sendable {
+    enum Event: Sendable {
         /// Messages can be sent.
         case opened
         /// The channel is closed.
@@ -30,14 +32,14 @@ package final class WebRTCChannel: Sendable {
     }
 
     /// Whether messages can be sent.
-    package var isOpen: Bool { mb_get_enum(handle.pointer, "ready-state") == State.open }
+    var isOpen: Bool { mb_get_enum(handle.pointer, "ready-state") == State.open }
 
     /// The number of bytes that wait to be sent.
-    package var waitingBytes: Int { Int(clamping: mb_channel_waiting(handle.pointer)) }
+    var waitingBytes: Int { Int(clamping: mb_channel_waiting(handle.pointer)) }
 
     /// Calls `body` with each event, on threads of GStreamer: it must return at
     /// once. A channel that is open already says so at once.
-    package func onEvent(_ body: @escaping @Sendable (Event) -> Void) {
+    func onEvent(_ body: @escaping @Sendable (Event) -> Void) {
         let listener = Unmanaged.passRetained(Listener(body)).toOpaque()
         mb_on_notify(
             handle.pointer, "notify::ready-state",
@@ -80,14 +82,14 @@ package final class WebRTCChannel: Sendable {
     }
 
     /// Sends a message as bytes. Does not block.
-    package func send(_ bytes: [UInt8]) {
+    func send(_ bytes: [UInt8]) {
         guard let message = g_bytes_new(bytes, gsize(bytes.count)) else { return }
         mb_channel_send_bytes(handle.pointer, message)
         g_bytes_unref(message)
     }
 
     /// Sends a message as text. Does not block.
-    package func send(_ text: String) { mb_channel_send_text(handle.pointer, text) }
+    func send(_ text: String) { mb_channel_send_text(handle.pointer, text) }
 
     fileprivate static func create(in bin: WebRTCBin, label: String) -> WebRTCChannel? {
         mb_webrtc_create_channel(bin.element.pointer, label).map { WebRTCChannel(adopting: $0) }
@@ -101,13 +103,13 @@ package final class WebRTCChannel: Sendable {
 
 extension WebRTCBin {
     /// Creates a data channel, before the offer; `nil` if the connection is closed.
-    package func createChannel(_ label: String) -> WebRTCChannel? {
+    func createChannel(_ label: String) -> WebRTCChannel? {
         WebRTCChannel.create(in: self, label: label)
     }
 
     /// Calls `body` with each data channel that the peer creates, on a thread of GStreamer. Everything
     /// that `body` captures lives as long as the element.
-    package func onChannel(_ body: @escaping @Sendable (WebRTCChannel) -> Void) {
+    func onChannel(_ body: @escaping @Sendable (WebRTCChannel) -> Void) {
         mb_webrtc_on_channel(
             element.pointer,
             { _, channel, context in

@@ -1,17 +1,15 @@
 // Calls of webrtcbin, by the names of its signals and properties. The headers of its types are in
 // libgstreamer-plugins-bad1.0-dev, which needs some 150 other packages; this header repeats the one structure
 // that is needed.
-#ifndef CMEDIABRIDGE_WEBRTC_H
-#define CMEDIABRIDGE_WEBRTC_H
+#ifndef CWEBRTC_H
+#define CWEBRTC_H
 
-#include "CMediaBridge.h"
+#include "../CMediaBridge/CMediaBridge.h"
 
-#include <gst/gst.h>
 #include <gst/sdp/sdp.h>
 
 typedef void (*MBPromiseHandler)(GstPromise *promise, gpointer context);
 typedef void (*MBCandidateHandler)(GstElement *bin, guint line, gchar *candidate, gpointer context);
-typedef void (*MBNotifyHandler)(GObject *object, GParamSpec *spec, gpointer context);
 typedef void (*MBPacketHandler)(GObject *session, GstBuffer *packet, gpointer context);
 typedef gboolean (*MBOwnPacketHandler)(GObject *session, GstBuffer *packet, gboolean isEarly, gpointer context);
 typedef void (*MBChannelHandler)(GstElement *bin, GObject *channel, gpointer context);
@@ -230,12 +228,6 @@ static inline void mb_webrtc_on_candidate(GstElement *bin, MBCandidateHandler ha
                                           gpointer context,
                                           MBClosureDestroy destroy MB_SENDABLE) {
     g_signal_connect_data(bin, "on-ice-candidate", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
-}
-
-// Reason: as above. `signal` is `notify::` with the name of a property.
-static inline void mb_on_notify(gpointer object, const gchar *signal, MBNotifyHandler handler MB_SENDABLE,
-                                gpointer context, MBClosureDestroy destroy MB_SENDABLE) {
-    g_signal_connect_data(object, signal, G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
 #endif

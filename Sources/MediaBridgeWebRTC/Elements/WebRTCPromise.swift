@@ -1,4 +1,6 @@
 internal import CMediaBridge
+internal import CWebRTC
+internal import GStreamerKit
 internal import MediaBasics
 internal import Synchronization
 

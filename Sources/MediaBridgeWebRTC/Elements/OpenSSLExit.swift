@@ -11,10 +11,10 @@
 /// the system's to take back.
 ///
 /// Source: `OPENSSL_init_crypto(3)`.
-package enum OpenSSLExit {
+enum OpenSSLExit {
     /// Keeps OpenSSL 3 from registering the handler. Call it before anything loads GStreamer's plugin for DTLS;
     /// a program that has used OpenSSL itself before has the handler already. Does nothing a second time.
-    package static func prevent() { _ = prevention }
+    static func prevent() { _ = prevention }
 
     /// OPENSSL_INIT_NO_ATEXIT
     private static let noExitHandler: UInt64 = 0x0008_0000

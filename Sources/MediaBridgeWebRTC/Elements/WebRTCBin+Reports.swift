@@ -1,4 +1,6 @@
 internal import CMediaBridge
+internal import CWebRTC
+internal import GStreamerKit
 
 /// RTCP reports of the two peers.
 extension WebRTCBin {
@@ -6,7 +8,7 @@ extension WebRTCBin {
     /// descriptions are set.
     ///
     /// - Returns: False if there is no RTP session yet.
-    package func onControlPacket(_ body: @escaping @Sendable ([UInt8]) -> Void) -> Bool {
+    func onControlPacket(_ body: @escaping @Sendable ([UInt8]) -> Void) -> Bool {
         guard let session = mb_webrtc_session(element.pointer) else { return false }
         defer { g_object_unref(session) }
         mb_on_rtcp(
@@ -23,7 +25,7 @@ extension WebRTCBin {
 
     /// Calls `body` with the bytes of each RTCP packet before it is sent, on the thread that sends it; it may
     /// change them. Call it when both descriptions are set.
-    package func onOwnControlPacket(
+    func onOwnControlPacket(
         _ body: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
     ) {
         guard let session = mb_webrtc_session(element.pointer) else { return }
@@ -49,7 +51,7 @@ extension WebRTCBin {
     /// round-trip time, and browsers synchronise audio and video only once they have the reports.
     ///
     /// Source: RFC 4585, section 3.5.2, and GStreamer's `rtpsession`, which implements it.
-    package func reportAtOnce() {
+    func reportAtOnce() {
         guard let session = mb_webrtc_session(element.pointer) else { return }
         mb_session_set_feedback(session, 20_000_000, 50_000_000, 500_000_000)
         g_object_unref(session)
@@ -60,7 +62,7 @@ extension WebRTCBin {
     /// descriptions are set.
     ///
     /// - Parameter id: The identifier of the number's header extension.
-    package func filterNumbers(
+    func filterNumbers(
         ofExtension id: Int, in pipeline: Pipeline,
         _ isNew: @escaping @Sendable (UInt16) -> Bool
     ) {
@@ -71,7 +73,7 @@ extension WebRTCBin {
 
     /// Applies timestamp corrections from the sender's reports gradually: 5 ms per packet. This is less than the
     /// interval between any two pictures, so no picture is due before the previous one.
-    package func correctTimesSlowly(in pipeline: Pipeline) {
+    func correctTimesSlowly(in pipeline: Pipeline) {
         for inner in pipeline.elements where inner.factoryName == "rtpbin" {
             inner.set("max-ts-offset-adjustment", "5000000")
         }

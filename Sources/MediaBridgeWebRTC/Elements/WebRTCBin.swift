@@ -1,4 +1,6 @@
 internal import CMediaBridge
+internal import CWebRTC
+internal import GStreamerKit
 internal import MediaBasics
 
 /// A webrtcbin: one peer connection.
@@ -7,12 +9,12 @@ internal import MediaBasics
 /// for the functions that wait.
 ///
 /// Source: GStreamer's `webrtcbin`, which implements the W3C's `RTCPeerConnection`.
-package final class WebRTCBin: Sendable {
+final class WebRTCBin: Sendable {
     /// The element, for its properties.
-    package let element: Element
+    let element: Element
 
     /// `nil` for an element that is not a webrtcbin.
-    package init?(_ element: Element) {
+    init?(_ element: Element) {
         guard element.factoryName == "webrtcbin" else { return nil }
         self.element = element
     }
@@ -20,7 +22,7 @@ package final class WebRTCBin: Sendable {
     // MARK: Descriptions
 
     /// What a session description is.
-    package enum DescriptionKind: Int32, Sendable {
+    enum DescriptionKind: Int32, Sendable {
         /// Proposes a session.
         case offer = 1
         /// Accepts a part of it.
@@ -28,12 +30,12 @@ package final class WebRTCBin: Sendable {
     }
 
     /// Creates an offer of what the pads and transceivers send and receive.
-    package func createOffer() async throws(PipelineError) -> String {
+    func createOffer() async throws(PipelineError) -> String {
         try await created("create-offer", "offer")
     }
 
     /// Creates the answer to the remote description.
-    package func createAnswer() async throws(PipelineError) -> String {
+    func createAnswer() async throws(PipelineError) -> String {
         try await created("create-answer", "answer")
     }
 
@@ -55,14 +57,14 @@ package final class WebRTCBin: Sendable {
     }
 
     /// Sets the description of this side.
-    package func setLocal(
+    func setLocal(
         _ kind: DescriptionKind, _ text: String
     ) async throws(PipelineError) {
         try await set("set-local-description", kind, text)
     }
 
     /// Sets the description that the peer sent.
-    package func setRemote(
+    func setRemote(
         _ kind: DescriptionKind, _ text: String
     ) async throws(PipelineError) {
         try await set("set-remote-description", kind, text)
@@ -78,7 +80,7 @@ package final class WebRTCBin: Sendable {
     }
 
     /// The description of this side, with the candidates that have been gathered; `nil` if it is not set.
-    package var localDescription: String? {
+    var localDescription: String? {
         guard let text = mb_webrtc_description(element.pointer, "local-description") else {
             return nil
         }
@@ -112,7 +114,7 @@ package final class WebRTCBin: Sendable {
     // MARK: Transceivers
 
     /// The direction of media.
-    package enum Direction: Int32, Sendable {
+    enum Direction: Int32, Sendable {
         /// No media is sent or received.
         case inactive = 1
         /// Sent only.
@@ -122,7 +124,7 @@ package final class WebRTCBin: Sendable {
     }
 
     /// Adds a transceiver for media that is received.
-    package func addReceiver(of caps: Caps) -> Bool {
+    func addReceiver(of caps: Caps) -> Bool {
         guard
             let transceiver = mb_webrtc_add_transceiver(
                 element.pointer, Direction.receiveOnly.rawValue, caps.pointer)
@@ -134,7 +136,7 @@ package final class WebRTCBin: Sendable {
     /// Sets the direction of a transceiver, and whether lost packets are sent again.
     ///
     /// - Returns: False if there is no transceiver at that place.
-    package func setTransceiver(
+    func setTransceiver(
         at place: Int, _ direction: Direction, retransmits: Bool
     ) -> Bool {
         mb_webrtc_set_transceiver(
@@ -144,33 +146,33 @@ package final class WebRTCBin: Sendable {
     // MARK: ICE
 
     /// Prevents the connection from asking routers to open ports.
-    package func disableUPnP() { _ = mb_webrtc_disable_upnp(element.pointer) }
+    func disableUPnP() { _ = mb_webrtc_disable_upnp(element.pointer) }
 
     /// Gathers candidates at this address; if no address is added, at all except loopback addresses.
     ///
     /// - Returns: False if the text is not an address.
-    package func addLocalAddress(_ address: String) -> Bool {
+    func addLocalAddress(_ address: String) -> Bool {
         mb_webrtc_add_local_address(element.pointer, address) != 0
     }
 
     /// Uses a TURN server, given as `turn://USER:PASSWORD@HOST:PORT`, user and password escaped.
-    package func addTurnServer(_ uri: String) -> Bool {
+    func addTurnServer(_ uri: String) -> Bool {
         mb_webrtc_add_turn_server(element.pointer, uri) != 0
     }
 
     /// Adds a candidate of the peer.
     ///
     /// - Parameter line: The number of the m-line to which it belongs.
-    package func addCandidate(_ candidate: String, line: Int) {
+    func addCandidate(_ candidate: String, line: Int) {
         mb_webrtc_add_candidate(element.pointer, guint(line), candidate)
     }
 
     /// Gathers and uses only candidates of TURN servers.
-    package func relayOnly() { element.set("ice-transport-policy", "relay") }
+    func relayOnly() { element.set("ice-transport-policy", "relay") }
 
     /// Calls `body` with every candidate of this side and the number of its m-line, on a thread of
     /// GStreamer. Everything that `body` captures lives as long as the element.
-    package func onCandidate(_ body: @escaping @Sendable ((line: Int, text: String)) -> Void) {
+    func onCandidate(_ body: @escaping @Sendable ((line: Int, text: String)) -> Void) {
         mb_webrtc_on_candidate(
             element.pointer,
             { _, line, candidate, context in
@@ -183,7 +185,7 @@ package final class WebRTCBin: Sendable {
     // MARK: State
 
     /// The state of a connection.
-    package enum ConnectionState: Int32, Sendable {
+    enum ConnectionState: Int32, Sendable {
         case new = 0
         case connecting = 1
         case connected = 2
@@ -193,26 +195,26 @@ package final class WebRTCBin: Sendable {
     }
 
     /// The state of the connection.
-    package var connectionState: ConnectionState {
+    var connectionState: ConnectionState {
         ConnectionState(rawValue: mb_get_enum(element.pointer, "connection-state")) ?? .new
     }
 
     /// Whether all candidates of this side are known.
-    package var hasGathered: Bool { mb_get_enum(element.pointer, "ice-gathering-state") == 2 }
+    var hasGathered: Bool { mb_get_enum(element.pointer, "ice-gathering-state") == 2 }
 
     /// Calls `body` when ``connectionState`` changes, on a thread of GStreamer.
-    package func onConnectionChange(_ body: @escaping @Sendable () -> Void) {
+    func onConnectionChange(_ body: @escaping @Sendable () -> Void) {
         element.onChange(of: "connection-state", body)
     }
 
     /// Calls `body` when ``hasGathered`` may have changed, on a thread of GStreamer.
-    package func onGatheringChange(_ body: @escaping @Sendable () -> Void) {
+    func onGatheringChange(_ body: @escaping @Sendable () -> Void) {
         element.onChange(of: "ice-gathering-state", body)
     }
 
     /// Calls `body` when the peer has closed the connection, on a thread of GStreamer. Call it when both
     /// descriptions are set.
-    package func onPeerClosing(_ body: @escaping @Sendable () -> Void) {
+    func onPeerClosing(_ body: @escaping @Sendable () -> Void) {
         guard let transport = mb_webrtc_transport(element.pointer) else { return }
         defer { g_object_unref(transport) }
         mb_on_notify(
@@ -225,7 +227,7 @@ package final class WebRTCBin: Sendable {
 
     /// Notifies the peer that the connection is closed, and waits at most 0.5 s until the notification is
     /// sent.
-    package func sayGoodbye(in pipeline: Pipeline) async {
+    func sayGoodbye(in pipeline: Pipeline) async {
         let encoders = pipeline.elements.filter { $0.factoryName == "dtlsenc" }
         _ = await pipeline.control.run(within: .milliseconds(500)) {
             for encoder in encoders {
@@ -239,7 +241,7 @@ package final class WebRTCBin: Sendable {
 
     /// Sends packets as soon as they arrive, without the latency of the sources: the packets are already
     /// on time.
-    package func sendAtOnce(in pipeline: Pipeline) {
+    func sendAtOnce(in pipeline: Pipeline) {
         for inner in pipeline.elements where inner.factoryName == "clocksync" {
             inner.set("sync", "false")
         }
