@@ -24,7 +24,7 @@ struct Interleaver {
         var newest: MediaTime?
         /// The earliest possible time of the next unit: the end of the last unit taken.
         var reached: MediaTime?
-        /// Whether units have come, and no wait for more of them has failed since.
+        /// Whether units have come, and the last wait for one of them did not end without one.
         var isExpected = false
     }
     private var tracks: [RecordingKind: Track]
@@ -91,8 +91,10 @@ struct Interleaver {
 
     mutating func endTrack(_ kind: RecordingKind) { tracks[kind]?.hasEnded = true }
 
-    /// Notes that a stream was waited for in vain.
-    mutating func stopExpecting(_ kind: RecordingKind) { tracks[kind]?.isExpected = false }
+    /// Whether pictures have come, but none for ``pictureWait``.
+    var arePicturesLost: Bool {
+        tracks[.video].map { $0.newest != nil && !$0.isExpected && !$0.isOver } ?? false
+    }
 
     /// Stops all waiting of streams for each other.
     mutating func flush() {
@@ -144,10 +146,13 @@ struct Interleaver {
         let lacking = tracks.filter {
             peek($0.key) == nil && !$0.value.isOver && !($0.key == .audio && isSoundSilent)
         }.map(\.value)
-        guard
-            lacking.isEmpty || isFlushing || isOverdue(unit, now)
-                || (kind == .audio && lacking.allSatisfy { isBefore($0, unit) })
-        else { return nil }
+        if lacking.isEmpty || isFlushing
+            || (kind == .audio && lacking.allSatisfy { isBefore($0, unit) })
+        {
+            return take(kind)
+        }
+        guard isOverdue(unit, now) else { return nil }
+        if kind == .audio { tracks[.video]?.isExpected = false }
         return take(kind)
     }
 

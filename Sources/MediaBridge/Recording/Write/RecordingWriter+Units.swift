@@ -15,7 +15,7 @@ extension RecordingWriter {
             pauses += 1
             if file.writtenUnits != written { (pauses, written) = (0, file.writtenUnits) }
             // The muxer does not take units in the order of their times.
-            if pauses == 1000 { file.lacking(beside: unit.kind).forEach { end($0, in: file) } }
+            if pauses == 1000 { file.lacking(beside: unit.kind).forEach { file.end($0) } }
         }
         push(unit, to: file)
     }
@@ -28,14 +28,9 @@ extension RecordingWriter {
             if let unit = takeEarly(lacking, for: file) {
                 push(unit, to: file)
             } else {
-                end(lacking, in: file)
+                file.end(lacking)
             }
         }
-    }
-
-    private func end(_ kind: RecordingKind, in file: RecordingFile) {
-        file.end(kind)
-        interleaver.stopExpecting(kind)
     }
 
     /// Removes and returns the next unit of a stream out of order, if it belongs to this file.

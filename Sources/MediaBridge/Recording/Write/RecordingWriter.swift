@@ -142,6 +142,7 @@ final class RecordingWriter: @unchecked Sendable {
             remember(released)
             if released.unit.kind == kinds[0] { reached = released.unit.time }
             if interleaver.isSoundSilent { file?.end(.audio) }
+            if interleaver.arePicturesLost { file?.end(.video) }
             take(released)
             if let call, let reached, reached >= call { start() }
         }
