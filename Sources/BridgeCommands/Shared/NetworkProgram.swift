@@ -66,6 +66,6 @@ package enum NetworkProgram {
         let reason = String(cString: strerror(error))
         throw PipelineError(
             .notFound, message: "\(name) is needed for \(use): \(reason)",
-            advice: "swift build -c release --product \(name), or install it beside gst-bridge")
+            advice: "apt install \(name), or \"make network\" in a clone of MediaBridge")
     }
 }
