@@ -97,6 +97,11 @@ let package = Package(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),
             ],
+            resources: [
+                .embedInCode("Pages/page.css"), .embedInCode("Pages/page.js"),
+                .embedInCode("Pages/sender.html"), .embedInCode("Pages/token-form.html"),
+                .embedInCode("Pages/viewer.html"),
+            ],
             swiftSettings: settings
         ),
         // The HTTP server for WHIP and WHEP.
@@ -131,6 +136,7 @@ let package = Package(
                 .product(
                     name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Janus"])),
             ],
+            resources: [.embedInCode("Pages/channel.html")],
             swiftSettings: settings
         ),
         // The commands without network code, shared by both programs.

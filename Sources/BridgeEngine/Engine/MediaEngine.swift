@@ -97,7 +97,7 @@ public actor MediaEngine {
     ///   - configuration: The engine's behaviour.
     ///   - backend: Captures, converts and decodes; ``MediaBridge`` has the one for GStreamer.
     ///   - transport: The connection to other engines.
-    public init(
+    package init(
         configuration: Configuration = Configuration(), backend: any MediaBackend,
         transport: any ChannelTransport
     ) {

@@ -1,51 +1,51 @@
 /// Implements the services that an engine needs with GStreamer.
-public struct GStreamerBackend: MediaBackend {
+package struct GStreamerBackend: MediaBackend {
     /// Creates a backend. It has no settings.
-    public init() {}
+    package init() {}
 
     /// Returns the time of the clock that all pipelines of the process use.
-    public func clockTime() -> MediaTime { MediaTime(SharedClock.now) }
+    package func clockTime() -> MediaTime { MediaTime(SharedClock.now) }
 
     /// Creates a source for the camera, else for the screen, else for a test picture.
     ///
     /// - Throws: ``PipelineError`` if GStreamer or the source cannot be set up.
-    public func makeDefaultSource() throws -> sending any VideoSource {
+    package func makeDefaultSource() throws -> sending any VideoSource {
         try PipelineVideoSource(DefaultCapture.find().text)
     }
 
     /// Creates a converter that uses `videoconvert`, `videoflip` and `videoscale` on the caller's
     /// thread.
-    public func makeConverter() -> any VideoConverter { FrameConverter() }
+    package func makeConverter() -> any VideoConverter { FrameConverter() }
 
     /// Creates a source for the microphone.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
-    public func makeDefaultAudioSource() throws -> sending any AudioSource {
+    package func makeDefaultAudioSource() throws -> sending any AudioSource {
         try PipelineAudioSource(DefaultAudio.microphone())
     }
 
     /// Creates a converter that uses `audioconvert` and `audioresample` on the caller's thread.
-    public func makeAudioConverter() -> any AudioConverter { SoundConverter() }
+    package func makeAudioConverter() -> any AudioConverter { SoundConverter() }
 
     /// Creates a decoder from the elements installed.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no decoder is
     ///   installed; it names the Debian package.
-    public func makeDecoder(
+    package func makeDecoder(
         _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder {
         try PipelineDecoder(codec, to: consumer)
     }
 
     /// H.264 and VP8, where an encoder is installed.
-    public var encodableCodecs: [EncodedVideoFrame.Codec] { StreamEncoder.installedCodecs }
+    package var encodableCodecs: [EncodedVideoFrame.Codec] { StreamEncoder.installedCodecs }
 
     /// Creates an encoder from the elements installed: `x264enc` or `openh264enc` (constrained baseline),
     /// `vp8enc`.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no encoder is
     ///   installed; it names the Debian package.
-    public func makeEncoder(
+    package func makeEncoder(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder {
         try PipelineEncoder(settings, to: consumer)
@@ -55,12 +55,12 @@ public struct GStreamerBackend: MediaBackend {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no decoder is
     ///   installed; it names the Debian package.
-    public func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder {
+    package func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder {
         try ChainAudioDecoder(codec)
     }
 
     /// Opus and G.711, where an encoder is installed.
-    public var encodableAudioCodecs: [EncodedAudioFrame.Codec] {
+    package var encodableAudioCodecs: [EncodedAudioFrame.Codec] {
         AudioCodecElements.encodableCodecs
     }
 
@@ -68,7 +68,7 @@ public struct GStreamerBackend: MediaBackend {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no encoder is
     ///   installed; it names the Debian package.
-    public func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
+    package func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
         try ChainAudioEncoder(settings)
     }
 }

@@ -94,10 +94,10 @@ extension JanusMember {
 
     private func reconnect(_ first: EngineError) async {
         let begin = ContinuousClock.now
-        let policy = configuration.reconnection
+        let reconnection = configuration.reconnection
         var (attempt, cause) = (1, first)
         while phase == .reconnecting {
-            try? await Task.sleep(for: policy.backoff.delay(beforeAttempt: attempt))
+            try? await Task.sleep(for: reconnection.policy.randomDelay(after: attempt - 1))
             guard phase == .reconnecting else { return }
             do throws(EngineError) {
                 if let token = try await inbox.token(for: .reconnecting) {
@@ -114,7 +114,7 @@ extension JanusMember {
             guard phase == .reconnecting else { return }
             let duration = ContinuousClock.now - begin
             if isHopeless(cause, after: duration) { return finish(cause) }
-            if let limit = policy.limit, duration >= limit {
+            if let limit = reconnection.limit, duration >= limit {
                 return finish(
                     EngineError(
                         .disconnected,

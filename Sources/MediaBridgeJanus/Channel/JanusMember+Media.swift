@@ -14,7 +14,7 @@ extension JanusMember {
         let current = CurrentSignals()
         let connection = SendingConnection(
             media: media, current: current, configuration: configuration.media,
-            backoff: configuration.reconnection.backoff, hasAudio: feed.track == .main,
+            reconnection: configuration.reconnection.policy, hasAudio: feed.track == .main,
             attach: attaching(feed, live, current),
             release: { [handles] handle in
                 handles[handle.id] = nil
@@ -118,7 +118,7 @@ extension JanusMember {
         let connection = ReceivingConnection(
             media: media, video: feed.video?.mid,
             audio: id.track == .main ? feed.audio?.mid : nil, current: current,
-            configuration: configuration.media, backoff: configuration.reconnection.backoff,
+            configuration: configuration.media, reconnection: configuration.reconnection.policy,
             request: { [credentials] in credentials.subscribing() },
             attach: { [handles] () async throws(JanusFailure) in
                 let handle = try await JanusHandle.attach(to: live.session)

@@ -85,7 +85,11 @@ public struct JanusTransport: ChannelTransport {
         /// Creates the default values.
         public init() {}
 
-        var backoff: Backoff { Backoff(first: firstDelay, longest: longestDelay) }
+        var policy: RestartPolicy {
+            var policy = RestartPolicy()
+            (policy.delay, policy.longestDelay) = (firstDelay, longestDelay)
+            return policy
+        }
     }
 
     let address: ServerAddress

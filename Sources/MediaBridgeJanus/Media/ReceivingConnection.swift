@@ -11,7 +11,7 @@ struct ReceivingConnection: Sendable {
     let (video, audio): (String?, String?)
     let current: CurrentSignals
     let configuration: PeerConnection.Configuration
-    let backoff: Backoff
+    let reconnection: RestartPolicy
     /// Returns the request to join as a subscriber, without the streams.
     let request: @Sendable () -> [String: JSONValue]
     /// Attaches a handle; called for each connection.
@@ -56,7 +56,7 @@ struct ReceivingConnection: Sendable {
                 }
             }
             attempt += 1
-            try? await Task.sleep(for: backoff.delay(beforeAttempt: attempt))
+            try? await Task.sleep(for: reconnection.randomDelay(after: attempt - 1))
         }
     }
 

@@ -11,7 +11,7 @@ struct SendingConnection: Sendable {
     let media: OutgoingMedia
     let current: CurrentSignals
     let configuration: PeerConnection.Configuration
-    let backoff: Backoff
+    let reconnection: RestartPolicy
     /// Whether the connection also carries audio.
     let hasAudio: Bool
     /// Returns the handle that publishes; called for each connection.
@@ -68,7 +68,7 @@ struct SendingConnection: Sendable {
                 }
             }
             attempt += 1
-            try? await Task.sleep(for: backoff.delay(beforeAttempt: attempt))
+            try? await Task.sleep(for: reconnection.randomDelay(after: attempt - 1))
         }
         return nil
     }

@@ -94,11 +94,11 @@ extension WebRTCServer {
         let needsServers = !links.isEmpty
         let html =
             place == .viewerPage
-            ? ViewerPage.html(title: configuration.title, asksForServers: needsServers)
-            : SenderPage.html(title: configuration.title, asksForServers: needsServers)
+            ? Page.viewer(title: configuration.title, asksForServers: needsServers)
+            : Page.sender(title: configuration.title, asksForServers: needsServers)
         var reply = ServerReply(.ok)
         reply.body = Array(html.utf8)
-        reply.response.headerFields = PageParts.fields
+        reply.response.headerFields = Page.fields
         return reply
     }
 

@@ -45,7 +45,7 @@ public struct AudioConversion: Hashable, Sendable {
 /// each other.
 ///
 /// Use one converter for each stream: a resampler keeps the end of the previous frame.
-public protocol AudioConverter: Sendable {
+package protocol AudioConverter: Sendable {
     /// Returns the frame with converted samples, or the frame itself if there is nothing to
     /// convert.
     ///

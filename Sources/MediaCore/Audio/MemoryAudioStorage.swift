@@ -1,12 +1,12 @@
 /// Audio samples in memory that the program provides, wrapped without a copy. The memory is
 /// released after the last frame and the last pipeline that use it have released it.
-public final class MemoryAudioStorage: AudioFrameStorage {
+package final class MemoryAudioStorage: AudioFrameStorage {
     /// The format of the samples.
-    public let format: AudioFormat
+    package let format: AudioFormat
     /// The number of samples of each channel.
-    public let sampleCount: Int
+    package let sampleCount: Int
     /// Bytes from the start of the memory to each plane.
-    public let planeOffsets: [Int]
+    package let planeOffsets: [Int]
     private let memory: SharedMemory
     /// Whether the program provided the memory, so that releasing it runs the program's code.
     package var isOfProgram: Bool { memory.isOfProgram }
@@ -26,7 +26,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     ///     if this initializer throws: the caller then keeps the memory.
     /// - Throws: ``FrameError`` if the format is out of range or the planes do not fit into the
     ///   memory.
-    public convenience init(
+    package convenience init(
         unsafeNoCopy memory: UnsafeMutableRawBufferPointer, format: AudioFormat, sampleCount: Int,
         planeOffsets: [Int]? = nil, writable: Bool = false,
         release: @escaping @Sendable () -> Void
@@ -70,7 +70,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     ///   - format: The format of the samples.
     ///   - sampleCount: Samples of each channel.
     /// - Throws: ``FrameError`` if the format is out of range or there is no memory.
-    public convenience init(format: AudioFormat, sampleCount: Int) throws(FrameError) {
+    package convenience init(format: AudioFormat, sampleCount: Int) throws(FrameError) {
         try self.init(format: format, sampleCount: sampleCount) { planes in
             planes.forEach { format.sampleFormat.silence($0) }
         }
@@ -81,7 +81,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     ///
     /// - Throws: ``FrameError`` with ``FrameError/Code/badLayout`` if `bytes` is empty or does not
     ///   have the same number of samples for every channel.
-    public convenience init(
+    package convenience init(
         copying bytes: UnsafeRawBufferPointer, format: AudioFormat
     ) throws(FrameError) {
         let step = try Self.planeSize(format, 1) * format.planes
@@ -103,7 +103,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     /// - Parameters:
     ///   - storage: The storage to copy from.
     ///   - samples: The range of samples of each channel; must lie within the storage.
-    public convenience init(
+    package convenience init(
         copying storage: any AudioFrameStorage, samples: Range<Int>
     ) throws(FrameError) {
         let format = storage.format
@@ -133,7 +133,7 @@ public final class MemoryAudioStorage: AudioFrameStorage {
     }
 
     /// Allocates memory and calls `fill` with its planes to initialise it.
-    public convenience init(
+    package convenience init(
         format: AudioFormat, sampleCount: Int, fill: ([UnsafeMutableRawBufferPointer]) -> Void
     ) throws(FrameError) {
         let plane = try Self.planeSize(format, sampleCount)
@@ -168,11 +168,11 @@ public final class MemoryAudioStorage: AudioFrameStorage {
         return size
     }
 
-    public var isWritable: Bool { memory.isWritable }
+    package var isWritable: Bool { memory.isWritable }
 
     /// The wrapped memory. Valid while this object is referenced; only ``write(_:)`` may write to
     /// it.
-    public var bytes: UnsafeMutableRawBufferPointer { memory.bytes }
+    package var bytes: UnsafeMutableRawBufferPointer { memory.bytes }
 
     private var mapped: AudioPlanes {
         let size = sampleCount * format.sampleStride
@@ -182,11 +182,11 @@ public final class MemoryAudioStorage: AudioFrameStorage {
             })
     }
 
-    public func read(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError) { body(mapped) }
+    package func read(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError) { body(mapped) }
 
-    public func write(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError) { body(mapped) }
+    package func write(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError) { body(mapped) }
 
-    public func copy(_ samples: Range<Int>) throws(FrameError) -> any AudioFrameStorage {
+    package func copy(_ samples: Range<Int>) throws(FrameError) -> any AudioFrameStorage {
         try MemoryAudioStorage(copying: self, samples: samples)
     }
 }

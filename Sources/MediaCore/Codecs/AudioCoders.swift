@@ -1,9 +1,9 @@
 /// The settings of an encoder for a live audio stream.
-public struct AudioEncoderSettings: Hashable, Sendable {
+package struct AudioEncoderSettings: Hashable, Sendable {
     /// The codec of the units.
-    public var codec: EncodedAudioFrame.Codec
+    package var codec: EncodedAudioFrame.Codec
     /// The bit rate, in bits per second. A codec with a fixed rate ignores it.
-    public var bitRate: Int
+    package var bitRate: Int
 
     /// Creates settings.
     ///
@@ -11,7 +11,7 @@ public struct AudioEncoderSettings: Hashable, Sendable {
     ///   - codec: The codec of the units.
     ///   - bitRate: The bit rate, in bits per second. Default 64,000: speech and music in stereo, with
     ///     Opus.
-    public init(_ codec: EncodedAudioFrame.Codec, bitRate: Int = 64_000) {
+    package init(_ codec: EncodedAudioFrame.Codec, bitRate: Int = 64_000) {
         self.codec = codec
         self.bitRate = bitRate
     }
@@ -20,7 +20,7 @@ public struct AudioEncoderSettings: Hashable, Sendable {
 /// Encodes the frames of one live stream, on the caller's thread.
 ///
 /// Thread: any, one call at a time. A call takes a fraction of the time that its samples last.
-public protocol AudioEncoder: Sendable {
+package protocol AudioEncoder: Sendable {
     /// Encodes the samples of a frame. Samples that are missing before it are encoded as silence,
     /// and samples that overlap the previous frame are dropped (``AudioContinuity``). A larger time
     /// difference restarts the stream.
@@ -45,13 +45,13 @@ public protocol AudioEncoder: Sendable {
 
 extension AudioEncoder {
     /// Does nothing.
-    public func expectLoss(of share: Double) {}
+    package func expectLoss(of share: Double) {}
 }
 
 /// Decodes the units of one stream of audio, on the caller's thread.
 ///
 /// Thread: any, one call at a time. A call takes a fraction of the time that its samples last.
-public protocol AudioDecoder: Sendable {
+package protocol AudioDecoder: Sendable {
     /// Decodes a unit, in the order of times.
     ///
     /// - Returns: The samples, with the unit's time and live timing. Several frames if units before this
@@ -66,5 +66,5 @@ public protocol AudioDecoder: Sendable {
 
 extension AudioDecoder {
     /// Zero.
-    public var concealedSamples: Int { 0 }
+    package var concealedSamples: Int { 0 }
 }

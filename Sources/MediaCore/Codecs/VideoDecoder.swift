@@ -4,7 +4,7 @@
 /// the next unit that can be decoded. If the decoder fails permanently, it calls
 /// ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``decode(_:)`` then returns
 /// ``DropCause/closed``.
-public protocol VideoDecoder: Sendable {
+package protocol VideoDecoder: Sendable {
     /// Accepts one access unit. Its picture is delivered to the consumer at once or later. Thread:
     /// any; calls must not overlap. Does not block.
     ///
@@ -34,7 +34,7 @@ public protocol VideoDecoder: Sendable {
 }
 
 extension VideoDecoder {
-    public var lostUnits: Int { 0 }
-    public var pictureSurplus: Int { 0 }
-    public func drain() {}
+    package var lostUnits: Int { 0 }
+    package var pictureSurplus: Int { 0 }
+    package func drain() {}
 }

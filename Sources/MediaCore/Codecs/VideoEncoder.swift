@@ -1,16 +1,16 @@
 /// The settings of an encoder for a live video stream.
-public struct VideoEncoderSettings: Hashable, Sendable {
+package struct VideoEncoderSettings: Hashable, Sendable {
     /// The codec of the units.
-    public var codec: EncodedVideoFrame.Codec
+    package var codec: EncodedVideoFrame.Codec
     /// The bit rate, in bits per second. The units of one second have approximately this size in
     /// total.
-    public var bitRate: Int
+    package var bitRate: Int
     /// The frame rate for which the bits are distributed, in frames per second.
-    public var frameRate: Double
+    package var frameRate: Double
     /// The maximum interval between two key frames.
-    public var keyFrameInterval: Duration
+    package var keyFrameInterval: Duration
     /// What matters most in the pictures.
-    public var contentHint: VideoContentHint
+    package var contentHint: VideoContentHint
 
     /// Creates settings.
     ///
@@ -20,7 +20,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
     ///   - frameRate: The frame rate, in frames per second. Default 30.
     ///   - keyFrameInterval: The maximum interval between two key frames. Default 10 s.
     ///   - contentHint: What matters most in the pictures. Default none.
-    public init(
+    package init(
         _ codec: EncodedVideoFrame.Codec, bitRate: Int, frameRate: Double = 30,
         keyFrameInterval: Duration = .seconds(10), contentHint: VideoContentHint = .none
     ) {
@@ -38,7 +38,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
 /// A change of the frame size or format starts with a key frame, and no frame is lost. An encoder
 /// that fails calls ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``encode(_:)``
 /// then returns ``DropCause/closed``.
-public protocol VideoEncoder: Sendable {
+package protocol VideoEncoder: Sendable {
     /// Accepts one frame, later than the previous one. Its unit is delivered to the consumer at
     /// once or later, with the frame's times and rotation. Thread: any; calls must not overlap.
     /// Does not block.

@@ -1,5 +1,5 @@
 /// The media library that an engine uses: its clock, converters, decoders and default sources.
-public protocol MediaBackend: Sendable {
+package protocol MediaBackend: Sendable {
     /// Returns the time of the clock to which ``LiveTiming/clockOrigin`` of its captures refers.
     /// Inexpensive. Thread: any.
     func clockTime() -> MediaTime
@@ -56,39 +56,39 @@ public protocol MediaBackend: Sendable {
 }
 
 extension MediaBackend {
-    public func makeDefaultAudioSource() throws -> sending any AudioSource {
+    package func makeDefaultAudioSource() throws -> sending any AudioSource {
         throw FrameError(.badFormat, "this backend has no microphone")
     }
 
-    public func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
+    package func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
 
     /// None.
-    public var encodableCodecs: [EncodedVideoFrame.Codec] { [] }
+    package var encodableCodecs: [EncodedVideoFrame.Codec] { [] }
 
     /// Throws, because there is no encoder.
-    public func makeEncoder(
+    package func makeEncoder(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder {
         throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
     }
 
     /// Throws, because there is no decoder.
-    public func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder {
+    package func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder {
         throw FrameError(.badFormat, "this backend has no decoder for \(codec)")
     }
 
     /// None.
-    public var encodableAudioCodecs: [EncodedAudioFrame.Codec] { [] }
+    package var encodableAudioCodecs: [EncodedAudioFrame.Codec] { [] }
 
     /// Throws, because there is no encoder.
-    public func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
+    package func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
         throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
     }
 }
 
 /// Converts video frames to the format that a receiver asked for. Thread: any; concurrent calls
 /// wait for each other.
-public protocol VideoConverter: Sendable {
+package protocol VideoConverter: Sendable {
     /// Returns the frame with converted pixels, or the frame itself if there is nothing to convert.
     /// All other properties are kept, including ``VideoFrame/rotation``: a caller that requests an
     /// upright picture sets the rotation of the result.

@@ -53,6 +53,16 @@ public struct RestartPolicy: Hashable, Sendable {
         guard attempts.map({ failures < $0 }) ?? true else { return nil }
         return min(delay * (1 << min(failures, 20)), longestDelay)
     }
+
+    /// Returns the delay before the next attempt minus a random part of up to half of it, so that the clients of
+    /// a server do not all reconnect at once. It ignores ``attempts``.
+    ///
+    /// - Parameter failures: The number of consecutive attempts that have failed.
+    package func randomDelay(after failures: Int) -> Duration {
+        var unlimited = self
+        unlimited.attempts = nil
+        return (unlimited.delay(after: failures) ?? longestDelay) * Double.random(in: 0.5...1)
+    }
 }
 
 /// What happens to a frame that arrives while a queue is full.

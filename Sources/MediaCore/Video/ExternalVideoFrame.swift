@@ -51,7 +51,7 @@ public final class ExternalVideoFrame {
     ///   or there are too few bytes.
     ///
     /// - Parameter now: The running time to use if ``time`` is `nil`.
-    public func made(now: MediaTime) -> Result<VideoFrame, RawPicture.Refusal> {
+    package func made(now: MediaTime) -> Result<VideoFrame, RawPicture.Refusal> {
         guard let rotation = VideoRotation(rawValue: rotation) else {
             return refuse(.badFormat, "invalid rotation: \(self.rotation) degrees")
         }

@@ -1,12 +1,12 @@
 /// Pixels in memory that the program provides, wrapped without a copy. The memory is released after
 /// the last frame and the last pipeline that use it have released it.
-public final class MemoryFrameStorage: VideoFrameStorage {
+package final class MemoryFrameStorage: VideoFrameStorage {
     /// The format of the picture.
-    public let format: VideoFormat
+    package let format: VideoFormat
     /// The size of the picture in pixels.
-    public var size: VideoSize { VideoSize(width: format.width, height: format.height) }
+    package var size: VideoSize { VideoSize(width: format.width, height: format.height) }
     /// Where each plane lies in the memory.
-    public let planes: [VideoPlaneLayout]
+    package let planes: [VideoPlaneLayout]
     private let memory: SharedMemory
     /// Whether the program provided the memory, so that releasing it runs the program's code.
     package var isOfProgram: Bool { memory.isOfProgram }
@@ -25,7 +25,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     ///     if this initializer throws: the caller then keeps the memory.
     /// - Throws: ``FrameError`` with ``FrameError/Code/badLayout`` if the planes do not fit into
     ///   the memory.
-    public convenience init(
+    package convenience init(
         unsafeNoCopy memory: UnsafeMutableRawBufferPointer,
         format: VideoFormat,
         planes: [VideoPlaneLayout],
@@ -48,7 +48,7 @@ public final class MemoryFrameStorage: VideoFrameStorage {
     /// Allocates zeroed memory for the planes.
     ///
     /// - Throws: ``FrameError`` if the planes are not valid or there is no memory.
-    public convenience init(format: VideoFormat, planes: [VideoPlaneLayout]) throws(FrameError) {
+    package convenience init(format: VideoFormat, planes: [VideoPlaneLayout]) throws(FrameError) {
         let memory = try Self.allocate(for: planes)
         memory.bytes.initializeMemory(as: UInt8.self, repeating: 0)
         self.init(memory, format: format, checked: planes)
@@ -179,11 +179,11 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         }
     }
 
-    public var isWritable: Bool { memory.isWritable }
+    package var isWritable: Bool { memory.isWritable }
 
     /// The wrapped memory. Valid while this object is referenced; only ``write(_:)`` may write to
     /// it.
-    public var bytes: UnsafeMutableRawBufferPointer { memory.bytes }
+    package var bytes: UnsafeMutableRawBufferPointer { memory.bytes }
 
     private var mapped: PlaneList {
         PlaneList(count: planes.count) { index in
@@ -195,16 +195,16 @@ public final class MemoryFrameStorage: VideoFrameStorage {
         }
     }
 
-    public func read(_ body: (borrowing VideoPlanes) -> Void) throws(FrameError) {
+    package func read(_ body: (borrowing VideoPlanes) -> Void) throws(FrameError) {
         body(VideoPlanes(unsafe: mapped, format: format))
     }
 
-    public func write(_ body: (inout MutableVideoPlanes) -> Void) throws(FrameError) {
+    package func write(_ body: (inout MutableVideoPlanes) -> Void) throws(FrameError) {
         var planes = MutableVideoPlanes(unsafe: mapped, formats: [format])
         body(&planes)
     }
 
-    public func copy() throws(FrameError) -> any VideoFrameStorage {
+    package func copy() throws(FrameError) -> any VideoFrameStorage {
         let count = min(memory.count, Self.reach(planes))
         let copy = try Self.allocate(count)
         copy.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))

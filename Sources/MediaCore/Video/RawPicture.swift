@@ -1,6 +1,6 @@
 /// A raw picture in the program's memory, passed as bytes, with its stride and crop.
 ///
-/// Valid only as long as the memory is; ``copied()`` copies the picture.
+/// Valid only as long as the memory is; its consumer copies the picture.
 public struct RawPicture {
     /// The whole memory that contains the picture.
     public var bytes: UnsafeRawBufferPointer
@@ -15,7 +15,7 @@ public struct RawPicture {
     /// The planes, if they differ from the usual layout.
     var planes: [VideoPlaneLayout]?
 
-    /// Describes a picture in memory. Nothing is checked before ``copied()``.
+    /// Describes a picture in memory. Its consumer checks it.
     ///
     /// - Parameters:
     ///   - bytes: Must stay valid and unchanged while this value is in use.
@@ -58,7 +58,7 @@ public struct RawPicture {
     }
 
     /// Returns a copy of the picture, cropped and without padding, or the reason why there is none.
-    public func copied() -> Result<MemoryFrameStorage, Refusal> {
+    package func copied() -> Result<MemoryFrameStorage, Refusal> {
         guard size.isValid else { return refuse(.badSize, "\(size) is not a valid frame size") }
         guard let kept = crop.size(of: size) else {
             return refuse(.badSize, "\(crop) leaves nothing of \(size)")

@@ -215,7 +215,7 @@ private struct ChannelPages {
         guard channels.contains(String(path)) else {
             return reply(.notFound, "channel not found\n")
         }
-        return reply(.ok, ChannelPage.html(channel: String(path)), PageParts.fields)
+        return reply(.ok, ChannelPage.html(channel: String(path)), Page.fields)
     }
 
     private func reply(

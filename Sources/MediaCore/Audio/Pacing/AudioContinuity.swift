@@ -1,7 +1,7 @@
 /// Turns frames whose times have gaps or overlaps into one continuous stream of samples.
 ///
-/// Feed each frame, and pass on the frames that are returned: each begins exactly where the
-/// previous one ended. Small deviations of a time are jitter and are removed. A deviation of at
+/// The engine and the recorder apply it to each stream: each of the frames that result begins exactly
+/// where the previous one ended. Small deviations of a time are jitter and are removed. A deviation of at
 /// least 2 ms to the same side for half a second is not jitter, and is corrected as a gap or an
 /// overlap of that size. A gap is filled with silence and an overlap is cut off; both are counted.
 /// A gap that is too long to be filled remains, and is reported as ``Correction/jumped(_:)``.
@@ -10,14 +10,6 @@
 /// when the audio was handed over and not when it was captured. Then the number of samples
 /// determines the position, and times correct it only if they are off by more than 200 ms, or for
 /// two seconds by more than their usual deviation.
-///
-/// ```swift
-/// var continuity = AudioContinuity()
-/// let result = continuity.feed(frame)
-/// result.frames.forEach(write)
-/// ```
-///
-/// A value type: keep one for each stream, and use it from one thread at a time.
 public struct AudioContinuity: Sendable {
     /// The limits for deviations of times.
     public struct Configuration: Hashable, Sendable {
@@ -64,12 +56,12 @@ public struct AudioContinuity: Sendable {
     }
 
     /// The frames to pass on, and the correction that was made.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The frames to pass on, in this order: silence for a gap, then the part of the frame that
         /// is new.
-        public var frames: [AudioFrame]
+        package var frames: [AudioFrame]
         /// The correction that was made; `nil` if none was needed.
-        public var correction: Correction?
+        package var correction: Correction?
     }
 
     private struct Stream {
@@ -89,30 +81,30 @@ public struct AudioContinuity: Sendable {
     }
     private var stream: Stream?
     /// The limits that this value was created with.
-    public let configuration: Configuration
+    package let configuration: Configuration
 
     /// The corrections so far. ``reset()`` keeps them.
-    public private(set) var counts = Counts()
+    package private(set) var counts = Counts()
 
     /// Creates a value that has received no frames.
-    public init(_ configuration: Configuration = Configuration()) {
+    package init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
     }
 
     /// Treats the next frame as the first of a new stream.
-    public mutating func reset() { stream = nil }
+    package mutating func reset() { stream = nil }
 
     /// The format of the stream; `nil` before its first frame.
-    public var format: AudioFormat? { stream?.format }
+    package var format: AudioFormat? { stream?.format }
 
     /// The time of the next sample; `nil` before the first frame that has a time.
-    public var expectedTime: MediaTime? { stream?.end }
+    package var expectedTime: MediaTime? { stream?.end }
 
     /// Adds the next frame of the stream.
     ///
     /// A frame without a time is placed after the previous one. Before the first frame that has a
     /// time, it is returned unchanged.
-    public mutating func feed(_ frame: AudioFrame) -> Result {
+    package mutating func feed(_ frame: AudioFrame) -> Result {
         guard let time = frame.runningTime else {
             guard stream != nil else { return Result(frames: [frame]) }
             begin(frame, at: .zero)
@@ -155,7 +147,8 @@ public struct AudioContinuity: Sendable {
     ///
     /// - Returns: The silence to pass on; `nil` before the first frame, or if the stream has
     ///   already reached `time`.
-    public mutating func fill(upTo time: MediaTime, as liveTiming: LiveTiming? = nil) -> AudioFrame?
+    package mutating func fill(upTo time: MediaTime, as liveTiming: LiveTiming? = nil)
+        -> AudioFrame?
     {
         guard let stream else { return nil }
         let missing = stream.format.samples(in: time - stream.end)

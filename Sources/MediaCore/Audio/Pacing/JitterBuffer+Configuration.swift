@@ -3,10 +3,10 @@ extension JitterBuffer {
     public struct Configuration: Hashable, Sendable {
         /// The minimum delay, which compensates for uneven arrival. Default 40 ms.
         ///
-        /// With ``Timing/clock`` it is counted from the capture of the audio; audio that arrives
-        /// later than that is delayed as long as necessary. With ``Timing/demand`` it is counted
-        /// from the arrival of the earliest audio. Values below zero or above ``maximumDelay`` are
-        /// clamped.
+        /// If an output plays by the clock of the audio, the delay is counted from the capture of the
+        /// audio; audio that arrives later than that is delayed as long as necessary. Otherwise it is
+        /// counted from the arrival of the earliest audio. Values below zero or above
+        /// ``maximumDelay`` are clamped.
         public var targetDelay = Duration.milliseconds(40)
         /// The maximum amount of queued audio. Default 1 s. If more arrives than is played, the
         /// oldest samples are dropped down to ``targetDelay``. A piece that is longer than half of
@@ -92,7 +92,7 @@ extension JitterBuffer {
     }
 
     /// What determines when samples are taken.
-    public enum Timing: Sendable {
+    package enum Timing: Sendable {
         /// A clock to which the times of the audio refer. Audio that arrives in time is played
         /// exactly ``Configuration/targetDelay`` after its capture, in sync with that of all other
         /// senders.

@@ -6,14 +6,12 @@
 /// during silence, or by playing slightly faster or slower (``Configuration/speedChange``), which
 /// also follows a sender whose clock runs at a different rate. Audio that has been queued no longer
 /// than the target is never dropped.
-///
-/// Positions and times are counted in samples of each channel: `now` is the position of the next
-/// sample that is taken, by the clock of the consumer, and only increases.
-///
-/// A value type: keep one for each sender, and use it from one thread at a time.
 public struct JitterBuffer: Sendable {
+    // Positions and times are counted in samples of each channel: `now` is the position of the next sample that is
+    // taken, by the clock of the consumer, and only increases.
+
     /// The configuration that this buffer was created with.
-    public let configuration: Configuration
+    package let configuration: Configuration
     private let timing: Timing
     private let channels: Int
     private let maximum: Int
@@ -40,7 +38,7 @@ public struct JitterBuffer: Sendable {
 
     /// How long the latest piece waits before it is played, in samples; negative if it arrived
     /// late.
-    public private(set) var wait = 0
+    package private(set) var wait = 0
 
     /// Creates an empty buffer.
     ///
@@ -49,7 +47,7 @@ public struct JitterBuffer: Sendable {
     ///   - channels: The number of channels.
     ///   - timing: What determines when samples are taken.
     ///   - configuration: How long samples wait, and what is done about gaps.
-    public init(
+    package init(
         sampleRate: Int, channels: Int, timing: Timing,
         configuration: Configuration = Configuration()
     ) {
@@ -67,7 +65,7 @@ public struct JitterBuffer: Sendable {
     }
 
     /// The outcome of all samples so far.
-    public var counts: Counts {
+    package var counts: Counts {
         var counts = tally
         counts.waiting = queue.waiting
         return counts
@@ -78,13 +76,13 @@ public struct JitterBuffer: Sendable {
     /// states are unrelated to the consumer's clock.
     ///
     /// - Parameter now: The position of the next sample that is taken.
-    public func lag(at now: Int) -> Int? {
+    package func lag(at now: Int) -> Int? {
         guard passed != nil, !isFree else { return nil }
         return (isPlaying ? now - queue.start : lag) + Int(shift.rounded())
     }
 
     /// Whether no samples are queued.
-    public var isEmpty: Bool { queue.isEmpty }
+    package var isEmpty: Bool { queue.isEmpty }
 
     /// The wanted difference between playback and the audio's own position, in samples, from the
     /// arrivals known so far.
@@ -102,7 +100,7 @@ public struct JitterBuffer: Sendable {
     /// ran out, or as the delay is changed during playback.
     ///
     /// - Parameter jitter: The mean deviation; zero for that of ``Configuration/targetDelay``.
-    public mutating func expect(jitter: Int) {
+    package mutating func expect(jitter: Int) {
         pacing.expect(jitter: min(jitter, maximum), atMost: maximum)
     }
 
@@ -111,7 +109,7 @@ public struct JitterBuffer: Sendable {
     /// ``Timing/demand``.
     ///
     /// - Parameter lag: In samples, from 0 to half of ``Configuration/maximumDelay``.
-    public mutating func keepStep(lag: Int) { step = min(max(0, lag), maximum / 2) }
+    package mutating func keepStep(lag: Int) { step = min(max(0, lag), maximum / 2) }
 
     // MARK: In
 
@@ -123,7 +121,7 @@ public struct JitterBuffer: Sendable {
     ///     of the piece's length, or 8 ms, of the end of the previous piece, the piece is placed
     ///     directly after that.
     ///   - now: The position of the next sample that is taken.
-    public mutating func add(_ samples: Span<Float>, at stated: Int, now: Int) {
+    package mutating func add(_ samples: Span<Float>, at stated: Int, now: Int) {
         let length = samples.count / channels
         guard length > 0 else { return }
         tally.received += length
@@ -199,7 +197,7 @@ public struct JitterBuffer: Sendable {
     }
 
     /// Drops all queued samples, because playback has ended.
-    public mutating func abandon() {
+    package mutating func abandon() {
         tally.dropped.abandoned += queue.take(queue.count)
         (isPlaying, passed) = (false, queue.start)
         pacing.stopSteering()
@@ -214,7 +212,7 @@ public struct JitterBuffer: Sendable {
     ///   - now: The position of the mix's first sample.
     ///   - mix: Interleaved samples; has room for `count` samples of each channel.
     /// - Returns: Whether anything was due in this block; if not, the mix is unchanged.
-    public mutating func take(_ count: Int, at now: Int, into mix: inout [Float]) -> Bool {
+    package mutating func take(_ count: Int, at now: Int, into mix: inout [Float]) -> Bool {
         if queue.isEmpty {
             if isPlaying { ranDry(now, missing: count) }
             return false
