@@ -24,9 +24,8 @@ struct BridgeExamples: AsyncParsableCommand {
               bridge-examples call clip.mp4 anna.mkv otto.mkv
             """,
         subcommands: [
-            BlackAndWhite.self, CustomSource.self, Noise.self, Push.self, CameraSwitch.self,
-            FileScreenCamera.self, SideBySide.self, PictureInPicture.self, Processors.self,
-            FrameMetadata.self, Snapshot.self, Call.self, CustomAudioSource.self, AudioDriver.self,
+            BlackAndWhite.self, CustomSource.self, Push.self, CameraSwitch.self, Call.self,
+            CustomAudioSource.self,
         ])
 
     static func main() async {

@@ -5,7 +5,8 @@ import MediaBridge
 ///
 /// The new source is started while the old one still runs, and takes over with its first frame: the
 /// recording has no black frame, and no gap longer than a frame. Other SDKs stop the capturer
-/// first, and the picture is black for seconds.
+/// first, and the picture is black for seconds. The recording keeps the size of its first frame. If a
+/// source cannot start, the previous one continues, and the reason is thrown.
 struct CameraSwitch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Switch between two cameras in one recording, without a gap.",
@@ -41,17 +42,27 @@ struct CameraSwitch: AsyncParsableCommand {
         try await engine.setVideoSource(PipelineVideoSource(front))
         try await engine.setLocalVideoRenderer(recording, options: .recording)
         try await engine.startPreview()
-        if await watch.firstFrame() {
-            for number in 0...switches {
-                guard await watch.untilTheEnd(within: seconds) == .timeOver else { break }
-                guard number < switches else { break }
-                let next = number.isMultiple(of: 2) ? back : front
-                try await engine.setVideoSource(PipelineVideoSource(next))
-            }
+        do {
+            try await switchCameras(of: engine, watch)
+        } catch {
+            // Completes the file, so that the part recorded so far is kept.
+            await engine.shutDown()
+            throw error
         }
         await engine.shutDown()
         try await watch.check()
         print("\(recording.statistics.written) frames of two cameras: \(output)")
         if trace { engine.trace.forEach { print($0) } }
+    }
+
+    private func switchCameras(of engine: MediaEngine, _ watch: Watch) async throws {
+        guard await watch.firstFrame() else { return }
+        for number in 0..<switches {
+            guard await watch.untilTheEnd(within: seconds) == .timeOver else { return }
+            let next = number.isMultiple(of: 2) ? back : front
+            try await engine.setVideoSource(PipelineVideoSource(next))
+            Terminal.say("switched at \(engine.runningTime)")
+        }
+        await watch.untilTheEnd(within: seconds)
     }
 }

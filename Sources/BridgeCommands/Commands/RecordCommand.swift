@@ -174,15 +174,15 @@ struct RecordCommand: AsyncParsableCommand {
         switch video ?? .automatic {
         case .none: configuration.video = nil
         case .copy: configuration.video = .copy
-        case .automatic: configuration.video?.bitrate = bitrate?.value
-        case .codec(let codec): configuration.video = VideoEncoding(codec, bitrate: bitrate?.value)
+        case .automatic: configuration.video?.bitRate = bitrate?.value
+        case .codec(let codec): configuration.video = VideoEncoding(codec, bitRate: bitrate?.value)
         }
         switch audio ?? .automatic {
         case .none: configuration.audio = nil
         case .copy: configuration.audio = .copy
-        case .automatic: configuration.audio = AudioEncoding(bitrate: audioBitrate?.value)
+        case .automatic: configuration.audio = AudioEncoding(bitRate: audioBitrate?.value)
         case .codec(let codec):
-            configuration.audio = AudioEncoding(codec, bitrate: audioBitrate?.value)
+            configuration.audio = AudioEncoding(codec, bitRate: audioBitrate?.value)
         }
         configuration.video?.size = size?.size
         if segment != nil || segmentSize != nil {

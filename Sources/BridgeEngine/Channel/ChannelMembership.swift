@@ -31,7 +31,7 @@ public protocol ChannelMembership: AnyObject, Sendable {
     ///     unchanged.
     ///   - track: The number of the track.
     ///   - user: The user that publishes the track.
-    func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID)
+    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID)
 
     /// Requests a key frame of another user's track, because a received unit cannot be decoded
     /// without one. May be called for every such unit: the channel limits how often it forwards the
@@ -63,7 +63,7 @@ extension ChannelMembership {
     /// A publication that drops everything as ``FrameDisposition/notEnabled``.
     public func publishAudio() -> any AudioPublication { NoAudioPublication() }
     /// Does nothing: every track is transported.
-    public func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {}
+    public func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {}
     /// Does nothing.
     public func requestKeyFrame(_ track: TrackID, of user: UserID) {}
     /// Refuses the message.

@@ -24,7 +24,7 @@ public struct ChannelRequest: Hashable, Sendable {
     /// The id under which the user joins; unique in the channel.
     public var userID: UserID
     /// Whether every video track is wanted from its beginning, without a call of
-    /// ``ChannelMembership/want(_:_:of:)``. An engine requests only tracks that have receivers.
+    /// ``ChannelMembership/setDemand(_:_:of:)``. An engine requests only tracks that have receivers.
     public var wantsAllTracks: Bool
 
     /// Creates a request to join a channel.

@@ -7,14 +7,14 @@ internal import Synchronization
 /// Thread: ``encode(_:)`` and ``stop()`` on the publisher's queue; all else on any.
 final class PublicationEncoder: Sendable {
     /// The requested encoding.
-    struct Wish {
+    struct Request {
         var configuration: VideoEncoderConfiguration
         var limit = VideoLimit()
         /// Why frames are dropped before they are encoded; `nil`: they are not.
         var pause: DropCause?
     }
     private struct State {
-        var wish: Wish
+        var request: Request
         var encoder: (any VideoEncoder)?
         var settings: VideoEncoderSettings?
         var plan: SendPlan?
@@ -91,7 +91,7 @@ final class PublicationEncoder: Sendable {
         self.queueTimeout = queueTimeout
         self.hint = hint
         converter = backend.makeConverter()
-        state = Mutex(State(wish: Wish(configuration: configuration)))
+        state = Mutex(State(request: Request(configuration: configuration)))
         output = Output(send: send, onFailure: onFailure)
         output.belong(to: self)
     }
@@ -104,16 +104,16 @@ final class PublicationEncoder: Sendable {
     // MARK: What is asked for
 
     func configure(_ configuration: VideoEncoderConfiguration) {
-        state.withLock { ($0.wish.configuration, $0.isHopeless) = (configuration, false) }
+        state.withLock { ($0.request.configuration, $0.isHopeless) = (configuration, false) }
     }
 
-    func limit(_ limit: VideoLimit) { state.withLock { $0.wish.limit = limit } }
+    func limit(_ limit: VideoLimit) { state.withLock { $0.request.limit = limit } }
 
     /// Drops frames with this cause instead of encoding them. `nil` resumes encoding, from a key frame on.
     func pause(for cause: DropCause?) {
         state.withLock { state in
-            if state.wish.pause != nil, cause == nil { state.needsKeyFrame = true }
-            state.wish.pause = cause
+            if state.request.pause != nil, cause == nil { state.needsKeyFrame = true }
+            state.request.pause = cause
         }
     }
 
@@ -125,14 +125,16 @@ final class PublicationEncoder: Sendable {
     ///
     /// - Returns: Whether the encoder has accepted the frame.
     func encode(_ frame: VideoFrame) -> FrameDisposition {
-        let wish = state.withLock { $0.wish }
-        if let cause = wish.pause { return .dropped(cause) }
+        let request = state.withLock { $0.request }
+        if let cause = request.pause { return .dropped(cause) }
         guard let time = frame.runningTime else { return .dropped(.noTime) }
         let plan = SendPlan(
             for: frame.size, frame.format.frameRate.map(\.value),
-            hint: wish.configuration.contentHint ?? hint(), wish.configuration, wish.limit)
+            hint: request.configuration.contentHint ?? hint(), request.configuration, request.limit)
         guard !plan.leavesOutFrames || isDue(time, plan) else { return .dropped(.frameRate) }
-        guard let encoder = encoder(for: plan, wish.configuration) else { return .dropped(.failed) }
+        guard let encoder = encoder(for: plan, request.configuration) else {
+            return .dropped(.failed)
+        }
         var frame = frame
         let conversion = VideoConversion(size: plan.size)
         if frame.size != plan.size {

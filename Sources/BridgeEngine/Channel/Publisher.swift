@@ -62,7 +62,7 @@ final class Publisher: Sendable {
             return sender.consume(unit)
         }
     }
-    private enum Way {
+    private enum Route {
         case tap(Int)
         /// Through a queue with its own thread, on which frames are converted.
         case conversion(VideoSinkFeed)
@@ -97,7 +97,7 @@ final class Publisher: Sendable {
     private let context: Context
     private let queue = SerialQueue(label: "mediabridge.publisher")
     private let encoder: PublicationEncoder
-    private let way = Mutex<Way?>(nil)
+    private let route = Mutex<Route?>(nil)
     /// The requested configuration. Locked while it is applied.
     private let form: Mutex<VideoEncoderConfiguration>
 
@@ -131,7 +131,7 @@ final class Publisher: Sendable {
     ///
     /// - Returns: False if this publisher does not encode, so that the source must be asked.
     func requestKeyFrame() -> Bool {
-        guard case .encoding = way.withLock({ $0 }),
+        guard case .encoding = route.withLock({ $0 }),
             !sender.sendsUnitsOfSource.load(ordering: .relaxed)
         else { return false }
         encoder.requestKeyFrame()
@@ -172,13 +172,13 @@ final class Publisher: Sendable {
             }
             return encode(request)
         }
-        switch way.withLock({ $0 }) {
+        switch route.withLock({ $0 }) {
         case .tap where request.isIdentity: return
         case nil where request.isIdentity:
             let tap = stream.tap(
                 sender, taking: sender.publication.codecs,
                 reordered: sender.publication.carriesReorderedUnits)
-            way.withLock { $0 = .tap(tap) }
+            route.withLock { $0 = .tap(tap) }
         // Once frames pass through a queue they always do, so that no frame overtakes another.
         case .conversion(let feed): stream.attach(feed, for: request)
         case .tap(let tap): convert(request, insteadOf: tap)
@@ -191,13 +191,13 @@ final class Publisher: Sendable {
     private func convert(_ request: RenderRequest, insteadOf tap: Int?) {
         let sender = self.sender
         let feed = makeFeed(counting: context.sent) { frame in sender.publication.send(frame) }
-        way.withLock { $0 = .conversion(feed) }
+        route.withLock { $0 = .conversion(feed) }
         stream.attach(feed, for: request, insteadOf: tap)
     }
 
     private func encode(_ request: RenderRequest) {
         let (feed, tap): (VideoSinkFeed, UnitTap?)
-        if case .encoding(let present, let units) = way.withLock({ $0 }) {
+        if case .encoding(let present, let units) = route.withLock({ $0 }) {
             (feed, tap) = (present, units)
         } else {
             end()
@@ -217,7 +217,7 @@ final class Publisher: Sendable {
             // The receivers have only the source's units so far.
             encoder.requestKeyFrame()
         }
-        way.withLock { $0 = .encoding(feed, units: units) }
+        route.withLock { $0 = .encoding(feed, units: units) }
         stream.attach(feed, for: request)
     }
 
@@ -245,10 +245,10 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Ends the current way of sending; queued frames are still sent.
+    /// Ends the current route of sending; queued frames are still sent.
     private func end() {
-        let way = self.way.withLock { $0.take() }
-        switch way {
+        let route = self.route.withLock { $0.take() }
+        switch route {
         case .tap(let tap): stream.untap(tap)
         case .conversion(let feed):
             stream.detach(feed)
@@ -268,7 +268,7 @@ final class Publisher: Sendable {
     ///
     /// - Parameter limit: The maximum time to wait for the queued frames.
     func stop(within limit: Duration) async {
-        guard way.withLock({ $0 != nil }) else { return }
+        guard route.withLock({ $0 != nil }) else { return }
         end()
         await queue.outcome(within: limit, on: context.clock.timeline) {}
         sender.publication.end()

@@ -156,7 +156,7 @@ final class RemoteParticipants: Sendable {
             state.demands[key] = demand
             return (membership, demand)
         }
-        membership?.want(demand, key.track, of: key.user)
+        membership?.setDemand(demand, key.track, of: key.user)
     }
 
     private func requestKeyFrame(_ key: Key) {

@@ -91,7 +91,7 @@ public struct RendererOptions: Sendable {
     /// (``MediaEngine/Configuration/Pace/asFastAsPossible``); then the source waits.
     ///
     /// With `wait` the source waits, and with it all other receivers, for at most
-    /// ``MediaEngine/Configuration/stallLimit``, or ten times as long if the engine runs as fast as
+    /// ``MediaEngine/Configuration/stallTimeout``, or ten times as long if the engine runs as fast as
     /// it can. After a timeout, the renderer loses its oldest frames until it renders again.
     public var whenFull = WhenFull.automatic
 

@@ -42,7 +42,7 @@ extension MediaEngine {
     private func stop(
         _ host: some ObjectHost, unblocking: @escaping @Sendable () -> Void
     ) async {
-        let timer = OneShotTimer(after: configuration.callDeadline / 2, on: clock.timeline) {
+        let timer = OneShotTimer(after: configuration.callTimeout / 2, on: clock.timeline) {
             unblocking()
         }
         await tolerate(host, .stop)
@@ -66,7 +66,7 @@ extension MediaEngine {
             throw stuck(host, "an earlier call")
         }
         let result = await host.executor.queue.outcome(
-            within: configuration.callDeadline, on: clock.timeline
+            within: configuration.callTimeout, on: clock.timeline
         ) {
             host.assumeIsolated { host in
                 Result { () throws(EngineError) in try host.make(name) }
@@ -85,7 +85,7 @@ extension MediaEngine {
         EngineError(
             .stuck, call: call,
             message: "\(host.typeName) did not return from \(call) within "
-                + "\(configuration.callDeadline), and is no longer used",
+                + "\(configuration.callTimeout), and is no longer used",
             advice: "set another \(host.role)")
     }
 

@@ -88,7 +88,7 @@ extension MediaEngine {
         _ request: ChannelRequest, _ session: RemoteSession, _ joining: JoinAttempt
     ) async -> Result<any ChannelMembership, EngineError> {
         let transport = self.transport
-        let limit = configuration.joinDeadline
+        let limit = configuration.joinTimeout
         leave()
         let result = await outcome(
             within: limit, on: clock.timeline, abandonedBy: joining
@@ -151,7 +151,7 @@ extension MediaEngine {
         guard let membership else {
             throw EngineError(.notInChannel, message: "not in a channel")
         }
-        let result = await outcome(within: configuration.callDeadline, on: clock.timeline) {
+        let result = await outcome(within: configuration.callTimeout, on: clock.timeline) {
             () async throws(EngineError) in
             try await membership.send(message, to: user)
         }
@@ -159,7 +159,7 @@ extension MediaEngine {
             throw EngineError(
                 .stuck, call: "send",
                 message:
-                    "the channel did not accept the message within \(configuration.callDeadline)")
+                    "the channel did not accept the message within \(configuration.callTimeout)")
         }
         try result.get()
     }
@@ -196,7 +196,7 @@ extension MediaEngine {
     private func dismiss(_ left: (any ChannelMembership)?, _ session: RemoteSession?) async {
         (membership, self.session, channel) = (nil, nil, nil)
         if let left {
-            let limit = configuration.callDeadline
+            let limit = configuration.callTimeout
             // If it takes longer, it continues without a waiting caller; the session ignores its
             // events.
             _ = await outcome(within: limit, on: clock.timeline) { () async throws(EngineError) in

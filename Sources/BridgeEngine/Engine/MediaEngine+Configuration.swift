@@ -28,15 +28,15 @@ extension MediaEngine {
         /// replace each other without a jump. Default 50 ms: enough for a camera.
         public var latency = Duration.milliseconds(50)
         /// The deadline for one call of the program's own code. Default 5 s.
-        public var callDeadline = Duration.seconds(5).asDefaultDeadline
+        public var callTimeout = Duration.seconds(5).asDefaultDeadline
         /// The deadline for the channel's answer to joining. Default 10 s.
-        public var joinDeadline = Duration.seconds(10).asDefaultDeadline
+        public var joinTimeout = Duration.seconds(10).asDefaultDeadline
         /// The deadline for the first frame of a source that replaces another, or of a snapshot.
         /// Default 5 s.
-        public var firstFrameDeadline = Duration.seconds(5).asDefaultDeadline
+        public var firstFrameTimeout = Duration.seconds(5).asDefaultDeadline
         /// How long a source may be silent, or a renderer or processor busy, before an event
         /// reports it. Default 4 s.
-        public var stallLimit = Duration.seconds(4)
+        public var stallTimeout = Duration.seconds(4)
         /// The video that is sent while a source is silent. Default ``Fallback/nothing``.
         public var fallback = Fallback.nothing
         /// Whether the engine has video. Default true. If false, no video source is started, not
@@ -56,7 +56,7 @@ extension MediaEngine {
 
         /// How long a source waits for a slow receiver. It is longer if no frame may be lost, so
         /// that a slow encoder is not taken for one that hangs.
-        var queueTimeout: Duration { stallLimit * (pace == .asFastAsPossible ? 10 : 1) }
+        var queueTimeout: Duration { stallTimeout * (pace == .asFastAsPossible ? 10 : 1) }
 
         /// Whether tracks keep the last frame that was passed on, to repeat it while a source is
         /// silent.

@@ -14,7 +14,7 @@ extension MediaEngine {
         to receiver: any SourceReceiver<Media>,
         _ make: @escaping @Sendable (any MediaBackend) throws -> sending Media.Source
     ) async throws(EngineError) -> SourceHost<Media> {
-        let (backend, trace, limit) = (self.backend, transitions, configuration.callDeadline)
+        let (backend, trace, limit) = (self.backend, transitions, configuration.callTimeout)
         let made = await controlQueue.outcome(within: limit, on: clock.timeline) {
             Result<SourceHost<Media>, any Error> {
                 SourceHost(try make(backend), number: number, to: receiver, trace: trace)

@@ -119,7 +119,7 @@ extension MediaEngine {
     }
 
     func stopPublishing(_ track: TrackID) async {
-        await publishers.removeValue(forKey: track)?.stop(within: configuration.callDeadline)
+        await publishers.removeValue(forKey: track)?.stop(within: configuration.callTimeout)
         slots[track]?.limit = VideoLimit()
         limitSource(of: track)
     }

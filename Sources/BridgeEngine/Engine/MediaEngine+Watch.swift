@@ -21,7 +21,7 @@ extension MediaEngine {
 
     private func look() {
         let now = clock.clockTime()
-        let limit = MediaTime(configuration.stallLimit)
+        let limit = MediaTime(configuration.stallTimeout)
         watchSource(limit)
         watchAudio(limit)
         watchAudioSinks(now, limit)
@@ -133,7 +133,7 @@ extension MediaEngine {
 
     private func limitSourceNow(of id: TrackID) async {
         guard let slot = slots[id], let host = slot.host,
-            let kept = await host.keep(to: slot.limit), slots[id]?.host === host,
+            let kept = await host.adapt(to: slot.limit), slots[id]?.host === host,
             slots[id]?.kept != kept
         else { return }
         slots[id]?.kept = kept

@@ -45,7 +45,7 @@ extension VideoMedia: HostedSource {
     static func requestKeyFrame(_ source: any VideoSource) { _ = source.requestKeyFrame() }
 
     static func keep(_ source: any VideoSource, to limit: VideoLimit) -> VideoLimit {
-        source.keep(to: limit)
+        source.adapt(to: limit)
     }
 }
 

@@ -97,7 +97,7 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
     /// Makes the source keep to a limit, as far as it can.
     ///
     /// - Returns: The parts that it keeps to; `nil` if it does not run.
-    func keep(to limit: VideoLimit) -> VideoLimit? {
+    func adapt(to limit: VideoLimit) -> VideoLimit? {
         guard lifecycle.stage == .started else { return nil }
         return Media.keep(source, to: limit)
     }

@@ -72,12 +72,12 @@ final class SinkAccount: Sendable {
     // The sink is the program's code, so it is called outside the lock.
 
     func begin() {
-        let now = sink.takenFrames(kind)
+        let now = sink.frameBalance(of: kind)
         state.withLock { $0.base = now }
     }
 
     func end() {
-        let now = sink.takenFrames(kind)
+        let now = sink.frameBalance(of: kind)
         state.withLock { state in
             state.earlier = state.sum(with: now)
             // Frames that a stopped sink still processes, as a recorder does, count as delivered.
@@ -87,7 +87,7 @@ final class SinkAccount: Sendable {
     }
 
     var taken: FrameBalance {
-        let now = sink.takenFrames(kind)
+        let now = sink.frameBalance(of: kind)
         return state.withLock { $0.sum(with: now) }
     }
 }

@@ -59,7 +59,7 @@ public enum EngineEvent: Sendable {
     case publicationChanged(TrackID, PublicationState)
     /// The largest form of a track that the receivers and the network can use.
     case publicationLimited(TrackID, VideoLimit)
-    /// The source of a track keeps to these parts of the limit from now on (``VideoSource/keep(to:)``).
+    /// The source of a track keeps to these parts of the limit from now on (``VideoSource/adapt(to:)``).
     case sourceLimited(TrackID, VideoLimit)
     /// A message from another user.
     case messageReceived(ChannelMessage, from: UserID)

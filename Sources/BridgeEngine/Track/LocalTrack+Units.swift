@@ -138,7 +138,7 @@ extension LocalTrack {
 }
 
 /// Receives the pictures of a track's decoder.
-final class DecodedPictures: VideoFrameConsumer, @unchecked Sendable {
+final class DecodedFrameConsumer: VideoFrameConsumer, @unchecked Sendable {
     // Unchecked: set once, before the first unit.
     weak var track: LocalTrack?
 

@@ -68,7 +68,7 @@ final class LocalTrack: Sendable {
     let fallbacks = FrameMeter()
     /// Decodes encoded units while a receiver needs pictures.
     let decoder: TrackDecoder
-    private let decoded = DecodedPictures()
+    private let decoded = DecodedFrameConsumer()
     /// Counts the pictures that ``decoder`` made.
     let decodedPictures = RateMeter()
     /// Counts the frames that were to be encoded for the channel.

@@ -60,12 +60,6 @@ package final class Caps: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The common media type of all structures; `nil` if they differ, or if there is none.
-    package var onlyMediaType: String? {
-        let types = Set(mediaTypes)
-        return types.count == 1 ? types.first : nil
-    }
-
     /// Returns whether both are equal, field by field.
     package func isEqual(to other: Caps) -> Bool {
         gst_caps_is_equal(pointer, other.pointer) != 0

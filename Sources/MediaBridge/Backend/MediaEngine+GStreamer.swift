@@ -18,7 +18,7 @@ extension MediaEngine {
     ///
     /// - Parameters:
     ///   - stream: The stream to take the frame from.
-    ///   - limit: The longest wait for the frame; by default ``Configuration/firstFrameDeadline``.
+    ///   - limit: The longest wait for the frame; by default ``Configuration/firstFrameTimeout``.
     ///   - path: The file; an existing one is replaced.
     /// - Throws: ``EngineError/Code/noFrame``; ``PipelineError`` if the file cannot be written.
     public func takeSnapshot(

@@ -5,7 +5,7 @@ internal import Synchronization
 final class BridgeStallWatch: Sendable {
     /// Time without movement after which a stall is reported. A camera that waits for light, or a
     /// slow host, usually delivers sooner.
-    static let stallLimit = Duration.seconds(5)
+    static let stallTimeout = Duration.seconds(5)
 
     private struct State {
         var timer: OneShotTimer?
@@ -33,7 +33,7 @@ final class BridgeStallWatch: Sendable {
     }
 
     private func arm() {
-        let timer = OneShotTimer(after: Self.stallLimit) { [weak self] in self?.look() }
+        let timer = OneShotTimer(after: Self.stallTimeout) { [weak self] in self?.look() }
         let isOver = state.withLock { state in
             state.timer = timer
             return state.isOver
@@ -53,10 +53,10 @@ final class BridgeStallWatch: Sendable {
         bridge.restarts.forEach { $0.check() }
         if moved == before, let limit = bridge.limitReachedByClock() { bridge.run.end(limit) }
         if let limit = bridge.limits.giveUpIfNothingMoved() { bridge.run.end(limit) }
-        if isOld { bridge.endDeadCaptures(after: Self.stallLimit * 2) }
+        if isOld { bridge.endDeadCaptures(after: Self.stallTimeout * 2) }
         // A restart is reported by a separate event.
         if isNew, !bridge.restarts.contains(where: \.isDown),
-            let stall = bridge.stall(after: Self.stallLimit)
+            let stall = bridge.stall(after: Self.stallTimeout)
         {
             bridge.run.tell(.stalled(stall))
         }
@@ -74,7 +74,7 @@ final class BridgeStallWatch: Sendable {
             state.outputs[output.name] = (moved, stands || before?.isTold == true && !isAlone)
             return stands && before?.isTold != true && !state.isOver
         }
-        if isNew { bridge.run.tell(.stalled(output.stall(after: Self.stallLimit))) }
+        if isNew { bridge.run.tell(.stalled(output.stall(after: Self.stallTimeout))) }
     }
 }
 

@@ -165,13 +165,13 @@ final class OutputWriter: Sendable {
 
     var statistics: PipelineVideoSink.Report { output.report(of: branch) }
 
-    var takenFrames: FrameBalance { output.balance(ofTakenBy: branch) }
+    var frameBalance: FrameBalance { output.balance(ofTakenBy: branch) }
 }
 
 /// Tracks which branches of an output have writers. Thread: any.
 final class OutputWriters: Sendable {
     /// The state of the other writers when one finishes.
-    enum Rest {
+    enum OtherWriters {
         case othersRun
         /// No other writer runs, but one exists that has not begun in this run.
         case othersMayBegin
@@ -229,7 +229,7 @@ final class OutputWriters: Sendable {
         }
     }
 
-    func finish(_ name: String) -> Rest {
+    func finish(_ name: String) -> OtherWriters {
         state.withLock { state in
             state.running.remove(name)
             if !state.running.isEmpty { return .othersRun }

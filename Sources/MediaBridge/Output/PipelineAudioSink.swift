@@ -97,7 +97,7 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     public var statistics: Report { writer.statistics }
 
     /// Returns the counts of the frames that the output took, for the engine that feeds it.
-    public func takenFrames(_ kind: MediaKind) -> FrameBalance { writer.takenFrames }
+    public func frameBalance(of kind: MediaKind) -> FrameBalance { writer.frameBalance }
 
     // MARK: AudioSink, for an engine's control thread
 

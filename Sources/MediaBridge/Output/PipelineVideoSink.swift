@@ -66,9 +66,9 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     }
 
     private let writer: OutputWriter
-    private let twin = Mutex(Twin())
+    private let audioPart = Mutex(AudioPart())
 
-    private struct Twin {
+    private struct AudioPart {
         weak var sink: PipelineAudioSink?
     }
 
@@ -96,11 +96,11 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         guard let branch = writer.output.branches[BridgedText.audioBranch],
             branch !== writer.branch
         else { return nil }
-        return twin.withLock { twin in
-            if let sink = twin.sink { return sink }
+        return audioPart.withLock { audioPart in
+            if let sink = audioPart.sink { return sink }
             let sink = PipelineAudioSink(
                 OutputWriter(writer.output, branch, stallTimeout: writer.stallTimeout))
-            twin.sink = sink
+            audioPart.sink = sink
             return sink
         }
     }
@@ -164,7 +164,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     public var statistics: Report { writer.statistics }
 
     /// Returns the counts of the frames that the output took, for the engine that feeds it.
-    public func takenFrames(_ kind: MediaKind) -> FrameBalance { writer.takenFrames }
+    public func frameBalance(of kind: MediaKind) -> FrameBalance { writer.frameBalance }
 
     // MARK: VideoSink, for an engine's control thread
 

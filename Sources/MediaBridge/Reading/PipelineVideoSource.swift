@@ -52,11 +52,11 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     }
 
     let reader: CaptureReader
-    private let twin = Mutex<Twin>(Twin())
+    private let audioPart = Mutex<AudioPart>(AudioPart())
     /// The encoder in the string, once it was asked to change its bit rate.
     private let bitRate = Mutex<EncoderBitRate?>(nil)
 
-    private struct Twin {
+    private struct AudioPart {
         weak var source: PipelineAudioSource?
     }
 
@@ -102,10 +102,10 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         guard let branch = reader.capture.branch(BridgedText.audioBranch),
             branch !== reader.branch
         else { return nil }
-        return twin.withLock { twin in
-            if let source = twin.source { return source }
+        return audioPart.withLock { audioPart in
+            if let source = audioPart.source { return source }
             let source = PipelineAudioSource(CaptureReader(reader.runs, branch))
-            twin.source = source
+            audioPart.source = source
             return source
         }
     }
@@ -163,7 +163,7 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     ///   it runs (`x264enc`, `x265enc`, `openh264enc`, `vp8enc` and others) and the limit has one. Size and
     ///   frame rate of a string do not change.
     @discardableResult
-    public func keep(to limit: VideoLimit) -> VideoLimit {
+    public func adapt(to limit: VideoLimit) -> VideoLimit {
         var kept = VideoLimit()
         let encoder = bitRate.withLock { known in
             if known == nil { known = reader.branch.sink.encoderBitRate }

@@ -38,7 +38,7 @@ extension DropCause {
 extension Recorder: FrameBalanceReporting {
     /// Returns the counts for the engine that feeds this recorder. Frames for which
     /// ``render(_:)-(VideoFrame)`` or ``render(_:)-(AudioFrame)`` throws are not included.
-    public func takenFrames(_ kind: MediaKind) -> FrameBalance {
+    public func frameBalance(of kind: MediaKind) -> FrameBalance {
         let report = self.report
         guard let track = kind == .video ? report.video : report.audio else {
             return FrameBalance()

@@ -25,8 +25,6 @@ struct PlaceInText {
     /// Whether the word so far can be a property's name.
     private var canBeName = true
 
-    var isQuoted: Bool { if case .quoted = kind { true } else { false } }
-
     mutating func advance(over text: String) {
         for scalar in text.unicodeScalars { advance(over: scalar) }
     }

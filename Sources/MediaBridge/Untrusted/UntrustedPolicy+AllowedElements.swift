@@ -1,6 +1,6 @@
 extension UntrustedPolicy {
     /// Elements that are allowed, and the reason.
-    public struct Permit: Hashable, Sendable {
+    public struct AllowedElements: Hashable, Sendable {
         /// The plugin's name.
         public var plugin: String
         /// The names of the allowed elements; `nil` for all elements of the plugin.
@@ -19,7 +19,7 @@ extension UntrustedPolicy {
     /// The complete list. Anything else is refused: elements that reach the network, a device, a
     /// display or another process; elements that choose and create other elements from a URI; and
     /// elements that have not been reviewed.
-    public static let permits: [Permit] =
+    public static let allowedElements: [AllowedElements] =
         inner + all(["filesrc", "filesink"], of: "coreelements", "files in the directory")
         + all(
             ["multifilesrc", "multifilesink", "imagesequencesrc"], of: "multifile",
@@ -28,15 +28,17 @@ extension UntrustedPolicy {
             ["decodebin", "parsebin"], of: "playback",
             "choose elements, each of which is checked")
         + all(libavEncoders, of: "libav", "encode, in memory")
-        + [Permit(plugin: "libav", prefix: "avdec_", reason: "decode, in memory")]
-        + computing.map { Permit(plugin: $0.plugin, factories: nil, reason: $0.reason) }
+        + [AllowedElements(plugin: "libav", prefix: "avdec_", reason: "decode, in memory")]
+        + computing.map { AllowedElements(plugin: $0.plugin, factories: nil, reason: $0.reason) }
 
     private static func all(
         _ factories: Set<String>, of plugin: String, _ reason: String
-    ) -> [Permit] { [Permit(plugin: plugin, factories: factories, reason: reason)] }
+    ) -> [AllowedElements] {
+        [AllowedElements(plugin: plugin, factories: factories, reason: reason)]
+    }
 
     /// Plugins of which only some elements are allowed.
-    private static let inner: [Permit] =
+    private static let inner: [AllowedElements] =
         all(
             [
                 "capsfilter", "clocksync", "concat", "dataurisrc", "downloadbuffer", "fakesink",

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// A string passes if every element in it, at any depth, is on a list of elements that only compute
-/// (``permits``), and every property that can name a file names one in the directory. The check is
+/// (``allowedElements``), and every property that can name a file names one in the directory. The check is
 /// made three times: on the tokens of the string, before any element is created; on the elements
 /// that GStreamer creates, still in NULL; and on every element that is added later. Anything else
 /// is an error with the code ``PipelineError/Code/refused``.
@@ -46,9 +46,9 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
 
     // MARK: ElementJudge
 
-    /// Returns whether the list of ``permits`` contains the element.
+    /// Returns whether the list of ``allowedElements`` contains the element.
     public func allows(factory: String, plugin: String) -> Bool {
-        Self.permits.contains { $0.covers(factory: factory, plugin: plugin) }
+        Self.allowedElements.contains { $0.covers(factory: factory, plugin: plugin) }
     }
 
     /// Checks an element: its factory, its text properties and the elements that its properties

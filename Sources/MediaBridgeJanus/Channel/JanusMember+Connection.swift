@@ -6,9 +6,9 @@ internal import MediaBasics
 extension JanusMember {
     private var limits: JanusSession.Limits {
         var limits = JanusSession.Limits()
-        limits.socket.connecting = configuration.connectDeadline
-        limits.socket.silence = configuration.silenceLimit
-        limits.request = configuration.requestDeadline
+        limits.socket.connecting = configuration.connectTimeout
+        limits.socket.silence = configuration.silenceTimeout
+        limits.request = configuration.requestTimeout
         limits.keepAlive = min(configuration.sessionTimeout / 3, .seconds(25))
         return limits
     }
@@ -114,7 +114,7 @@ extension JanusMember {
             guard phase == .reconnecting else { return }
             let duration = ContinuousClock.now - begin
             if isHopeless(cause, after: duration) { return finish(cause) }
-            if let limit = reconnection.limit, duration >= limit {
+            if let limit = reconnection.timeout, duration >= limit {
                 return finish(
                     EngineError(
                         .disconnected,
@@ -144,7 +144,7 @@ extension JanusMember {
     /// Waits for the users that were present before the interruption: their connections may have
     /// been interrupted too.
     private func waitForMissing() {
-        let limit = configuration.reconnection.returnLimit
+        let limit = configuration.reconnection.returnTimeout
         tasks["missing"] = Task {
             try? await Task.sleep(for: limit)
             if !Task.isCancelled { self.giveUpMissing() }

@@ -102,9 +102,9 @@ extension JanusMember {
     /// Whether anything is to be received from a participant: a track that is wanted, or audio.
     private func isNeeded(_ feed: FeedID) -> Bool {
         guard directory.feeds[feed] != nil else { return false }
-        let hasAudio = feed.track == .main && directory.hasToldAudio(of: feed.user)
+        let hasAudio = feed.track == .main && directory.hasAnnouncedAudio(of: feed.user)
         let hasVideo =
-            directory.hasTold(feed.track, of: feed.user) && wants(feed.track, of: feed.user)
+            directory.hasAnnounced(feed.track, of: feed.user) && wants(feed.track, of: feed.user)
         return hasAudio || hasVideo
     }
 

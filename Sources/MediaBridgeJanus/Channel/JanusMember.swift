@@ -14,7 +14,7 @@ actor JanusMember {
         case session(JanusSession.Event, Int)
         /// The media that one connection is to send has changed.
         case outgoing(FeedID)
-        case want(VideoDemand?, TrackID, UserID)
+        case setDemand(VideoDemand?, TrackID, UserID)
         case keyFrame(TrackID, UserID)
         /// The token is about to expire.
         case tokenExpires
@@ -169,7 +169,7 @@ actor JanusMember {
             guard phase != .over else { return }
             handle(event, number)
         case .outgoing(let feed): updateSending(feed)
-        case .want(let demand, let track, let user):
+        case .setDemand(let demand, let track, let user):
             demands[StreamID(user: user, track: track)] = .some(demand)
             updateReceiving()
         case .keyFrame(let track, let user):

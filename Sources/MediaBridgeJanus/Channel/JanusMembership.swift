@@ -27,8 +27,8 @@ final class JanusMembership: ChannelMembership {
         return JanusAudioPublication(media, media.publishAudio())
     }
 
-    func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
-        member.note(.want(demand, track, user))
+    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+        member.note(.setDemand(demand, track, user))
     }
 
     func requestKeyFrame(_ track: TrackID, of user: UserID) {

@@ -36,12 +36,12 @@ public struct JanusTransport: ChannelTransport {
         /// The PIN of the room. Default `nil`: none. A room that is created gets this PIN.
         public var pin: String?
         /// How long connecting may take. Default 5 s.
-        public var connectDeadline = Duration.seconds(5).asDefaultDeadline
+        public var connectTimeout = Duration.seconds(5).asDefaultDeadline
         /// How long the server may take to answer a request. Default 5 s.
-        public var requestDeadline = Duration.seconds(5).asDefaultDeadline
+        public var requestTimeout = Duration.seconds(5).asDefaultDeadline
         /// How long the server may be silent before the connection counts as interrupted. The
         /// server is pinged four times in that time. Default 2.2 s.
-        public var silenceLimit = Duration.milliseconds(2200).asDefaultDeadline
+        public var silenceTimeout = Duration.milliseconds(2200).asDefaultDeadline
         /// The server's `session_timeout`, after which it removes a user that has disappeared.
         /// Default 60 s.
         public var sessionTimeout = Duration.seconds(60)
@@ -77,10 +77,10 @@ public struct JanusTransport: ChannelTransport {
         /// The maximum delay before an attempt. Default 8 s.
         public var longestDelay = Duration.seconds(8)
         /// How long after the interruption reconnecting is given up. Default `nil`: never.
-        public var limit: Duration?
+        public var timeout: Duration?
         /// How long to wait for users and tracks that are missing after the interruption. Default
         /// 10 s.
-        public var returnLimit = Duration.seconds(10)
+        public var returnTimeout = Duration.seconds(10)
 
         /// Creates the default values.
         public init() {}

@@ -52,7 +52,7 @@ final class HandleTable: Sendable {
 }
 
 /// Why a connection ended, which determines whether to replace it.
-enum PeerLoss: Error {
+enum ReconnectReason: Error {
     /// The connection failed; a new one may succeed.
     case broken(String)
     /// The server refused the connection and would refuse it again.

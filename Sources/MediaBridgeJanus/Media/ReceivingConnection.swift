@@ -40,7 +40,7 @@ struct ReceivingConnection: Sendable {
     func run() async {
         var attempt = 0
         while !Task.isCancelled {
-            do throws(PeerLoss) {
+            do throws(ReconnectReason) {
                 try await connect { attempt = 0 }
             } catch {
                 switch error {
@@ -60,9 +60,11 @@ struct ReceivingConnection: Sendable {
         }
     }
 
-    private func connect(onConnected: () -> Void) async throws(PeerLoss) {
+    private func connect(onConnected: () -> Void) async throws(ReconnectReason) {
         let handle: JanusHandle
-        do throws(JanusFailure) { handle = try await attach() } catch { throw PeerLoss(error) }
+        do throws(JanusFailure) { handle = try await attach() } catch {
+            throw ReconnectReason(error)
+        }
         defer { release(handle) }
         let (offer, mid) = try await join(handle)
         let signals = current.renew()
@@ -75,8 +77,8 @@ struct ReceivingConnection: Sendable {
             configuration: configuration, observer: Observer(media, signals))
         media.setConnection(connection)
         onConnection(connection)
-        let result: PeerLoss?
-        do throws(PeerLoss) {
+        let result: ReconnectReason?
+        do throws(ReconnectReason) {
             let sends = try await start(connection, handle, offer, mid)
             try await serve(connection, signals, handle, (mid, sends), onConnected)
             result = nil
@@ -92,14 +94,14 @@ struct ReceivingConnection: Sendable {
     /// - Returns: The server's offer, and the `mid` of the video in it.
     private func join(
         _ handle: JanusHandle
-    ) async throws(PeerLoss) -> (offer: String, videoMid: String?) {
+    ) async throws(ReconnectReason) -> (offer: String, videoMid: String?) {
         let feed = JSONValue.string(media.feed.description)
         let mids = [video, audio].compactMap { $0 }
         var body = request()
         body["streams"] = .array(mids.map { ["feed": feed, "mid": .string($0)] })
         let answer: JanusMessage
         do throws(JanusFailure) { answer = try await handle.request(body) } catch {
-            throw PeerLoss(error)
+            throw ReconnectReason(error)
         }
         guard let jsep = answer.jsep, jsep.type == "offer" else {
             throw .broken("the Janus server did not offer the requested streams")
@@ -111,17 +113,17 @@ struct ReceivingConnection: Sendable {
     /// - Returns: Whether the server sends video.
     private func start(
         _ connection: PeerConnection, _ handle: JanusHandle, _ offer: String, _ videoMid: String?
-    ) async throws(PeerLoss) -> Bool {
+    ) async throws(ReconnectReason) -> Bool {
         let answer: String
         do throws(PeerError) { answer = try await connection.answer(offer) } catch {
-            throw PeerLoss(error)
+            throw ReconnectReason(error)
         }
         let wantsVideo = media.wantsVideo
         if !wantsVideo { await setSending(false, videoMid, handle) }
         do throws(JanusFailure) {
             _ = try await handle.request(
                 ["request": "start"], jsep: (type: "answer", sdp: answer))
-        } catch { throw PeerLoss(error) }
+        } catch { throw ReconnectReason(error) }
         return wantsVideo
     }
 
@@ -139,13 +141,13 @@ struct ReceivingConnection: Sendable {
     private func serve(
         _ connection: PeerConnection, _ signals: PeerSignals, _ handle: JanusHandle,
         _ video: (mid: String?, sends: Bool), _ onConnected: () -> Void
-    ) async throws(PeerLoss) {
+    ) async throws(ReconnectReason) {
         var sends = video.sends
         for await signal in signals.stream {
             switch signal {
             case .offered(let candidate): connection.add(candidate)
             case .state(.connected): onConnected()
-            case .state(.failed(let error)): throw PeerLoss(error)
+            case .state(.failed(let error)): throw ReconnectReason(error)
             case .state(.closed): throw .broken("the Janus server closed the connection")
             case .state: break
             case .hungUp(let reason): throw .broken(reason)

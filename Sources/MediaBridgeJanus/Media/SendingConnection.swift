@@ -41,7 +41,7 @@ struct SendingConnection: Sendable {
     func run() async -> EngineError? {
         var attempt = 0
         while !Task.isCancelled, media.isAnnounced {
-            do throws(PeerLoss) {
+            do throws(ReconnectReason) {
                 try await connect { attempt = 0 }
             } catch {
                 switch error {
@@ -73,9 +73,11 @@ struct SendingConnection: Sendable {
         return nil
     }
 
-    private func connect(onConnected: () -> Void) async throws(PeerLoss) {
+    private func connect(onConnected: () -> Void) async throws(ReconnectReason) {
         let handle: JanusHandle
-        do throws(JanusFailure) { handle = try await attach() } catch { throw PeerLoss(error) }
+        do throws(JanusFailure) { handle = try await attach() } catch {
+            throw ReconnectReason(error)
+        }
         // An offer names one codec: that of the frames, which the encoder or the source has chosen.
         await media.waitForCodec(atMost: Self.codecLimit)
         let signals = current.renew()
@@ -87,8 +89,8 @@ struct SendingConnection: Sendable {
                 video: codec.map { [$0] } ?? [], audio: hasAudio ? [.opus] : []),
             configuration: configuration, observer: Observer(media, signals))
         media.setConnection(connection)
-        let result: PeerLoss?
-        do throws(PeerLoss) {
+        let result: ReconnectReason?
+        do throws(ReconnectReason) {
             let mids = try await negotiate(connection, codec, handle)
             try await serve(connection, codec, signals, handle, mids, onConnected)
             result = nil
@@ -117,7 +119,7 @@ struct SendingConnection: Sendable {
     }
 
     /// The stream modes announced to the other users, by `mid`.
-    private struct Told {
+    private struct Announced {
         let video: String?
         let audio: String?
         var modes: (video: Feed.Stream.Mode, audio: Feed.Stream.Mode)
@@ -133,20 +135,20 @@ struct SendingConnection: Sendable {
 
     private func negotiate(
         _ connection: PeerConnection, _ codec: EncodedVideoFrame.Codec?, _ handle: JanusHandle
-    ) async throws(PeerLoss) -> Told {
+    ) async throws(ReconnectReason) -> Announced {
         let offer: String
         do throws(PeerError) { offer = try await connection.offer(isComplete: true) } catch {
-            throw PeerLoss(error)
+            throw ReconnectReason(error)
         }
-        let told = Told(
+        let announced = Announced(
             video: SessionDescription.mid(of: "video", in: offer),
             audio: SessionDescription.mid(of: "audio", in: offer), modes: media.modes)
         let answer: JanusMessage
         do throws(JanusFailure) {
             answer = try await handle.request(
-                ["request": "publish", "descriptions": told.descriptions],
+                ["request": "publish", "descriptions": announced.descriptions],
                 jsep: (type: "offer", sdp: offer))
-        } catch { throw PeerLoss(error) }
+        } catch { throw ReconnectReason(error) }
         guard let jsep = answer.jsep, jsep.type == "answer" else {
             throw .broken("the Janus server did not answer the offer")
         }
@@ -154,22 +156,22 @@ struct SendingConnection: Sendable {
             if error.code == .nothingInCommon, let codec, await media.refuse(codec) {
                 throw .recoded
             }
-            throw PeerLoss(error)
+            throw ReconnectReason(error)
         }
         if let codec, connection.videoCodec == nil {
             if await media.refuse(codec) { throw .recoded }
             media.failVideo(Self.noVideo(media.refusedCodecs))
             throw hasAudio ? .recoded : .over
         }
-        return told
+        return announced
     }
 
     /// Handles candidates and changes until the connection ends.
     private func serve(
         _ connection: PeerConnection, _ codec: EncodedVideoFrame.Codec?,
-        _ signals: PeerSignals, _ handle: JanusHandle, _ first: Told, _ onConnected: () -> Void
-    ) async throws(PeerLoss) {
-        var told = first
+        _ signals: PeerSignals, _ handle: JanusHandle, _ first: Announced, _ onConnected: () -> Void
+    ) async throws(ReconnectReason) {
+        var announced = first
         var isConnected = false
         for await signal in signals.stream {
             switch signal {
@@ -179,7 +181,7 @@ struct SendingConnection: Sendable {
                 onConnected()
                 media.setConnected(true)
             case .state(.interrupted): media.setConnected(false)
-            case .state(.failed(let error)): throw PeerLoss(error)
+            case .state(.failed(let error)): throw ReconnectReason(error)
             case .state(.closed): throw .broken("the Janus server closed the connection")
             case .state: break
             case .hungUp(let reason): throw .broken(reason)
@@ -190,11 +192,11 @@ struct SendingConnection: Sendable {
             let modes = media.modes
             // Before the connection is established, the other users would mistake the announcement
             // for a connection.
-            guard isConnected, modes != told.modes else { continue }
-            told.modes = modes
+            guard isConnected, modes != announced.modes else { continue }
+            announced.modes = modes
             // Waits for the answer, because Janus may otherwise handle a later request first.
             _ = try? await handle.request([
-                "request": "configure", "descriptions": told.descriptions,
+                "request": "configure", "descriptions": announced.descriptions,
             ])
         }
         throw .over

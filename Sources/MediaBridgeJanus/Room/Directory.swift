@@ -14,7 +14,7 @@ struct Directory: Sendable {
         case audioUnpublished(UserID)
         case audioMuted(Bool, UserID)
     }
-    private struct Told {
+    private struct Announced {
         /// Whether each track is muted.
         var tracks: [TrackID: Bool] = [:]
         /// Whether the audio is muted; `nil` if there is none.
@@ -26,7 +26,7 @@ struct Directory: Sendable {
     private var users: Set<UserID> = []
     /// What is published now.
     private(set) var feeds: [FeedID: Feed] = [:]
-    private var told: [UserID: Told] = [:]
+    private var announced: [UserID: Announced] = [:]
     /// Users that were present before the connection was interrupted, and may come back.
     private var missing: Set<UserID> = []
     /// Users that have announced that they are leaving.
@@ -40,7 +40,7 @@ struct Directory: Sendable {
     /// Starts over: the server reports the whole room again. Users that were present before are
     /// kept until ``giveUpMissing()``.
     mutating func reset() {
-        missing = Set(told.keys)
+        missing = Set(announced.keys)
         (users, feeds, departing, reasons) = ([], [:], [], [:])
     }
 
@@ -89,20 +89,22 @@ struct Directory: Sendable {
     // MARK: State reported to the receiver
 
     /// Whether a user is in the room or may come back, as reported to the receiver.
-    func contains(_ user: UserID) -> Bool { told[user] != nil }
+    func contains(_ user: UserID) -> Bool { announced[user] != nil }
 
     /// Whether a track was reported to the receiver as published.
-    func hasTold(_ track: TrackID, of user: UserID) -> Bool { told[user]?.tracks[track] != nil }
+    func hasAnnounced(_ track: TrackID, of user: UserID) -> Bool {
+        announced[user]?.tracks[track] != nil
+    }
 
     /// Whether a user's audio was reported to the receiver as published.
-    func hasToldAudio(of user: UserID) -> Bool { told[user]?.audio != nil }
+    func hasAnnouncedAudio(of user: UserID) -> Bool { announced[user]?.audio != nil }
 
     /// Returns the changes to report to the receiver now, in order.
     mutating func settle() -> [Change] {
         var changes: [Change] = []
-        for user in told.keys.sorted(by: { $0.name < $1.name })
+        for user in announced.keys.sorted(by: { $0.name < $1.name })
         where !users.contains(user) && !missing.contains(user) {
-            told[user] = nil
+            announced[user] = nil
             changes.append(.left(user, reasons.removeValue(forKey: user) ?? .dropped))
         }
         for user in users.sorted(by: { $0.name < $1.name }) { settle(user, &changes) }
@@ -111,8 +113,8 @@ struct Directory: Sendable {
     }
 
     private mutating func settle(_ user: UserID, _ changes: inout [Change]) {
-        var there = told[user] ?? Told()
-        if told[user] == nil { changes.append(.joined(user)) }
+        var there = announced[user] ?? Announced()
+        if announced[user] == nil { changes.append(.joined(user)) }
         var tracks: [TrackID: Bool] = [:]
         var audio: Bool?
         for (id, feed) in feeds where id.user == user {
@@ -145,6 +147,6 @@ struct Directory: Sendable {
             there.audio = isMuted
         default: break
         }
-        told[user] = there
+        announced[user] = there
     }
 }

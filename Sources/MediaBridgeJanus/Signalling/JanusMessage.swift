@@ -65,8 +65,6 @@ struct VideoRoomData: Decodable, Sendable {
         let codec: String?
         let description: String?
         let disabled: Bool?
-        /// The `mid` of the publisher, in a subscription.
-        let feedMid: String?
         let active: Bool?
     }
 

@@ -82,7 +82,7 @@ extension ServedChannel {
 
     // MARK: What the engine asks for
 
-    func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
         guard track == .main else { return }
         let session = state.withLock { state in
             state.demands[user] = .some(demand)

@@ -26,8 +26,8 @@ package final class ServedMembership: ChannelMembership {
 
     package func publishAudio() -> any AudioPublication { channel.publishAudio() }
 
-    package func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
-        channel.want(demand, track, of: user)
+    package func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+        channel.setDemand(demand, track, of: user)
     }
 
     package func requestKeyFrame(_ track: TrackID, of user: UserID) {

@@ -48,13 +48,13 @@ extension FrameBalance: CustomStringConvertible {
 /// A sink that has its own queue and reports the outcome of the frames in it.
 ///
 /// If a ``VideoSink`` or ``AudioSink`` conforms, the engine that feeds it calls
-/// ``takenFrames(_:)``, so that a frame that the sink accepted and lost is not counted as rendered.
+/// ``frameBalance(of:)``, so that a frame that the sink accepted and lost is not counted as rendered.
 public protocol FrameBalanceReporting: Sendable {
     /// Returns the outcome of the frames that `render` accepted, without those for which it threw.
     ///
     /// The counts cover either the run that began with `shouldStart()`, or all runs since the
     /// object was created. Thread: any; returns at once.
-    func takenFrames(_ kind: MediaKind) -> FrameBalance
+    func frameBalance(of kind: MediaKind) -> FrameBalance
 }
 
 /// The kind of media: video or audio.

@@ -40,7 +40,7 @@ public protocol VideoSource: MediaEndpoint {
     ///
     /// - Returns: The parts of the limit that the source keeps to from now on; the others are `nil`.
     ///   Default: none.
-    func keep(to limit: VideoLimit) -> VideoLimit
+    func adapt(to limit: VideoLimit) -> VideoLimit
 }
 
 extension VideoSource {
@@ -49,7 +49,7 @@ extension VideoSource {
     public func pacing() -> MediaPacing { .source }
     public func timeBase() -> MediaTimeBase? { nil }
     public func requestKeyFrame() -> Bool { false }
-    public func keep(to limit: VideoLimit) -> VideoLimit { VideoLimit() }
+    public func adapt(to limit: VideoLimit) -> VideoLimit { VideoLimit() }
 }
 
 /// The form in which a source or sink handles pixels.

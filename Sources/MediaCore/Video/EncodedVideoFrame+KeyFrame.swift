@@ -1,11 +1,30 @@
+internal import Synchronization
+
 /// Which other units an encoded unit refers to.
-package enum EncodedVideoFrameReferences: Sendable {
+package enum EncodedVideoFrameReferences: UInt8, Sendable {
     /// None: decoding may begin with this unit.
-    case none
+    case none = 1
     /// The unit contains no picture, only parameter sets that others need.
     case noPicture
     /// Earlier units, or the references are unknown.
     case unitsBefore
+}
+
+/// The result of parsing a unit's headers, once they have been parsed.
+final class ParsedReferences: Sendable {
+    private let stored = Atomic<UInt8>(0)
+
+    /// Returns the result. Threads that ask at the same time may each parse.
+    func value(
+        parsing parse: () -> EncodedVideoFrameReferences
+    ) -> EncodedVideoFrameReferences {
+        if let known = EncodedVideoFrameReferences(rawValue: stored.load(ordering: .relaxed)) {
+            return known
+        }
+        let value = parse()
+        stored.store(value.rawValue, ordering: .relaxed)
+        return value
+    }
 }
 
 extension EncodedVideoFrame {
@@ -18,10 +37,12 @@ extension EncodedVideoFrame {
     /// parsed, and every unit counts as a key frame.
     public var isKeyFrame: Bool { references == .none }
 
-    /// Which units this one refers to. Only its headers are parsed.
+    /// Which units this one refers to. Its headers are parsed once for all copies of the frame.
     package var references: EncodedVideoFrameReferences {
         if storage.isKeyFrame == true { return .none }
-        let parsed = (try? withUnsafeBytes { parsedReferences($0) }) ?? .unitsBefore
+        let parsed = parsed.value {
+            (try? withUnsafeBytes { parsedReferences($0) }) ?? .unitsBefore
+        }
         return storage.isKeyFrame == false && parsed == .none ? .unitsBefore : parsed
     }
 

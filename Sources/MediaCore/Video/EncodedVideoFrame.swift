@@ -36,10 +36,13 @@ public struct EncodedVideoFrame: Sendable {
     }
 
     /// The codec of the bytes.
-    public var codec: Codec
+    public var codec: Codec { didSet { parsed = ParsedReferences() } }
 
     /// The memory that holds the bytes.
-    public var storage: any EncodedVideoStorage
+    public var storage: any EncodedVideoStorage { didSet { parsed = ParsedReferences() } }
+
+    /// What the bytes say about references. Shared by all copies, so that the bytes are parsed once.
+    private(set) var parsed = ParsedReferences()
 
     /// When the picture is due, in the running time of the object that produced it; `nil` if
     /// unknown. Pushed units may have a capture time by any clock that only advances, and `nil`

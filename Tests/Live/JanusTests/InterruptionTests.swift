@@ -48,7 +48,7 @@ import Testing
     @Test func whoDoesNotComeBackIsDropped() async throws {
         try await LocalJanus.run { server in
             let transport = try transport(to: server) {
-                $0.reconnection.returnLimit = .milliseconds(500)
+                $0.reconnection.returnTimeout = .milliseconds(500)
             }
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
@@ -73,7 +73,7 @@ import Testing
 
     @Test func aServerThatFallsSilentIsNoticed() async throws {
         try await LocalJanus.run { server in
-            let transport = try transport(to: server) { $0.silenceLimit = .seconds(1) }
+            let transport = try transport(to: server) { $0.silenceTimeout = .seconds(1) }
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)
             server.send(signal: SIGSTOP)
@@ -116,7 +116,7 @@ import Testing
     @Test func aChannelIsGivenUpAtItsLimit() async throws {
         try await LocalJanus.run { server in
             let transport = try transport(to: server) {
-                $0.reconnection.limit = .milliseconds(300)
+                $0.reconnection.timeout = .milliseconds(300)
             }
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)

@@ -16,8 +16,8 @@ import Testing
         _ address: String, within deadline: Duration = .hangLimit
     ) async throws -> EngineError? {
         var configuration = JanusTransport.Configuration()
-        configuration.connectDeadline = deadline
-        configuration.requestDeadline = deadline
+        configuration.connectTimeout = deadline
+        configuration.requestTimeout = deadline
         let transport = try JanusTransport(server: address, configuration: configuration)
         return try await engineError { _ = try await transport.join("hall", as: "anna") }
     }

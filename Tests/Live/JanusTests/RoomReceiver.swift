@@ -67,12 +67,12 @@ extension JanusTransport.Configuration {
     /// Deadlines of minutes, so that none decides a test.
     static var patient: Self {
         var configuration = Self()
-        configuration.connectDeadline = .hangLimit
-        configuration.requestDeadline = .hangLimit
-        configuration.silenceLimit = .hangLimit
+        configuration.connectTimeout = .hangLimit
+        configuration.requestTimeout = .hangLimit
+        configuration.silenceTimeout = .hangLimit
         configuration.reconnection.firstDelay = .milliseconds(200)
         configuration.reconnection.longestDelay = .seconds(1)
-        configuration.reconnection.returnLimit = .hangLimit
+        configuration.reconnection.returnTimeout = .hangLimit
         return configuration
     }
 }

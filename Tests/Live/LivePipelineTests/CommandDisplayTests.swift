@@ -71,27 +71,32 @@ import Testing
         #expect(result.output.contains("3 of 3 right"), "\(result.output)\(result.errors)")
     }
 
-    /// The example captures the X display as its screen if there is one.
-    @Test func anExampleRecordsTheXDisplayAsItsScreen() async throws {
+    @Test func anExampleSwitchesToTheXDisplayAndBack() async throws {
         try await withTemporaryDirectory { directory in
+            let path = directory.file("cameras.mkv")
             try await withVirtualDisplay(width: 320, height: 240) { display in
                 // A window that fills the display with one colour.
                 try await display.show(
                     "xclock",
                     ["-geometry", "320x240+0+0", "-bg", "red", "-fg", "red", "-hd", "red"])
-                let caps =
-                    "pattern=white ! video/x-raw,format=I420,width=320,height=240,framerate=30/1"
-                let path = directory.file("three.mkv")
-                try await Tool.check(
-                    Tool.built("bridge-examples"),
-                    [
-                        "file-screen-camera", "--file", "videotestsrc num-buffers=30 \(caps)",
-                        "--camera", "videotestsrc is-live=true \(caps)", "--seconds", "0.4", path,
-                    ], environment: display.environment)
-                let isWhite = try await MediaProbe.meanLuma(of: path).map { $0 > 200 }
-                let turns = isWhite.indices.filter { $0 == 0 || isWhite[$0] != isWhite[$0 - 1] }
-                #expect(turns.map { isWhite[$0] } == [true, false, true])
+                try await Self.switchToDisplay(into: path, environment: display.environment)
             }
+            let isWhite = try await MediaProbe.meanLuma(of: path).map { $0 > 200 }
+            let turns = isWhite.indices.filter { $0 == 0 || isWhite[$0] != isWhite[$0 - 1] }
+            #expect(turns.map { isWhite[$0] } == [true, false, true])
         }
+    }
+
+    private static func switchToDisplay(
+        into path: String, environment: [String: String]
+    ) async throws {
+        let caps = "video/x-raw,format=I420,width=320,height=240,framerate=30/1"
+        try await Tool.check(
+            Tool.built("bridge-examples"),
+            [
+                "camera-switch", "--front", "videotestsrc is-live=true pattern=white ! \(caps)",
+                "--back", "ximagesrc use-damage=false ! videoconvert", "--switches", "2",
+                "--seconds", "0.4", path,
+            ], environment: environment)
     }
 }

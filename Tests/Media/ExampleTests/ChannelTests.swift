@@ -24,22 +24,6 @@ extension ExampleTests {
             }
         }
 
-        @Test func aSnapshotOfOneselfAndOneOfTheOther() async throws {
-            try await withTemporaryDirectory { directory in
-                let (local, remote) = (directory.file("me 100%.png"), directory.file("other.jpg"))
-                try await Example.run(
-                    "snapshot", "--mine", Example.camera("red"), "--theirs",
-                    Example.camera("blue", "width=160,height=120"), local, remote)
-                let (mine, theirs) = (
-                    try await MediaProbe(of: local).video, try await MediaProbe(of: remote).video
-                )
-                #expect(mine?.codec == "png" && mine?.width == 320 && mine?.height == 240)
-                #expect(theirs?.codec == "mjpeg" && theirs?.width == 160 && theirs?.height == 120)
-                #expect(try await MediaProbe.colour(of: local).red > 200)
-                #expect(try await MediaProbe.colour(of: remote).blue > 200)
-            }
-        }
-
         @Test func aFilmThatIsNotThereIsTold() async throws {
             try await withTemporaryDirectory { directory in
                 let result = try await Example.fail(
@@ -60,13 +44,13 @@ extension ExampleTests {
         }
 
         @Test func aFileThatCannotBeWrittenIsTold() async throws {
-            let result = try await Example.fail("noise", "/no/such/place.mkv")
+            let result = try await Example.fail("custom-source", "/no/such/place.mkv")
             #expect(result.status == 1)
             #expect(result.errors.contains("/no/such/place.mkv"))
         }
 
         @Test func anotherEndingIsWrongUsage() async throws {
-            let result = try await Example.fail("noise", "noise.gif")
+            let result = try await Example.fail("custom-source", "bars.gif")
             #expect(result.status == 64)
             #expect(result.errors.contains(".mkv, .yuv, .png or .jpg"))
         }

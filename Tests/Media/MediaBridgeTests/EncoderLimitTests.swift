@@ -33,7 +33,7 @@ import Testing
             var limit = VideoLimit()
             limit.bitRate = 200_000
             limit.size = VideoSize(width: 80, height: 60)
-            let kept = source.keep(to: limit)
+            let kept = source.adapt(to: limit)
             #expect(kept.bitRate == 200_000 && kept.size == nil)
         }
         #expect(sizes.count == 240)
@@ -49,7 +49,7 @@ import Testing
         for (limit, expected) in [(300_000, 300), (2_000_000, 500), (nil, 500), (100, 1)] {
             var wish = VideoLimit()
             wish.bitRate = limit
-            let kept = source.keep(to: wish)
+            let kept = source.adapt(to: wish)
             #expect(kept.bitRate == limit.map { min($0, 500_000) })
             #expect(encoder.uint("bitrate") == expected)
         }
@@ -61,7 +61,7 @@ import Testing
             elements.isEmpty ? "videotestsrc" : "videotestsrc ! \(elements)")
         var limit = VideoLimit()
         limit.bitRate = 100_000
-        #expect(source.keep(to: limit) == VideoLimit())
+        #expect(source.adapt(to: limit) == VideoLimit())
     }
 
     /// The limit passes from the network to the encoder in the string, and is lifted when the

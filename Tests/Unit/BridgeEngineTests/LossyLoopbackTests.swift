@@ -55,8 +55,8 @@ import Testing
                 network.heal("ben", inChannel: "room")
             case 5: network.impair(impairment(seed + number))
             case 6: network.impair(nil)
-            case 7: ben.membership.want(nil, .main, of: "anna")
-            case 8, 9: ben.membership.want(VideoDemand(), .main, of: "anna")
+            case 7: ben.membership.setDemand(nil, .main, of: "anna")
+            case 8, 9: ben.membership.setDemand(VideoDemand(), .main, of: "anna")
             case 10: anna.mute(true, .main)
             case 11, 12: anna.mute(false, .main)
             case 13:

@@ -28,7 +28,7 @@ struct SignallingTextTests {
     @Test func silenceIsNoticedWithinThreeSeconds() {
         let limits = WebSocketLimits()
         #expect(limits.silence + limits.pingInterval < .seconds(3))
-        #expect(JanusTransport.Configuration().silenceLimit == limits.silence.asDefaultDeadline)
+        #expect(JanusTransport.Configuration().silenceTimeout == limits.silence.asDefaultDeadline)
     }
 
     @Test func feedbackThatTheServerIgnoresIsTakenOut() {

@@ -40,8 +40,8 @@ final class LoopbackMembership: ChannelMembership {
             in: channel, from: slot, carriesFrames: network.carriesFrames)
     }
 
-    func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
-        channel.perform { [slot] in $0.want(demand, track, of: user, by: slot) }
+    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+        channel.perform { [slot] in $0.setDemand(demand, track, of: user, by: slot) }
     }
 
     func requestKeyFrame(_ track: TrackID, of user: UserID) {

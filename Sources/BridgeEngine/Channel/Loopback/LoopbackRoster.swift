@@ -153,7 +153,7 @@ struct LoopbackRoster {
 
     // MARK: Demand
 
-    mutating func want(
+    mutating func setDemand(
         _ demand: VideoDemand?, _ track: TrackID, of user: UserID, by slot: Int
     ) {
         places[slot]?.demands[.init(user: user, track: track)] = .some(demand)

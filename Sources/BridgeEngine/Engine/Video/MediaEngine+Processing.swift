@@ -6,7 +6,7 @@ extension MediaEngine {
     ///
     /// If a processor returns `nil`, the frame is dropped and counted. If it throws, the frame is
     /// dropped too, and ``EngineEvent/processorFailed(_:_:_:)`` is posted. A processor that throws
-    /// three times in a row, or hangs in one frame for longer than ``Configuration/stallLimit``, is
+    /// three times in a row, or hangs in one frame for longer than ``Configuration/stallTimeout``, is
     /// skipped until processors are set again, so that recording and sending continue.
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such track.

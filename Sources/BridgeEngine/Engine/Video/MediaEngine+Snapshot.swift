@@ -5,7 +5,7 @@ extension MediaEngine {
     ///
     /// - Parameters:
     ///   - stream: The stream; by default the local main track.
-    ///   - limit: The deadline for the frame; by default ``Configuration/firstFrameDeadline``.
+    ///   - limit: The deadline for the frame; by default ``Configuration/firstFrameTimeout``.
     /// - Throws: ``EngineError/Code/noFrame`` if no frame arrives in time,
     ///   ``EngineError/Code/invalidArgument`` if there is no such track,
     ///   ``EngineError/Code/cancelled``, ``EngineError/Code/shutDown``.
@@ -16,7 +16,7 @@ extension MediaEngine {
         if case .local(let track) = stream, slots[track] == nil {
             throw EngineError(.invalidArgument, message: "\(track) not found")
         }
-        let limit = limit ?? configuration.firstFrameDeadline
+        let limit = limit ?? configuration.firstFrameTimeout
         let once = Once<VideoFrame>()
         once.expire(after: limit, on: clock.timeline)
         let tap = tap(SnapshotTap(once), on: stream)

@@ -149,7 +149,7 @@ extension MediaEngine {
         slots[id]?.host = nil
         await takeDown(host)
         // The frames that the source has delivered are still decoded and processed.
-        let (track, limit) = (slot.track, configuration.callDeadline)
+        let (track, limit) = (slot.track, configuration.callTimeout)
         await track.decoder.settled(within: limit)
         await track.processing.drained(within: limit)
         track.listen(to: nil)

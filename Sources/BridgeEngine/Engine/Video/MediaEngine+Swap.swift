@@ -57,7 +57,7 @@ extension MediaEngine {
         of host: SourceHost<Media>, by once: Once<Bool>, hasTakenOver: Bool
     ) async throws(EngineError) {
         Self.settle(once, on: host.port, hasTakenOver: hasTakenOver)
-        let limit = configuration.firstFrameDeadline
+        let limit = configuration.firstFrameTimeout
         once.expire(after: limit, on: clock.timeline)
         let came = await once.value(isCancellable: true)
         guard came != true else { return }

@@ -42,7 +42,7 @@ struct EncoderRecipe: Sendable {
     }
 
     init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
-        try Self.check(encoding.bitrate)
+        try Self.check(encoding.bitRate)
         let encoder: VideoEncoderElement = try Self.choose(
             asked: encoding.codec, among: container.videoCodecs, container)
         self.container = container
@@ -50,7 +50,7 @@ struct EncoderRecipe: Sendable {
     }
 
     init(_ encoding: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
-        try Self.check(encoding.bitrate)
+        try Self.check(encoding.bitRate)
         let encoder: AudioEncoderElement = try Self.choose(
             asked: encoding.codec, among: container.audioCodecs, container)
         self.container = container
@@ -196,11 +196,11 @@ struct EncoderRecipe: Sendable {
         // requests.
         let frames = Int(min(max(1, 2 * keyFrameInterval.seconds * rate), 1e9).rounded(.up))
         let pixels = Double((info?.width ?? 1280) * (info?.height ?? 720))
-        let bits = encoding.bitrate ?? Int(min(max(250_000, pixels * rate / 10), Self.mostBits))
+        let bits = encoding.bitRate ?? Int(min(max(250_000, pixels * rate / 10), Self.mostBits))
         switch encoder {
         case .x264enc:
             let quality =
-                encoding.bitrate.map { "pass=cbr bitrate=\(max(1, $0 / 1000))" }
+                encoding.bitRate.map { "pass=cbr bitrate=\(max(1, $0 / 1000))" }
                 ?? "pass=qual quantizer=22"
             // Scene cuts need no key frames. Their key frames would also shift the segment boundaries.
             return "x264enc tune=zerolatency speed-preset=superfast option-string=scenecut=0"
@@ -241,7 +241,7 @@ struct EncoderRecipe: Sendable {
     private func settings(
         of encoder: AudioEncoderElement, _ encoding: AudioEncoding, channels: Int
     ) -> String {
-        let bits = encoding.bitrate ?? 64_000 * channels
+        let bits = encoding.bitRate ?? 64_000 * channels
         switch encoder {
         case .opusenc: return "opusenc bitrate=\(min(650_000, max(4_000, bits)))"
         // Blocks of a twentieth of a second at most: an incomplete block is not in the file yet.

@@ -25,7 +25,7 @@ public struct VideoEncoding: Hashable, Sendable {
     public private(set) var isCopy = false
     /// Bits per second; `nil`: constant quality, or, for encoders without such a mode, a tenth of a
     /// bit per pixel.
-    public var bitrate: Int?
+    public var bitRate: Int?
     /// The longest time between two key frames. Segments begin with a key frame, and so does a
     /// pre-roll. Default 1 s; the length of segments that are shorter.
     public var keyFrameInterval = Duration.seconds(1)
@@ -35,9 +35,9 @@ public struct VideoEncoding: Hashable, Sendable {
     public var size: VideoSize?
 
     /// Creates an encoding; `nil` chooses the codec or the bit rate automatically.
-    public init(_ codec: VideoCodec? = nil, bitrate: Int? = nil) {
+    public init(_ codec: VideoCodec? = nil, bitRate: Int? = nil) {
         self.codec = codec
-        self.bitrate = bitrate
+        self.bitRate = bitRate
     }
 
     /// Encoded video is recorded unchanged; raw video is refused.
@@ -59,12 +59,12 @@ public struct AudioEncoding: Hashable, Sendable {
     /// Whether only encoded audio is recorded, unchanged.
     public private(set) var isCopy = false
     /// Bits per second for all channels together; `nil`: 64,000 for each channel. Ignored for FLAC.
-    public var bitrate: Int?
+    public var bitRate: Int?
 
     /// Creates an encoding; `nil` chooses the codec or the bit rate automatically.
-    public init(_ codec: AudioCodec? = nil, bitrate: Int? = nil) {
+    public init(_ codec: AudioCodec? = nil, bitRate: Int? = nil) {
         self.codec = codec
-        self.bitrate = bitrate
+        self.bitRate = bitRate
     }
 
     /// Encoded audio is recorded unchanged; raw audio is refused.

@@ -83,4 +83,24 @@ struct StalledDisplayTests {
             #expect(picture?.width == 64)
         }
     }
+
+    @Test func aSnapshotOfAnotherUserIsAPictureInAFileOfAnyName() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("other 100%.jpg")
+            let (engine, other) = (MediaEngine(), MediaEngine())
+            try await other.setVideoSource(
+                PipelineVideoSource(
+                    "videotestsrc is-live=true pattern=blue ! "
+                        + "video/x-raw,width=160,height=120,framerate=30/1"))
+            try await other.joinChannel("snapshot", userID: "otto")
+            try await engine.joinChannel("snapshot", userID: "anna", role: .audience)
+            try await engine.takeSnapshot(of: .remote("otto"), within: .seconds(60), to: path)
+            await engine.shutDown()
+            await other.shutDown()
+            let picture = try await MediaProbe(of: path).video
+            #expect(picture?.codec == "mjpeg")
+            #expect(picture?.width == 160 && picture?.height == 120)
+            #expect(try await MediaProbe.colour(of: path).blue > 200)
+        }
+    }
 }

@@ -98,7 +98,7 @@ import Testing
     @Test(arguments: [0, 10, -1, 3_000_000_000])
     func aBitRateThatNoEncoderHasIsRefusedAtOnce(bitrate: Int) throws {
         var configuration = Recorder.Configuration()
-        configuration.video = VideoEncoding(bitrate: bitrate)
+        configuration.video = VideoEncoding(bitRate: bitrate)
         let error = #expect(throws: PipelineError.self) {
             try Recorder("/tmp/none.mkv", configuration: configuration)
         }

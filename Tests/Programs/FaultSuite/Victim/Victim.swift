@@ -38,7 +38,7 @@ struct Victim: Sendable {
             configuration.video = .copy
             configuration.audio = order.hasSound ? .copy : nil
         } else {
-            configuration.video = VideoEncoding(bitrate: order.bitrate > 0 ? order.bitrate : nil)
+            configuration.video = VideoEncoding(bitRate: order.bitrate > 0 ? order.bitrate : nil)
             configuration.audio = order.hasSound ? AudioEncoding() : nil
         }
         configuration.stallTimeout = .seconds(order.stallTimeout)

@@ -125,7 +125,7 @@ struct AudioSourceTests {
         try await engine.startPreview()
         #expect(try tone.deliver(0) == .accepted)
         let change = Task { try await engine.setAudioSource(mute) }
-        await engine.time.expire(engine.configuration.firstFrameDeadline)
+        await engine.time.expire(engine.configuration.firstFrameTimeout)
         let error = await #expect(throws: EngineError.self) { try await change.value }
         #expect(error?.code == .noFrame)
         #expect(try tone.deliver(1) == .accepted)

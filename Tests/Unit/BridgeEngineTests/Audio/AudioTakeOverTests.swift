@@ -135,7 +135,7 @@ struct AudioTakeOverTests {
         _ = await engine.statistics { $0.audioSinks[id]?.waiting == 66 }
         // The source waits for the hanging sink for ten times the stall limit, because no frame may
         // be lost.
-        await engine.time.expire(engine.configuration.stallLimit * 10)
+        await engine.time.expire(engine.configuration.stallTimeout * 10)
         await isDelivered
         await good.wait(for: 200 * 480)
         #expect(try good.channel(0) == (0..<200).flatMap { block($0) })

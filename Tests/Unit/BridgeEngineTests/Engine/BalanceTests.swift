@@ -37,7 +37,7 @@ struct BalanceTests {
         /// Waiting frames are shown at the end.
         func shouldStop() { state.withLock { $0.balance.delivered += $0.balance.waiting } }
 
-        func takenFrames(_ kind: MediaKind) -> FrameBalance { state.withLock { $0.balance } }
+        func frameBalance(of kind: MediaKind) -> FrameBalance { state.withLock { $0.balance } }
 
         func audioFormat() -> AudioConversion { AudioConversion() }
         func shouldInitialize() -> Bool { true }
@@ -182,7 +182,7 @@ struct BalanceTests {
         await isInside.wait()
         // One frame is inside, four wait, and the source blocks with the next one.
         _ = await engine.statistics { $0.local[.main]?.balance.waiting == 6 }
-        await engine.time.alarms(in: engine.configuration.stallLimit * 10)
+        await engine.time.alarms(in: engine.configuration.stallTimeout * 10)
         engine.time.advance(by: .seconds(5))
         await isDelivered
         _ = await engine.statistics { $0.local[.main]?.balance.delivered == 7 }

@@ -90,7 +90,7 @@ struct ChannelUseTests {
         let engine = makeEngine(transport: transport)
         let join = Task { try await engine.joinChannel("room", userID: 1, role: .audience) }
         await transport.isAsked.wait()
-        await engine.time.expire(engine.configuration.joinDeadline)
+        await engine.time.expire(engine.configuration.joinTimeout)
         let error = await #expect(throws: EngineError.self) { try await join.value }
         #expect(error?.code == .stuck)
         let events = engine.events
@@ -109,7 +109,7 @@ struct ChannelUseTests {
         try await engine.joinChannel("room", userID: 1, role: .audience)
         let leave = Task { try await engine.leaveChannel() }
         await transport.isLeaving.wait()
-        await engine.time.expire(engine.configuration.callDeadline)
+        await engine.time.expire(engine.configuration.callTimeout)
         _ = try await leave.value
         #expect(await engine.currentChannel == nil)
         // Later callbacks of the transport are ignored.

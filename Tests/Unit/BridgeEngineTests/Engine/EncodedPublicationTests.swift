@@ -137,7 +137,7 @@ struct EncodedPublicationTests {
         let events = engine.events
         try source.deliver(0)
         await ears.hears(.unit(1, .main, "anna"))
-        ben.membership.want(nil, .main, of: "anna")
+        ben.membership.setDemand(nil, .main, of: "anna")
         _ = await events.first { event in
             if case .publicationChanged(.main, .paused) = event { true } else { nil }
         }

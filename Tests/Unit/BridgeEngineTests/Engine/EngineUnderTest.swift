@@ -14,7 +14,7 @@ func makeEngine(
     var configuration = MediaEngine.Configuration()
     configuration.statisticsInterval = nil
     // Differs from the call deadline, so that a test can distinguish the two timeouts.
-    configuration.firstFrameDeadline = .seconds(3)
+    configuration.firstFrameTimeout = .seconds(3)
     change(&configuration)
     let engine = MediaEngine(
         configuration: configuration, backend: backend, transport: transport,

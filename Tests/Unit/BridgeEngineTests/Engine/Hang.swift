@@ -22,7 +22,7 @@ extension MediaEngine {
     /// Lets the deadline of a hanging call expire, while no other call is in progress.
     nonisolated func giveUp(_ hang: Hang) async {
         await hang.entered()
-        await time.expire(configuration.callDeadline)
+        await time.expire(configuration.callTimeout)
     }
 }
 

@@ -65,7 +65,7 @@ struct HotSwapFailureTests {
         let swap = Task { try await engine.setVideoSource(ScriptedSource(b)) }
         switch fault {
         case .deliversNothing, .deliversNoTimes:
-            await engine.time.expire(engine.configuration.firstFrameDeadline)
+            await engine.time.expire(engine.configuration.firstFrameTimeout)
         default: if let hang { await engine.giveUp(hang) }
         }
         let error = await #expect(throws: EngineError.self) { try await swap.value }

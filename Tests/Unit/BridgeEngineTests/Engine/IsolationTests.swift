@@ -79,7 +79,7 @@ struct IsolationTests {
         await hang.entered()
         try await deliver(1..<2)
         async let delivery = blocking { [source] in try? source.deliver(2) }
-        await engine.time.expire(engine.configuration.stallLimit)
+        await engine.time.expire(engine.configuration.stallTimeout)
         #expect(await delivery == .accepted)
         try await deliver(3..<20)
         let (bad, good) = try await counts(of: engine)
@@ -144,7 +144,7 @@ struct IsolationTests {
         let stop = Task { try await engine.stopPreview() }
         // The source gets half of the deadline, and is released although the renderer still hangs.
         await source.called("shouldStop")
-        await engine.time.expire(engine.configuration.callDeadline / 2)
+        await engine.time.expire(engine.configuration.callTimeout / 2)
         await source.called("shouldDispose")
         hang.signal()
         try await stop.value

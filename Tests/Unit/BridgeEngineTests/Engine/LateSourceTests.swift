@@ -47,7 +47,7 @@ struct LateSourceTests {
     @Test func aStallBridgedByTheLastPictureEndsWithALateFrame() async throws {
         let timed = try await TimedEngine {
             $0.fallback = .lastPicture
-            $0.stallLimit = .milliseconds(200)
+            $0.stallTimeout = .milliseconds(200)
         }
         let events = timed.engine.events
         let late = MediaTime.milliseconds(60)

@@ -28,7 +28,7 @@ struct OfflineTests {
             }
         }
         // The source waits for the slow renderer.
-        await engine.time.alarms(in: engine.configuration.stallLimit * 10)
+        await engine.time.alarms(in: engine.configuration.stallTimeout * 10)
         hang.signal()
         await isDelivered
         // Frames in transit arrive before the end.

@@ -39,7 +39,7 @@ struct ReentryTests {
         try source.deliver(0)
         // The renderer waits for the stop, and the stop waits for the renderer.
         await good.called("shouldDispose")
-        await engine.time.expire(engine.configuration.callDeadline)
+        await engine.time.expire(engine.configuration.callTimeout)
         await events.first(named: "rendererFailed")
         await sink.rendered(1)
         #expect(await !engine.isPreviewing)
@@ -59,7 +59,7 @@ struct ReentryTests {
         try await engine.setVideoSource(ScriptedSource(source))
         let start = Task { try await engine.startPreview() }
         await isInside.wait()
-        await engine.time.expire(engine.configuration.callDeadline)
+        await engine.time.expire(engine.configuration.callTimeout)
         let error = await #expect(throws: EngineError.self) { try await start.value }
         #expect(error?.code == .stuck)
         source.state.withLock { $0.delivers = nil }

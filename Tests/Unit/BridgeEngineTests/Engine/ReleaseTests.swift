@@ -39,7 +39,7 @@ struct ReleaseTests {
         let (source, sink) = (SourceScript("A"), SinkScript())
         let engine = makeEngine {
             $0.fallback = .lastPicture
-            $0.stallLimit = .seconds(60)
+            $0.stallTimeout = .seconds(60)
         }
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))

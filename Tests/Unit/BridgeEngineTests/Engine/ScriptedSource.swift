@@ -147,7 +147,7 @@ class ScriptedSource: VideoSource {
     func shouldStop() throws { try call("shouldStop") }
     func shouldDispose() throws { try call("shouldDispose") }
     /// Accepts size limits.
-    func keep(to limit: VideoLimit) -> VideoLimit {
+    func adapt(to limit: VideoLimit) -> VideoLimit {
         _ = try? call("keep to \(limit)")
         var kept = VideoLimit()
         kept.size = limit.size

@@ -58,8 +58,8 @@ final class SlowTransport: ChannelTransport {
         ) -> any VideoPublication {
             Publication(inner.publish(track, feedback: feedback), of: transport)
         }
-        func want(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
-            inner.want(demand, track, of: user)
+        func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+            inner.setDemand(demand, track, of: user)
         }
         func leave() async {
             if transport.holdsOn {

@@ -154,7 +154,7 @@ struct StatisticsTests {
         let engine = makeEngine()
         for stream in [StreamID.local(), .remote("nobody")] {
             let shot = Task { try await engine.takeSnapshot(of: stream) }
-            await engine.time.expire(engine.configuration.firstFrameDeadline)
+            await engine.time.expire(engine.configuration.firstFrameTimeout)
             let nothing = await #expect(throws: EngineError.self) { try await shot.value }
             #expect(nothing?.code == .noFrame)
         }

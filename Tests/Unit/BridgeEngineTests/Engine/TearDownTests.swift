@@ -69,7 +69,7 @@ struct TearDownTests {
             let events = engine.events
             try await engine.startPreview()
             try source.deliver(0)
-            engine.time.advance(by: engine.configuration.stallLimit + .milliseconds(100))
+            engine.time.advance(by: engine.configuration.stallTimeout + .milliseconds(100))
             await events.first(named: "sourceStalled")
         case .awaitingRestart:
             let events = engine.events
@@ -165,7 +165,7 @@ private func whileDeadlinesPass(
     on time: VirtualTimeline, _ body: () async -> Void
 ) async {
     let defaults = MediaEngine.Configuration()
-    let passing = [defaults.callDeadline, defaults.joinDeadline].map { deadline in
+    let passing = [defaults.callTimeout, defaults.joinTimeout].map { deadline in
         Task { while !Task.isCancelled { await time.ringNext(after: deadline) } }
     }
     await body()
