@@ -212,7 +212,7 @@ struct PictureSize: ExpressibleByArgument, Sendable {
 }
 
 /// The argument for a codec: a codec, `copy`, `auto` or `none`.
-enum Choice<Codec: RawRepresentable<String> & Sendable>: ExpressibleByArgument, Sendable {
+enum Choice<Codec: RecordedCodec>: ExpressibleByArgument, Sendable {
     case automatic
     case none
     case copy
@@ -224,12 +224,28 @@ enum Choice<Codec: RawRepresentable<String> & Sendable>: ExpressibleByArgument, 
         case "auto": self = .automatic
         case "copy": self = .copy
         case let name:
-            guard let codec = Codec(rawValue: name) else { return nil }
+            guard let codec = Codec.recorded.first(where: { $0.rawValue == name }) else {
+                return nil
+            }
             self = .codec(codec)
         }
     }
 }
 
-extension CaseIterable where Self: RawRepresentable<String> {
-    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+/// A codec with which a recording can be encoded.
+protocol RecordedCodec: RawRepresentable<String>, Sendable {
+    /// The codecs of Matroska, which takes all of them.
+    static var recorded: [Self] { get }
+}
+
+extension RecordedCodec {
+    static var names: String { recorded.map(\.rawValue).joined(separator: ", ") }
+}
+
+extension VideoCodec: RecordedCodec {
+    static var recorded: [VideoCodec] { RecordingContainer.mkv.videoCodecs }
+}
+
+extension AudioCodec: RecordedCodec {
+    static var recorded: [AudioCodec] { RecordingContainer.mkv.audioCodecs }
 }

@@ -5,7 +5,7 @@ public import MediaCore
 /// Thread: any; one call of ``send(_:)-(AudioFrame)`` or ``send(_:)-(EncodedAudioFrame)`` at a time.
 public protocol AudioPublication: AnyObject, Sendable {
     /// The codecs whose units the channel carries unchanged. Default: none.
-    var codecs: Set<EncodedAudioFrame.Codec> { get }
+    var codecs: Set<AudioCodec> { get }
 
     /// Whether the channel carries unencoded samples, as only a channel within a process does;
     /// otherwise they are encoded before they are sent. Default true.
@@ -37,7 +37,7 @@ public protocol AudioPublication: AnyObject, Sendable {
 
 extension AudioPublication {
     /// None.
-    public var codecs: Set<EncodedAudioFrame.Codec> { [] }
+    public var codecs: Set<AudioCodec> { [] }
     /// True.
     public var carriesFrames: Bool { true }
     /// Zero.

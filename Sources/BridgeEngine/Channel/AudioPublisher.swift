@@ -128,7 +128,7 @@ final class AudioPublisher: Sendable {
 
     private func codec(
         _ configuration: AudioEncoderConfiguration
-    ) throws -> EncodedAudioFrame.Codec {
+    ) throws -> AudioCodec {
         let carried = publication.codecs
         let names = carried.map { "\($0)" }.sorted()
         if let codec = configuration.codec {

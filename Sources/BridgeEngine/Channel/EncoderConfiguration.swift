@@ -13,7 +13,7 @@ public struct VideoEncoderConfiguration: Hashable, Sendable {
     /// frames, as a ``LoopbackNetwork`` does; otherwise the first codec that the backend encodes
     /// and the channel carries. Units of a codec that the channel carries are always sent
     /// unchanged.
-    public var codec: EncodedVideoFrame.Codec?
+    public var codec: VideoCodec?
     /// The bit rate of encoded frames, in bits per second; `nil`, the default, for 0.1 bits per
     /// pixel. The network may limit it further.
     public var bitRate: Int?
@@ -38,7 +38,7 @@ public struct AudioEncoderConfiguration: Hashable, Sendable {
     /// The codec in which frames are sent. `nil`, the default: unencoded if the channel carries
     /// frames, as a ``LoopbackNetwork`` does; otherwise the first codec that the backend encodes
     /// and the channel carries.
-    public var codec: EncodedAudioFrame.Codec?
+    public var codec: AudioCodec?
     /// The bit rate of encoded audio, in bits per second. Default 64,000.
     public var bitRate = 64_000
 

@@ -30,7 +30,7 @@ final class PublicationEncoder: Sendable {
     private let backend: any MediaBackend
     private let converter: any VideoConverter
     /// Returns the codecs that the channel carries now.
-    private let codecs: @Sendable () -> Set<EncodedVideoFrame.Codec>
+    private let codecs: @Sendable () -> Set<VideoCodec>
     private let meter: EncodingMeter
     private let output: Output
     private let clock: EngineClock
@@ -78,7 +78,7 @@ final class PublicationEncoder: Sendable {
     ///   - onFailure: Called if no encoder is available, or when one has failed.
     init(
         _ backend: any MediaBackend, _ configuration: VideoEncoderConfiguration,
-        codecs: @escaping @Sendable () -> Set<EncodedVideoFrame.Codec>, clock: EngineClock,
+        codecs: @escaping @Sendable () -> Set<VideoCodec>, clock: EngineClock,
         queueTimeout: Duration, counting meter: EncodingMeter,
         hint: @escaping @Sendable () -> VideoContentHint,
         send: @escaping @Sendable (EncodedVideoFrame) -> Void,
@@ -215,8 +215,8 @@ final class PublicationEncoder: Sendable {
     }
 
     private func codec(
-        _ configuration: VideoEncoderConfiguration, in codecs: Set<EncodedVideoFrame.Codec>
-    ) throws -> EncodedVideoFrame.Codec {
+        _ configuration: VideoEncoderConfiguration, in codecs: Set<VideoCodec>
+    ) throws -> VideoCodec {
         if let codec = configuration.codec {
             guard codecs.contains(codec) else {
                 throw EngineError(

@@ -73,7 +73,7 @@ final class Publisher: Sendable {
     /// A tap of units, and the codecs that it takes.
     private struct UnitTap {
         let number: Int
-        let codecs: Set<EncodedVideoFrame.Codec>
+        let codecs: Set<VideoCodec>
     }
     /// The dependencies of a publisher on its engine and its track.
     struct Context: Sendable {
@@ -221,7 +221,7 @@ final class Publisher: Sendable {
         stream.attach(feed, for: request)
     }
 
-    private func tapUnits(of codecs: Set<EncodedVideoFrame.Codec>) -> UnitTap {
+    private func tapUnits(of codecs: Set<VideoCodec>) -> UnitTap {
         let units = UnitSender(sender, onKeyFrameNeeded: context.onKeyFrameNeeded)
         return UnitTap(
             number: stream.tap(

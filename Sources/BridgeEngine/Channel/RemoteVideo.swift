@@ -72,7 +72,7 @@ final class RemoteVideo: Sendable {
         private let meter: FrameMeter
         private let timing: Timing
         /// The codec of the latest unit.
-        private let codec = Mutex<EncodedVideoFrame.Codec?>(nil)
+        private let codec = Mutex<VideoCodec?>(nil)
         private let onPicture: Mutex<(@Sendable (VideoSize) -> Void)?> = Mutex(nil)
         private let onFailure: @Sendable (any Error) -> Void
 
@@ -92,7 +92,7 @@ final class RemoteVideo: Sendable {
         }
 
         /// Sets the codec of the units that are decoded from now on.
-        func setCodec(_ codec: EncodedVideoFrame.Codec) { self.codec.withLock { $0 = codec } }
+        func setCodec(_ codec: VideoCodec) { self.codec.withLock { $0 = codec } }
 
         /// Takes pictures only.
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }

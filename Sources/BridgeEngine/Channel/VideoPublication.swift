@@ -6,7 +6,7 @@ public import MediaCore
 public protocol VideoPublication: AnyObject, Sendable {
     /// The codecs whose units the channel carries unchanged. A stream in any other form is sent as
     /// pictures. Default: none. ``PublicationFeedback/codecsChanged()`` reports a change.
-    var codecs: Set<EncodedVideoFrame.Codec> { get }
+    var codecs: Set<VideoCodec> { get }
 
     /// Whether the channel carries unencoded pictures, as only a channel within a process does;
     /// otherwise they are encoded before they are sent. Default true.
@@ -45,7 +45,7 @@ extension VideoPublication {
     /// False.
     public var carriesReorderedUnits: Bool { false }
     /// None.
-    public var codecs: Set<EncodedVideoFrame.Codec> { [] }
+    public var codecs: Set<VideoCodec> { [] }
     /// Drops the unit.
     ///
     /// - Returns: ``FrameDisposition/notEnabled``.

@@ -11,7 +11,7 @@ struct RenderRequest: Hashable, Sendable {
     /// Automatic: mirrored if the stream is a camera's local view.
     var mirror = VideoMirrorMode.disabled
     /// The codecs whose units the renderer takes, if it asks for nothing that needs pictures.
-    var codecs: Set<EncodedVideoFrame.Codec> = []
+    var codecs: Set<VideoCodec> = []
 
     /// Whether another receiver takes the units of ``codecs``: the renderer gets nothing of these
     /// streams.
@@ -28,7 +28,7 @@ struct RenderRequest: Hashable, Sendable {
 
     /// Whether the renderer gets the units of a codec instead of their pictures. Units are mirrored
     /// only on request.
-    func takes(_ codec: EncodedVideoFrame.Codec, isReordered: Bool) -> Bool {
+    func takes(_ codec: VideoCodec, isReordered: Bool) -> Bool {
         codecs.contains(codec) && (takesReordered || !isReordered) && pixelFormat == .any
             && size == nil && !isUpright
             && mirror != .enabled

@@ -15,11 +15,11 @@ final class VideoStream: VideoFrameConsumer {
     }
     private struct Tap: Sendable {
         let consumer: any VideoFrameConsumer
-        let codecs: Set<EncodedVideoFrame.Codec>
+        let codecs: Set<VideoCodec>
         let takesOnlyUnits: Bool
         let takesReordered: Bool
 
-        func takes(_ codec: EncodedVideoFrame.Codec, isReordered: Bool) -> Bool {
+        func takes(_ codec: VideoCodec, isReordered: Bool) -> Bool {
             codecs.contains(codec) && (takesReordered || !isReordered)
         }
     }
@@ -28,7 +28,7 @@ final class VideoStream: VideoFrameConsumer {
         var taps: [Int: Tap] = [:]
         /// The codec of the units that are passed on. The receivers of these units do not get their
         /// pictures. `nil` if no units are passed on.
-        var carried: EncodedVideoFrame.Codec?
+        var carried: VideoCodec?
         /// The order of the units' pictures.
         var order = PictureOrder()
         var next = 0
@@ -92,7 +92,7 @@ final class VideoStream: VideoFrameConsumer {
     ///   - takesReordered: Whether it gets units even if their display order differs from their
     ///     decoding order.
     func tap(
-        _ consumer: any VideoFrameConsumer, taking codecs: Set<EncodedVideoFrame.Codec> = [],
+        _ consumer: any VideoFrameConsumer, taking codecs: Set<VideoCodec> = [],
         only takesOnlyUnits: Bool = false, reordered takesReordered: Bool = true
     ) -> Int {
         state.withLock { state in
@@ -159,7 +159,7 @@ final class VideoStream: VideoFrameConsumer {
     ///   finish a picture after ``endUnits()``.
     @discardableResult
     func offer(
-        _ frame: borrowing VideoFrame, decodedFrom codec: EncodedVideoFrame.Codec? = nil
+        _ frame: borrowing VideoFrame, decodedFrom codec: VideoCodec? = nil
     ) -> FrameDisposition {
         let (groups, taps, isMirror, epoch, carried, isReordered) = state.withLock {
             (

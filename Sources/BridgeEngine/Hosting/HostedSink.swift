@@ -28,7 +28,7 @@ protocol HostedSink: QueuedMedia {
 struct VideoSinkRequest: Sendable {
     let pixelFormat: VideoPixelFormat
     /// The codecs whose units it takes.
-    let codecs: Set<EncodedVideoFrame.Codec>
+    let codecs: Set<VideoCodec>
 }
 
 extension VideoMedia: HostedSink {

@@ -5,7 +5,7 @@ internal import Synchronization
 final class RemoteAudioDecoder: Sendable {
     private struct State {
         var decoder: (any AudioDecoder)?
-        var codec: EncodedAudioFrame.Codec?
+        var codec: AudioCodec?
         /// The counts of earlier decoders.
         var concealed = 0
         var isFailing = false

@@ -12,7 +12,7 @@ final class TrackDecoder: Sendable {
     private struct State {
         var isWanted = false
         var decoder: (any VideoDecoder)?
-        var codec: EncodedVideoFrame.Codec?
+        var codec: VideoCodec?
         /// No decoder could be created: reported once, and not retried before the next ``end()``.
         var isHopeless = false
         /// The reference chains of the units that were queued, and of the units that were decoded.

@@ -32,13 +32,13 @@ package struct GStreamerBackend: MediaBackend {
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no decoder is
     ///   installed; it names the Debian package.
     package func makeDecoder(
-        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+        _ codec: VideoCodec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder {
         try PipelineDecoder(codec, to: consumer)
     }
 
     /// H.264 and VP8, where an encoder is installed.
-    package var encodableCodecs: [EncodedVideoFrame.Codec] { StreamEncoder.installedCodecs }
+    package var encodableCodecs: [VideoCodec] { StreamEncoder.installedCodecs }
 
     /// Creates an encoder from the elements installed: `x264enc` or `openh264enc` (constrained baseline),
     /// `vp8enc`.
@@ -55,12 +55,12 @@ package struct GStreamerBackend: MediaBackend {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if no decoder is
     ///   installed; it names the Debian package.
-    package func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder {
+    package func makeAudioDecoder(_ codec: AudioCodec) throws -> any AudioDecoder {
         try ChainAudioDecoder(codec)
     }
 
     /// Opus and G.711, where an encoder is installed.
-    package var encodableAudioCodecs: [EncodedAudioFrame.Codec] {
+    package var encodableAudioCodecs: [AudioCodec] {
         AudioCodecElements.encodableCodecs
     }
 

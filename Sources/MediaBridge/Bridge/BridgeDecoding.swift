@@ -8,7 +8,7 @@ internal import Synchronization
 final class BridgeDecoding: CaptureReceiver {
     private struct State {
         var decoder: PipelineDecoder?
-        var codec: EncodedVideoFrame.Codec?
+        var codec: VideoCodec?
         /// Units that no decoder accepted, by cause.
         var refused = DropCounts()
         /// The counts of decoders that no longer exist.
@@ -105,7 +105,7 @@ final class BridgeDecoding: CaptureReceiver {
     private func refuse(_ cause: DropCause) { state.withLock { $0.refused[cause] += 1 } }
 
     private func decoder(
-        for codec: EncodedVideoFrame.Codec
+        for codec: VideoCodec
     ) throws(PipelineError) -> PipelineDecoder {
         let (present, isFit) = state.withLock { ($0.decoder, $0.codec == codec) }
         if let present {

@@ -5,7 +5,7 @@
 /// except to pace media that is not live.
 package protocol BridgeDestination: AnyObject, Sendable {
     /// The codecs whose encoded units are taken unchanged.
-    func codecs() -> Set<EncodedVideoFrame.Codec>
+    func codecs() -> Set<VideoCodec>
 
     /// Called before the first media.
     ///

@@ -10,7 +10,7 @@ enum AudioCodecElements {
             text = "\(before) \(element) \(settings)"
         }
     }
-    private static let decoders: [EncodedAudioFrame.Codec: [Decoder]] = [
+    private static let decoders: [AudioCodec: [Decoder]] = [
         .opus: [Decoder("opusdec", settings: "plc=true"), Decoder("avdec_opus")],
         .aac: [Decoder("avdec_aac"), Decoder("faad")],
         .mp3: [Decoder("mpg123audiodec"), Decoder("avdec_mp3")],
@@ -25,15 +25,14 @@ enum AudioCodecElements {
         .mulaw: [Decoder("mulawdec")],
     ]
     /// The element, and the samples that it takes. Opus has one stream of two channels at most.
-    private static let encoders:
-        [(codec: EncodedAudioFrame.Codec, element: String, input: String)] = [
-            (.opus, "opusenc", "rate=48000,channels=[1,2]"),
-            (.mulaw, "mulawenc", "rate=8000,channels=1"),
-            (.alaw, "alawenc", "rate=8000,channels=1"),
-        ]
+    private static let encoders: [(codec: AudioCodec, element: String, input: String)] = [
+        (.opus, "opusenc", "rate=48000,channels=[1,2]"),
+        (.mulaw, "mulawenc", "rate=8000,channels=1"),
+        (.alaw, "alawenc", "rate=8000,channels=1"),
+    ]
 
     /// The codecs for which an encoder is installed, the preferred one first.
-    static var encodableCodecs: [EncodedAudioFrame.Codec] {
+    static var encodableCodecs: [AudioCodec] {
         encoders.filter { (try? ElementFactory.find($0.element)) ?? nil != nil }.map(\.codec)
     }
 
@@ -41,7 +40,7 @@ enum AudioCodecElements {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if none is installed; with
     ///   ``PipelineError/Code/badValue`` for a codec that is not known.
-    static func decoder(of codec: EncodedAudioFrame.Codec) throws(PipelineError) -> String {
+    static func decoder(of codec: AudioCodec) throws(PipelineError) -> String {
         let choices = decoders[codec] ?? []
         for choice in choices where try ElementFactory.find(choice.element) != nil {
             return choice.text

@@ -10,13 +10,13 @@ final class ChainAudioDecoder: AudioDecoder {
         var concealed = 0
     }
     private let state: Mutex<State>
-    private let codec: EncodedAudioFrame.Codec
+    private let codec: AudioCodec
     private let elements: String
     /// The longest gap that a decoder fills: what it makes up fades to silence.
     private static let longestGap = MediaTime(nanoseconds: 120_000_000)
 
     /// - Throws: ``PipelineError`` if no decoder is installed or known.
-    init(_ codec: EncodedAudioFrame.Codec) throws(PipelineError) {
+    init(_ codec: AudioCodec) throws(PipelineError) {
         self.codec = codec
         elements = try AudioCodecElements.decoder(of: codec)
         state = Mutex(State(chain: try ElementChain(elements)))

@@ -8,7 +8,7 @@ internal import Synchronization
 /// before its first picture gives up; one that has shown a picture never does, because then the
 /// stream is at fault.
 final class PipelineDecoder: VideoDecoder {
-    private let codec: EncodedVideoFrame.Codec
+    private let codec: VideoCodec
     private let capture: Capture
     private let source: AppSource
     private let ledger: PendingAccessUnits
@@ -52,7 +52,7 @@ final class PipelineDecoder: VideoDecoder {
     /// - Parameter elements: The elements between appsrc and appsink; `nil` to choose an installed
     ///   decoder.
     init(
-        _ codec: EncodedVideoFrame.Codec, elements: String? = nil,
+        _ codec: VideoCodec, elements: String? = nil,
         to consumer: any VideoFrameConsumer
     ) throws(PipelineError) {
         let recipe = DecoderRecipe(codec: codec)
@@ -66,7 +66,7 @@ final class PipelineDecoder: VideoDecoder {
         self.codec = codec
         self.capture = capture
         self.source = source
-        ledger = try PendingAccessUnits(reordering: recipe.reordering)
+        ledger = try PendingAccessUnits(reordering: codec.row?.reordering ?? 0)
         pictures = DecodedPictures(ledger, to: consumer)
         source.configure(depth: Self.depth, dropsOldest: false)
         source.onDeparture { [change, room] in

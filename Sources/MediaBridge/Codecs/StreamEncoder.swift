@@ -3,7 +3,7 @@
 enum StreamEncoder: String, CaseIterable {
     case x264enc, openh264enc, vp8enc
 
-    var codec: EncodedVideoFrame.Codec {
+    var codec: VideoCodec {
         switch self {
         case .x264enc, .openh264enc: .h264
         case .vp8enc: .vp8
@@ -11,8 +11,8 @@ enum StreamEncoder: String, CaseIterable {
     }
 
     /// The codecs for which an element is installed.
-    static var installedCodecs: [EncodedVideoFrame.Codec] {
-        var codecs: [EncodedVideoFrame.Codec] = []
+    static var installedCodecs: [VideoCodec] {
+        var codecs: [VideoCodec] = []
         for encoder in allCases where !codecs.contains(encoder.codec) {
             if (try? ElementFactory.find(encoder.rawValue)) ?? nil != nil {
                 codecs.append(encoder.codec)
@@ -25,7 +25,7 @@ enum StreamEncoder: String, CaseIterable {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` or, for a codec without an
     ///   element, ``PipelineError/Code/badValue``.
-    static func find(for codec: EncodedVideoFrame.Codec) throws(PipelineError) -> StreamEncoder {
+    static func find(for codec: VideoCodec) throws(PipelineError) -> StreamEncoder {
         let all = allCases.filter { $0.codec == codec }
         for encoder in all where try ElementFactory.find(encoder.rawValue) != nil { return encoder }
         guard let preferred = all.first else {
@@ -93,12 +93,12 @@ enum StreamEncoder: String, CaseIterable {
     }
 
     private var form: String {
-        switch codec {
+        switch self {
         // The profile that every receiver of WebRTC decodes.
-        case .h264:
+        case .x264enc, .openh264enc:
             "video/x-h264,profile=constrained-baseline ! h264parse config-interval=-1 ! "
                 + "video/x-h264,stream-format=byte-stream,alignment=au"
-        default: "video/x-vp8"
+        case .vp8enc: "video/x-vp8"
         }
     }
 }

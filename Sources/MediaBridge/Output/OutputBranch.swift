@@ -223,10 +223,10 @@ final class OutputBranch: Sendable {
     }
 
     /// The codecs of pictures that the output takes; none if it takes anything.
-    var acceptedCodecs: Set<EncodedVideoFrame.Codec> {
+    var acceptedCodecs: Set<VideoCodec> {
         guard let accepted = acceptedCaps else { return [] }
-        return Set(accepted.mediaTypes.map { EncodedVideoFrame.Codec(mediaType: $0) })
-            .intersection(EncodedVideoFrame.Codec.named)
+        return Set(accepted.mediaTypes.map { VideoCodec(mediaType: $0) })
+            .intersection(VideoCodec.named)
     }
 
     func lendMemory(to sink: AppSink) { sink.forwardAllocationQueries(to: source) }

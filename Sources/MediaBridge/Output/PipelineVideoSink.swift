@@ -173,7 +173,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
 
     /// Returns the codecs that the string takes: `h264parse ! …` takes H.264. None if it takes
     /// anything.
-    public func codecs() -> Set<EncodedVideoFrame.Codec> { writer.branch.acceptedCodecs }
+    public func codecs() -> Set<VideoCodec> { writer.branch.acceptedCodecs }
 
     /// Writes a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
     public func render(_ unit: EncodedVideoFrame) throws {

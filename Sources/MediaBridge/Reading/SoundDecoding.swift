@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// Thread: any, one unit at a time.
 final class SoundDecoding: Sendable {
-    private let decoder = Mutex<(codec: EncodedAudioFrame.Codec, decoder: any AudioDecoder)?>(nil)
+    private let decoder = Mutex<(codec: AudioCodec, decoder: any AudioDecoder)?>(nil)
     private let undecoded: UndecodedUnits
 
     /// - Parameter undecoded: Counts the units that are damaged.

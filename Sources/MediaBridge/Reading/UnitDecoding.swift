@@ -4,7 +4,7 @@ internal import Synchronization
 /// Decodes the units of a stream that is read as frames. The decoder is stopped when this object is
 /// released.
 final class UnitDecoding: Sendable {
-    let codec: EncodedVideoFrame.Codec
+    let codec: VideoCodec
     private let pictures: Pictures
     private let decoder: PipelineDecoder
     private let control: SerialQueue
@@ -48,7 +48,7 @@ final class UnitDecoding: Sendable {
     }
 
     private init(
-        _ codec: EncodedVideoFrame.Codec, _ decoder: PipelineDecoder, _ pictures: Pictures,
+        _ codec: VideoCodec, _ decoder: PipelineDecoder, _ pictures: Pictures,
         _ control: SerialQueue
     ) {
         (self.codec, self.decoder, self.pictures, self.control) = (
@@ -63,7 +63,7 @@ final class UnitDecoding: Sendable {
     /// - Parameter onPicture: Called on the decoder's thread when ``hasPicture`` becomes true.
     /// - Throws: ``PipelineError`` if no decoder is installed or known.
     static func begin(
-        _ codec: EncodedVideoFrame.Codec, onPicture: @escaping @Sendable () -> Void
+        _ codec: VideoCodec, onPicture: @escaping @Sendable () -> Void
     ) async throws(PipelineError) -> UnitDecoding {
         let (pictures, control) = (Pictures(onPicture), SerialQueue(label: "mediabridge.reading"))
         let decoder = try await control.value {

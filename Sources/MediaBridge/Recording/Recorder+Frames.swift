@@ -80,7 +80,7 @@ extension Recorder: VideoSink, AudioSink {
 
     /// Returns the codecs that the container takes unchanged; none if ``Configuration/video`` names
     /// a codec, so that pictures are encoded with it.
-    public func codecs() -> Set<EncodedVideoFrame.Codec> {
+    public func codecs() -> Set<VideoCodec> {
         guard let encoding = configuration.video, encoding.codec == nil else { return [] }
         return CopyRecipe.pictureCodecs(in: writer.container)
     }

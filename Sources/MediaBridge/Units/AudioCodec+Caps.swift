@@ -1,4 +1,4 @@
-extension EncodedAudioFrame.Codec {
+extension AudioCodec {
     private static let mediaTypes: [Self: String] = [
         .opus: "audio/x-opus", .flac: "audio/x-flac", .vorbis: "audio/x-vorbis",
         .ac3: "audio/x-ac3", .alaw: "audio/x-alaw", .mulaw: "audio/x-mulaw",
@@ -15,7 +15,7 @@ extension EncodedAudioFrame.Codec {
     }
 
     private struct Form: Equatable, Sendable {
-        let codec: EncodedAudioFrame.Codec
+        let codec: AudioCodec
         let codecData: [UInt8]?
         let sampleRate: Int?
         let channelCount: Int?

@@ -3,7 +3,7 @@ extension EncodedAudioFrame {
     init(_ sample: MediaSample) {
         let (format, times) = (sample.caps.soundFormat, sample.times)
         self.init(
-            Codec(sample.caps), sample, runningTime: times.running, duration: times.duration,
+            AudioCodec(sample.caps), sample, runningTime: times.running, duration: times.duration,
             sampleRate: format.rate, channelCount: format.channels, liveTiming: times.live)
     }
 

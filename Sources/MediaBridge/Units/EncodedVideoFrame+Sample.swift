@@ -3,7 +3,7 @@ extension EncodedVideoFrame {
     init(_ sample: MediaSample, rotation: VideoRotation) {
         let times = sample.times
         self.init(
-            Codec(mediaType: sample.caps.mediaType), sample, runningTime: times.running,
+            VideoCodec(mediaType: sample.caps.mediaType), sample, runningTime: times.running,
             decodingTime: times.decoding, duration: times.duration, rotation: rotation,
             liveTiming: times.live)
     }

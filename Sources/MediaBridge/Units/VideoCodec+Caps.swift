@@ -1,33 +1,22 @@
-extension EncodedVideoFrame.Codec {
-    private static let mediaTypes: [Self: String] = [
-        .h264: "video/x-h264", .h265: "video/x-h265", .vp8: "video/x-vp8", .vp9: "video/x-vp9",
-        .av1: "video/x-av1", .mjpeg: "image/jpeg",
-    ]
-
+extension VideoCodec {
     /// The media type in GStreamer's caps.
-    var mediaType: String { Self.mediaTypes[self] ?? rawValue }
+    var mediaType: String { row?.mediaType ?? rawValue }
 
     /// Creates the codec of a media type.
     init(mediaType: String) {
-        self = Self.mediaTypes.first { $0.value == mediaType }?.key ?? Self(rawValue: mediaType)
+        let known = Self.table.first { $0.mediaType == mediaType }
+        self = known?.codec ?? Self(rawValue: mediaType)
     }
 
     private struct Form: Equatable, Sendable {
-        let codec: EncodedVideoFrame.Codec
+        let codec: VideoCodec
         let codecData: [UInt8]?
         let size: VideoSize?
     }
 
     private static let recent = RecentlyMade<Form, Caps> { form throws(PipelineError) in
-        let isByteStream = form.codecData == nil
-        let fields =
-            switch form.codec {
-            case .h264: ",stream-format=\(isByteStream ? "byte-stream" : "avc"),alignment=au"
-            case .h265: ",stream-format=\(isByteStream ? "byte-stream" : "hvc1"),alignment=au"
-            case .vp9: ",alignment=super-frame"
-            case .av1: ",stream-format=obu-stream,alignment=tu"
-            default: ""
-            }
+        let row = form.codec.row
+        let fields = (form.codecData == nil ? row?.fields : row?.fieldsWithCodecData) ?? ""
         let data = form.codecData.map { ",codec_data=(buffer)\(Caps.hexadecimal($0))" }
         let size = form.size.map { ",width=\($0.width),height=\($0.height)" }
         return try Caps(form.codec.mediaType + fields + (data ?? "") + (size ?? ""))

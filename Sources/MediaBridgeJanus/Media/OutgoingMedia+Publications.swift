@@ -79,7 +79,7 @@ extension OutgoingMedia {
     }
 
     /// The video codecs: the negotiated one, or before negotiation all codecs on offer.
-    var videoCodecs: Set<EncodedVideoFrame.Codec> {
+    var videoCodecs: Set<VideoCodec> {
         let (connection, refused) = state.withLock {
             ($0.isConnected ? $0.connection : nil, $0.refused)
         }
@@ -89,7 +89,7 @@ extension OutgoingMedia {
     }
 
     /// The video codecs that a room may accept.
-    static let codecs: Set<EncodedVideoFrame.Codec> = [.h264, .vp8]
+    static let codecs: Set<VideoCodec> = [.h264, .vp8]
 
     func send(_ unit: EncodedVideoFrame, _ number: Int) -> FrameDisposition {
         // The frame comes from an encoder that is being replaced.

@@ -25,9 +25,9 @@ final class OutgoingMedia: Sendable {
         /// Whether a connection was ever established.
         var hasWorked = false
         /// The codec of the latest video frame; `nil` before the first one.
-        var codec: EncodedVideoFrame.Codec?
+        var codec: VideoCodec?
         /// The video codecs that the room has refused.
-        var refused: Set<EncodedVideoFrame.Codec> = []
+        var refused: Set<VideoCodec> = []
         /// Called with the first video frame, or when the wait for it times out.
         var onCodec: [@Sendable () -> Void] = []
         /// Why sending has stopped; `nil` while it has not.
@@ -71,7 +71,7 @@ final class OutgoingMedia: Sendable {
     }
 
     /// The video codec: that of the latest frame; before the first frame, the default encoder's.
-    var videoCodec: EncodedVideoFrame.Codec {
+    var videoCodec: VideoCodec {
         state.withLock { $0.codec ?? ($0.refused.contains(.h264) ? .vp8 : .h264) }
     }
 
@@ -107,7 +107,7 @@ final class OutgoingMedia: Sendable {
 
     /// Notes the codec of a frame. A codec that the connection does not carry requires a new
     /// connection.
-    func note(_ codec: EncodedVideoFrame.Codec) {
+    func note(_ codec: VideoCodec) {
         let before = state.withLock { state in
             defer { state.codec = codec }
             return state.codec
@@ -118,12 +118,12 @@ final class OutgoingMedia: Sendable {
     }
 
     /// The video codecs that the room has refused.
-    var refusedCodecs: Set<EncodedVideoFrame.Codec> { state.withLock { $0.refused } }
+    var refusedCodecs: Set<VideoCodec> { state.withLock { $0.refused } }
 
     /// Notes that the room does not accept a codec.
     ///
     /// - Returns: Whether the publisher switches to another codec.
-    func refuse(_ codec: EncodedVideoFrame.Codec) async -> Bool {
+    func refuse(_ codec: VideoCodec) async -> Bool {
         let (feedback, hasOthers) = state.withLock { state in
             state.refused.insert(codec)
             if state.codec == codec { state.codec = nil }

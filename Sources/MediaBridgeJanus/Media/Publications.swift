@@ -12,7 +12,7 @@ final class JanusVideoPublication: VideoPublication {
         self.number = number
     }
 
-    var codecs: Set<EncodedVideoFrame.Codec> { media.videoCodecs }
+    var codecs: Set<VideoCodec> { media.videoCodecs }
     var carriesFrames: Bool { false }
 
     func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notEnabled }
@@ -41,7 +41,7 @@ final class JanusAudioPublication: AudioPublication {
         self.number = number
     }
 
-    var codecs: Set<EncodedAudioFrame.Codec> { [.opus] }
+    var codecs: Set<AudioCodec> { [.opus] }
     var carriesFrames: Bool { false }
     var lossOfReceivers: Double { media.soundLoss }
 

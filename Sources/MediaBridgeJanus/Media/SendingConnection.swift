@@ -107,13 +107,11 @@ struct SendingConnection: Sendable {
     /// How long an offer waits for the first video frame.
     private static let codecLimit = Duration.seconds(2)
 
-    private static func noVideo(_ refused: Set<EncodedVideoFrame.Codec>) -> EngineError {
-        let names = { (codecs: Set<EncodedVideoFrame.Codec>) in
-            codecs.map { $0 == .vp8 ? "VP8" : "H.264" }.sorted().joined(separator: " or ")
-        }
-        let others = names(OutgoingMedia.codecs.subtracting(refused))
+    private static func noVideo(_ refused: Set<VideoCodec>) -> EngineError {
+        let names = refused.labels.joined(separator: " or ")
+        let others = OutgoingMedia.codecs.subtracting(refused).labels.joined(separator: " or ")
         return EngineError(
-            .sendingFailed, message: "the room does not accept \(names(refused))",
+            .sendingFailed, message: "the room does not accept \(names)",
             advice: "set videocodec = \"h264,vp8\" for the room"
                 + (others.isEmpty ? "" : ", or send \(others)"))
     }
@@ -134,7 +132,7 @@ struct SendingConnection: Sendable {
     }
 
     private func negotiate(
-        _ connection: PeerConnection, _ codec: EncodedVideoFrame.Codec?, _ handle: JanusHandle
+        _ connection: PeerConnection, _ codec: VideoCodec?, _ handle: JanusHandle
     ) async throws(ReconnectReason) -> Announced {
         let offer: String
         do throws(PeerError) { offer = try await connection.offer(isComplete: true) } catch {
@@ -168,7 +166,7 @@ struct SendingConnection: Sendable {
 
     /// Handles candidates and changes until the connection ends.
     private func serve(
-        _ connection: PeerConnection, _ codec: EncodedVideoFrame.Codec?,
+        _ connection: PeerConnection, _ codec: VideoCodec?,
         _ signals: PeerSignals, _ handle: JanusHandle, _ first: Announced, _ onConnected: () -> Void
     ) async throws(ReconnectReason) {
         var announced = first

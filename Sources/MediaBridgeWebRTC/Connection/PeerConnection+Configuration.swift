@@ -12,16 +12,16 @@ extension PeerConnection {
     /// The media of a connection.
     public struct Media: Hashable, Sendable {
         /// The video codecs in order of preference: H.264 and VP8. Empty: no video.
-        public var video: [EncodedVideoFrame.Codec]
+        public var video: [VideoCodec]
         /// The audio codecs in order of preference: Opus, A-law and µ-law. Empty: no audio.
-        public var audio: [EncodedAudioFrame.Codec]
+        public var audio: [AudioCodec]
         /// Whether an offer has a data channel for messages. An answer accepts one in any case. Default false.
         public var hasMessages = false
 
         /// Creates media with the given codecs. Default: H.264 before VP8, and Opus.
         public init(
-            video: [EncodedVideoFrame.Codec] = [.h264, .vp8],
-            audio: [EncodedAudioFrame.Codec] = [.opus]
+            video: [VideoCodec] = [.h264, .vp8],
+            audio: [AudioCodec] = [.opus]
         ) {
             self.video = video
             self.audio = audio

@@ -103,11 +103,20 @@ extension PeerConnection {
     private static var closed: PeerError { PeerError(.closed, message: "the connection is closed") }
 
     private var nothingInCommon: PeerError {
-        let names = codecs.compactMap { PayloadEncoding.name(of: $0) }.joined(separator: ", ")
+        let names = codecs.compactMap { PayloadEncoding.of($0)?.name }.joined(separator: ", ")
         let direction = role == .sender ? "receives" : "sends"
         return PeerError(
             .nothingInCommon, message: "the peer \(direction) none of \(names)",
             advice: "enable one of these codecs in the peer")
+    }
+
+    /// The error for a codec that connections do not have; `nil` if they have all.
+    private var unknownCodec: PeerError? {
+        codecs.first { PayloadEncoding.of($0) == nil }.map { codec in
+            PeerError(
+                .nothingInCommon, message: "connections do not carry \(codec.name)",
+                advice: "h264 or vp8; opus, alaw or mulaw")
+        }
     }
 
     private var codecs: [PeerStream.Codec] {
@@ -118,16 +127,16 @@ extension PeerConnection {
     private var offeredStreams: [PeerStream] {
         let video = role == .sender ? Array(media.video.prefix(1)) : media.video
         let audio = role == .sender ? Array(media.audio.prefix(1)) : media.audio
-        let first = video.map { PeerStream.Codec.video($0) }
-        let second = audio.map { PeerStream.Codec.audio($0) }
+        let first = video.compactMap { PayloadEncoding.of(.video($0)) }
+        let second = audio.compactMap { PayloadEncoding.of(.audio($0)) }
         let audioLine = first.isEmpty ? 0 : 1
         return first.map { offered($0, line: 0) } + second.map { offered($0, line: audioLine) }
     }
 
-    private func offered(_ codec: PeerStream.Codec, line: Int) -> PeerStream {
-        let isVideo = codec.kind == .video
+    private func offered(_ encoding: PayloadEncoding, line: Int) -> PeerStream {
+        let isVideo = encoding.codec.kind == .video
         return PeerStream(
-            codec: codec, payload: PayloadEncoding.offered(codec), line: line,
+            encoding: encoding, payload: encoding.offered, line: line,
             transportNumbers: isVideo && role == .receiver ? 5 : nil,
             estimatesBitRate: isVideo)
     }
@@ -142,7 +151,7 @@ extension PeerConnection {
             return parts.isUsed
                 ? PeerError(
                     .invalidState, message: "a connection makes only one description",
-                    advice: "a new PeerConnection") : nil
+                    advice: "a new PeerConnection") : unknownCodec
         }
         if let refusal { throw refusal }
         return try await failing(body)
@@ -164,7 +173,7 @@ extension PeerConnection {
             role == .sender
             ? PeerPipelineText.sending(streams, sources: sources)
             : PeerPipelineText.receiving(
-                streams.map(\.codec), latency: configuration.jitterBuffer.wholeMilliseconds)
+                streams.map(\.encoding), latency: configuration.jitterBuffer.wholeMilliseconds)
         let link = try PeerPipeline(text, configuration, events)
         events.onConnected { [weak self] in self?.connected() }
         events.onEnd { [weak self] in

@@ -61,7 +61,7 @@ public final class PeerConnection: Sendable {
     public var state: State { events.present }
 
     /// The negotiated video codec; `nil` before negotiation, or without video.
-    public var videoCodec: EncodedVideoFrame.Codec? {
+    public var videoCodec: VideoCodec? {
         for stream in parts.withLock({ $0.streams }) {
             if case .video(let codec) = stream.codec { return codec }
         }
@@ -69,7 +69,7 @@ public final class PeerConnection: Sendable {
     }
 
     /// The negotiated audio codec; `nil` before negotiation, or without audio.
-    public var audioCodec: EncodedAudioFrame.Codec? {
+    public var audioCodec: AudioCodec? {
         for stream in parts.withLock({ $0.streams }) {
             if case .audio(let codec) = stream.codec { return codec }
         }

@@ -201,7 +201,7 @@ final class PeerMonitor: Sendable {
         statistics.availableBitRate = estimate
         for (kind, sender) in senders {
             guard let report = reports[sender.source] else { continue }
-            let rate = Int64(PayloadEncoding.clockRate(of: sender.stream.codec))
+            let rate = Int64(sender.stream.encoding.clockRate)
             let jitter = Duration.nanoseconds(Int64(report.jitter) * 1_000_000_000 / rate)
             if kind == .video {
                 (statistics.video.lost, statistics.video.jitter) = (report.lost, jitter)

@@ -21,7 +21,7 @@ struct PeerPipelineText {
         for (stream, source) in zip(streams, sources) {
             let kind = stream.codec.kind
             text += "appsrc name=\(Self.source(kind)) is-live=true format=time ! "
-            text += payloading(stream.codec)
+            text += stream.encoding.payloader
             text +=
                 " name=\(payloader(kind)) pt=\(stream.payload) ssrc=\(source) mtu=\(packetSize) ! "
             text += "\(caps(of: stream)),ssrc=(uint)\(source) ! \(bin). "
@@ -29,50 +29,27 @@ struct PeerPipelineText {
         return text
     }
 
-    private static func payloading(_ codec: PeerStream.Codec) -> String {
-        switch codec {
-        case .video(.h264):
-            // The parser inserts parameter sets before each keyframe. The payloader would insert
-            // them before each of its slices, which receivers mistake for frames.
-            "h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au ! "
-                + "rtph264pay config-interval=0 aggregate-mode=zero-latency"
-        case .video: "rtpvp8pay picture-id-mode=15-bit"
-        case .audio(.alaw): "rtppcmapay"
-        case .audio(.mulaw): "rtppcmupay"
-        case .audio: "rtpopuspay"
-        }
-    }
-
     /// Returns the string of a receiving connection. A pad is linked to the depayloader of its
     /// encoding when the pad appears.
-    static func receiving(_ codecs: [PeerStream.Codec], latency: Int) -> String {
+    static func receiving(_ encodings: [PayloadEncoding], latency: Int) -> String {
         var text = "webrtcbin name=\(bin) bundle-policy=max-bundle latency=\(latency) "
-        for codec in codecs {
-            text += "\(depayloading(codec)) ! appsink name=\(sink(codec)) sync=false async=false "
+        for encoding in encodings {
+            let name = depayloader(encoding.codec)
+            text += "\(encoding.depayloader) name=\(name) \(encoding.depayloaderTail) ! "
+            text += "appsink name=\(sink(encoding.codec)) sync=false async=false "
         }
         return text
-    }
-
-    private static func depayloading(_ codec: PeerStream.Codec) -> String {
-        let name = "name=\(depayloader(codec))"
-        switch codec {
-        case .video(.h264):
-            return "rtph264depay \(name) request-keyframe=true wait-for-keyframe=true ! "
-                + "h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au"
-        case .video: return "rtpvp8depay \(name) request-keyframe=true wait-for-keyframe=true"
-        case .audio(.alaw): return "rtppcmadepay \(name)"
-        case .audio(.mulaw): return "rtppcmudepay \(name)"
-        case .audio: return "rtpopusdepay \(name)"
-        }
     }
 
     /// Returns the caps of a stream's packets.
     static func caps(of stream: PeerStream) -> String {
         var text =
             "application/x-rtp,media=\(stream.codec.kind.rawValue),"
-            + "encoding-name=\(PayloadEncoding.name(of: stream.codec) ?? ""),"
-            + "clock-rate=\(PayloadEncoding.clockRate(of: stream.codec)),payload=\(stream.payload)"
-        if stream.codec == .audio(.opus) { text += ",encoding-params=(string)2" }
+            + "encoding-name=\(stream.encoding.name),"
+            + "clock-rate=\(stream.encoding.clockRate),payload=\(stream.payload)"
+        if let channels = stream.encoding.channels {
+            text += ",encoding-params=(string)\(channels)"
+        }
         guard stream.isVideo else { return text }
         // No full intra requests (FIR): if both are possible, GStreamer requests keyframes only by
         // FIR. Janus ignores them, so a loss would freeze the picture permanently.
@@ -90,6 +67,14 @@ struct PeerPipelineText {
 extension PeerStream.Codec {
     /// Video or audio.
     var kind: MediaKind { if case .video = self { .video } else { .audio } }
+
+    /// The codec's name: `h264`.
+    var name: String {
+        switch self {
+        case .video(let codec): codec.rawValue
+        case .audio(let codec): codec.rawValue
+        }
+    }
 
     /// A name for the codec in element names.
     var label: String {

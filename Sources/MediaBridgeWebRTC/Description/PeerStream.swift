@@ -5,11 +5,13 @@ package import MediaCore
 package struct PeerStream: Hashable, Sendable {
     /// Its codec.
     package enum Codec: Hashable, Sendable {
-        case video(EncodedVideoFrame.Codec)
-        case audio(EncodedAudioFrame.Codec)
+        case video(VideoCodec)
+        case audio(AudioCodec)
     }
+    /// How RTP carries it.
+    let encoding: PayloadEncoding
     /// The codec.
-    package var codec: Codec
+    package var codec: Codec { encoding.codec }
     /// The payload type of its packets.
     package var payload: Int
     /// The payload type of packets that are sent again; `nil` if none are.
@@ -27,38 +29,68 @@ package struct PeerStream: Hashable, Sendable {
     package var isVideo: Bool { if case .video = codec { true } else { false } }
 }
 
-/// The encodings of RTP.
-enum PayloadEncoding {
-    static func name(of codec: PeerStream.Codec) -> String? {
-        switch codec {
-        case .video(.h264): "H264"
-        case .video(.vp8): "VP8"
-        case .audio(.opus): "OPUS"
-        case .audio(.alaw): "PCMA"
-        case .audio(.mulaw): "PCMU"
-        default: nil
-        }
-    }
-
-    static func clockRate(of codec: PeerStream.Codec) -> Int {
-        switch codec {
-        case .video: 90_000
-        case .audio(.opus): 48_000
-        case .audio: 8_000
-        }
-    }
-
+/// How RTP carries a codec, and the elements for it: a row for each codec that connections have.
+struct PayloadEncoding: Hashable, Sendable {
+    let codec: PeerStream.Codec
+    /// The name in messages.
+    let label: String
+    /// The name in descriptions.
+    let name: String
+    let clockRate: Int
+    /// The number of channels, if a description states it.
+    var channels: Int?
     /// The payload type in offers of this side. That of packets that are sent again is 96, which webrtcbin takes
     /// as the first one that is free: Janus (1.1.2) remembers it of earlier offers, and leaves what has it out of
     /// later ones.
-    static func offered(_ codec: PeerStream.Codec) -> Int {
-        switch codec {
-        case .video(.h264): 102
-        case .video: 98
-        case .audio(.alaw): 8
-        case .audio(.mulaw): 0
-        case .audio: 111
-        }
+    let offered: Int
+    /// Elements that end with the payloader; its further properties follow.
+    let payloader: String
+    /// The depayloader; its name follows.
+    let depayloader: String
+    /// The properties of the depayloader, and the elements behind it.
+    var depayloaderTail = ""
+    /// Elements that decode.
+    let decoder: String
+
+    private static let table: [PeerStream.Codec: PayloadEncoding] = {
+        let access =
+            "h264parse config-interval=-1 ! "
+            + "video/x-h264,stream-format=byte-stream,alignment=au"
+        let keyFrames = "request-keyframe=true wait-for-keyframe=true"
+        let rows = [
+            PayloadEncoding(
+                codec: .video(.h264), label: "H.264", name: "H264", clockRate: 90_000, offered: 102,
+                // The parser inserts parameter sets before each keyframe. The payloader would insert
+                // them before each of its slices, which receivers mistake for frames.
+                payloader: access + " ! rtph264pay config-interval=0 aggregate-mode=zero-latency",
+                depayloader: "rtph264depay", depayloaderTail: "\(keyFrames) ! \(access)",
+                decoder: "h264parse ! avdec_h264 max-threads=1"),
+            PayloadEncoding(
+                codec: .video(.vp8), label: "VP8", name: "VP8", clockRate: 90_000, offered: 98,
+                payloader: "rtpvp8pay picture-id-mode=15-bit", depayloader: "rtpvp8depay",
+                depayloaderTail: keyFrames, decoder: "vp8dec"),
+            PayloadEncoding(
+                codec: .audio(.opus), label: "Opus", name: "OPUS", clockRate: 48_000, channels: 2,
+                offered: 111, payloader: "rtpopuspay", depayloader: "rtpopusdepay",
+                decoder: "opusdec plc=true"),
+            PayloadEncoding(
+                codec: .audio(.alaw), label: "A-law", name: "PCMA", clockRate: 8_000, offered: 8,
+                payloader: "rtppcmapay", depayloader: "rtppcmadepay", decoder: "alawdec"),
+            PayloadEncoding(
+                codec: .audio(.mulaw), label: "µ-law", name: "PCMU", clockRate: 8_000, offered: 0,
+                payloader: "rtppcmupay", depayloader: "rtppcmudepay", decoder: "mulawdec"),
+        ]
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.codec, $0) })
+    }()
+
+    /// Returns the row of a codec; `nil` for a codec that connections do not have.
+    static func of(_ codec: PeerStream.Codec) -> PayloadEncoding? { table[codec] }
+}
+
+extension Set<VideoCodec> {
+    /// The names in messages, in alphabetical order.
+    package var labels: [String] {
+        map { PayloadEncoding.of(.video($0))?.label ?? $0.rawValue }.sorted()
     }
 }
 
@@ -78,9 +110,11 @@ extension SessionDescription {
             }
             let payloads = section.payloads
             for codec in codecs {
-                guard let format = Self.format(of: codec, in: payloads) else { continue }
+                guard let encoding = PayloadEncoding.of(codec),
+                    let format = Self.format(of: encoding, in: payloads)
+                else { continue }
                 return PeerStream(
-                    codec: codec, payload: format.number,
+                    encoding: encoding, payload: format.number,
                     resendPayload: payloads.first { $0.resends == format.number }?.number,
                     line: line, transportNumbers: Self.transportNumbers(section),
                     estimatesBitRate: format.feedback.contains("goog-remb"),
@@ -93,12 +127,12 @@ extension SessionDescription {
     /// Of H.264, constrained baseline in several packets a picture comes first: every receiver decodes
     /// it, and every sender of it decodes other profiles, too.
     private static func format(
-        of codec: PeerStream.Codec, in payloads: [PayloadFormat]
+        of encoding: PayloadEncoding, in payloads: [PayloadFormat]
     ) -> PayloadFormat? {
-        let name = PayloadEncoding.name(of: codec)
-        let rate = PayloadEncoding.clockRate(of: codec)
-        let alike = payloads.filter { $0.encoding == name && $0.clockRate == rate }
-        guard codec == .video(.h264) else { return alike.first }
+        let alike = payloads.filter {
+            $0.encoding == encoding.name && $0.clockRate == encoding.clockRate
+        }
+        guard encoding.codec == .video(.h264) else { return alike.first }
         let inPackets = alike.filter { $0.parameters["packetization-mode"] == "1" }
         for profile in ["42e0", "4200", "4d00", "64"] {
             let found = inPackets.first {

@@ -118,14 +118,14 @@ extension SessionDescription {
             case (false, true): "recvonly"
             case (false, false): "inactive"
             }
-        let name = PayloadEncoding.name(of: stream.codec) ?? ""
-        let rate = PayloadEncoding.clockRate(of: stream.codec)
+        let encoding = stream.encoding
         var lines = ["a=\(direction)", "a=rtcp-mux"]
         if let number = stream.transportNumbers {
             lines.append("a=extmap:\(number) \(Self.transportNumbersURI)")
         }
-        let channels = stream.codec == .audio(.opus) ? "/2" : ""
-        lines.append("a=rtpmap:\(stream.payload) \(name)/\(rate)\(channels)")
+        let channels = encoding.channels.map { "/\($0)" } ?? ""
+        lines.append(
+            "a=rtpmap:\(stream.payload) \(encoding.name)/\(encoding.clockRate)\(channels)")
         if stream.codec == .video(.h264) {
             // Any profile: a receiver decodes whichever profile arrives, and a sender is asked for
             // the simplest one.
@@ -137,7 +137,10 @@ extension SessionDescription {
             lines.append("a=rtcp-fb:\(stream.payload) \(kind)")
         }
         if let resend = stream.resendPayload {
-            lines += ["a=rtpmap:\(resend) rtx/\(rate)", "a=fmtp:\(resend) apt=\(stream.payload)"]
+            lines += [
+                "a=rtpmap:\(resend) rtx/\(encoding.clockRate)",
+                "a=fmtp:\(resend) apt=\(stream.payload)",
+            ]
         }
         return lines + sources(of: section)
     }

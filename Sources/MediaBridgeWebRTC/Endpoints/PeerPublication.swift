@@ -22,18 +22,18 @@ final class PeerSlot: Sendable {
 /// Sends units of pictures to the peer of a slot. Thread: any.
 final class PeerVideoPublication: VideoPublication {
     let carriesFrames = false
-    private let codec: Mutex<EncodedVideoFrame.Codec>
+    private let codec: Mutex<VideoCodec>
     private let slot: PeerSlot
 
-    init(_ codec: EncodedVideoFrame.Codec, to slot: PeerSlot) {
+    init(_ codec: VideoCodec, to slot: PeerSlot) {
         self.codec = Mutex(codec)
         self.slot = slot
     }
 
-    var codecs: Set<EncodedVideoFrame.Codec> { [codec.withLock { $0 }] }
+    var codecs: Set<VideoCodec> { [codec.withLock { $0 }] }
 
     /// Carries another codec from now on.
-    func carry(_ codec: EncodedVideoFrame.Codec) { self.codec.withLock { $0 = codec } }
+    func carry(_ codec: VideoCodec) { self.codec.withLock { $0 = codec } }
 
     func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notEnabled }
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
@@ -44,11 +44,11 @@ final class PeerVideoPublication: VideoPublication {
 
 /// Sends units of sound to the peer of a slot. Thread: any.
 final class PeerAudioPublication: AudioPublication {
-    let codecs: Set<EncodedAudioFrame.Codec>
+    let codecs: Set<AudioCodec>
     let carriesFrames = false
     private let slot: PeerSlot
 
-    init(_ codec: EncodedAudioFrame.Codec, to slot: PeerSlot) {
+    init(_ codec: AudioCodec, to slot: PeerSlot) {
         codecs = [codec]
         self.slot = slot
     }

@@ -46,7 +46,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     ///
     /// - Returns: Their codecs.
     func connect() async throws(PeerError) -> (
-        video: EncodedVideoFrame.Codec?, audio: EncodedAudioFrame.Codec?
+        video: VideoCodec?, audio: AudioCodec?
     ) {
         let connection = try await AnsweredConnection.open(
             .receiver, media, configuration, by: client, observer: self)

@@ -100,23 +100,18 @@ enum WHEPText {
     ///   - audio: The codec of the sound; `nil` for none.
     ///   - isDecoded: Whether they are decoded.
     static func text(
-        _ video: EncodedVideoFrame.Codec?, _ audio: EncodedAudioFrame.Codec?, isDecoded: Bool
+        _ video: VideoCodec?, _ audio: AudioCodec?, isDecoded: Bool
     ) -> String {
+        func decoder(_ codec: PeerStream.Codec) -> String {
+            guard isDecoded, let decoder = PayloadEncoding.of(codec)?.decoder else { return "" }
+            return " ! \(decoder)"
+        }
         var parts: [String] = []
         if let video {
-            let decoder = video == .vp8 ? "vp8dec" : "h264parse ! avdec_h264 max-threads=1"
-            parts.append(
-                input(.video) + (isDecoded ? " ! \(decoder)" : "") + " ! appsink name=video")
+            parts.append("\(input(.video))\(decoder(.video(video))) ! appsink name=video")
         }
         if let audio {
-            let decoder =
-                switch audio {
-                case .alaw: "alawdec"
-                case .mulaw: "mulawdec"
-                default: "opusdec plc=true"
-                }
-            parts.append(
-                input(.audio) + (isDecoded ? " ! \(decoder)" : "") + " ! appsink name=audio")
+            parts.append("\(input(.audio))\(decoder(.audio(audio))) ! appsink name=audio")
         }
         return parts.joined(separator: " ")
     }

@@ -16,7 +16,7 @@ final class WHIPLink: PeerConnectionObserver {
         var isOver = false
         var media: PeerConnection.Media
         /// The video codecs that were not tried yet.
-        var others: [EncodedVideoFrame.Codec]
+        var others: [VideoCodec]
     }
     private let state: Mutex<State>
     /// The slot through which the publications send.
@@ -36,8 +36,8 @@ final class WHIPLink: PeerConnectionObserver {
     ///   - onFailure: Called if the first session cannot be negotiated, and for errors that a retry
     ///     cannot fix.
     init(
-        _ client: SignallingClient, _ codec: EncodedVideoFrame.Codec?,
-        others: [EncodedVideoFrame.Codec], hasAudio: Bool,
+        _ client: SignallingClient, _ codec: VideoCodec?,
+        others: [VideoCodec], hasAudio: Bool,
         _ configuration: PeerConnection.Configuration, _ publisher: MediaPublisher,
         onFailure: @escaping @Sendable (PeerError) -> Void
     ) {
@@ -67,7 +67,7 @@ final class WHIPLink: PeerConnectionObserver {
                 await connection.close()
                 let what =
                     media.video.isEmpty
-                    ? "audio as Opus" : "video as \(Self.names(video.codecs))"
+                    ? "audio as Opus" : "video as \(video.codecs.labels.joined(separator: ", "))"
                 throw PeerError(
                     .nothingInCommon, message: "the server does not accept \(what)",
                     advice: "another codec")
@@ -84,15 +84,11 @@ final class WHIPLink: PeerConnectionObserver {
         }
     }
 
-    private static func names(_ codecs: Set<EncodedVideoFrame.Codec>) -> String {
-        codecs.map { $0 == .vp8 ? "VP8" : "H.264" }.sorted().joined(separator: ", ")
-    }
-
     /// Switches to another codec for the first session.
     ///
     /// - Returns: False if no codec is left.
     private func changeCodec() -> Bool {
-        let next = state.withLock { state -> EncodedVideoFrame.Codec? in
+        let next = state.withLock { state -> VideoCodec? in
             guard !state.isOver, !state.hasWorked, let next = state.others.first else { return nil }
             state.others.removeFirst()
             state.media.video = [next]

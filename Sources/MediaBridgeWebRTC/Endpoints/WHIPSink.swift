@@ -42,7 +42,7 @@ public final class WHIPSink: VideoSink, Sendable {
         var hasVideo = true
         var hasAudio = true
         /// The codec of the session; `nil` before the first frame.
-        var codec: EncodedVideoFrame.Codec?
+        var codec: VideoCodec?
         var publisher: MediaPublisher?
         var link: WHIPLink?
         var failure: PeerError?
@@ -93,7 +93,7 @@ public final class WHIPSink: VideoSink, Sendable {
     // MARK: VideoSink
 
     /// Returns H.264 and VP8.
-    public func codecs() -> Set<EncodedVideoFrame.Codec> { [.h264, .vp8] }
+    public func codecs() -> Set<VideoCodec> { [.h264, .vp8] }
 
     /// Opens the sink: it now accepts media.
     public func shouldStart() throws {
@@ -133,7 +133,7 @@ public final class WHIPSink: VideoSink, Sendable {
     // MARK: Media
 
     /// Returns the publisher, which the first frame creates.
-    private func publisher(for codec: EncodedVideoFrame.Codec?) -> MediaPublisher? {
+    private func publisher(for codec: VideoCodec?) -> MediaPublisher? {
         let (publisher, isNew) = state.withLock { state -> (MediaPublisher?, Bool) in
             guard state.isOpen else { return (nil, false) }
             if let publisher = state.publisher { return (publisher, false) }
@@ -154,7 +154,7 @@ public final class WHIPSink: VideoSink, Sendable {
         return publisher
     }
 
-    private func connect(_ publisher: MediaPublisher, others: [EncodedVideoFrame.Codec]) {
+    private func connect(_ publisher: MediaPublisher, others: [VideoCodec]) {
         let (codec, hasVideo, hasAudio) = state.withLock {
             ($0.codec ?? .h264, $0.hasVideo, $0.hasAudio)
         }

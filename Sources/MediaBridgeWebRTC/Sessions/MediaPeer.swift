@@ -8,9 +8,9 @@ package protocol MediaPeer: AnyObject, Sendable {
     /// Adds a candidate of the peer.
     func add(_ candidate: PeerConnection.Candidate)
     /// The codec of the video that was agreed on.
-    var videoCodec: EncodedVideoFrame.Codec? { get }
+    var videoCodec: VideoCodec? { get }
     /// The codec of the audio that was agreed on.
-    var audioCodec: EncodedAudioFrame.Codec? { get }
+    var audioCodec: AudioCodec? { get }
     /// Sends a unit.
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition
     /// Sends a unit of audio.

@@ -59,7 +59,7 @@ extension ServedChannel {
     }
 
     /// Ends the sessions of viewers that have negotiated another codec.
-    func endViewers(without codec: EncodedVideoFrame.Codec) {
+    func endViewers(without codec: VideoCodec) {
         for viewer in viewers where viewer.peer?.videoCodec.map({ $0 != codec }) ?? false {
             end(viewer, because: .kicked)
         }
@@ -92,7 +92,7 @@ extension ServedChannel {
 /// The publication of a track that is not shared.
 private final class NoVideo: VideoPublication {
     var carriesFrames: Bool { false }
-    var codecs: Set<EncodedVideoFrame.Codec> { SharedVideo.codecs }
+    var codecs: Set<VideoCodec> { SharedVideo.codecs }
     func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notStarted }
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition { .notStarted }
     func end() {}

@@ -13,7 +13,7 @@ final class SharedAudio: AudioPublication {
 
     init(in channel: ServedChannel) { self.channel = channel }
 
-    var codecs: Set<EncodedAudioFrame.Codec> { [.opus] }
+    var codecs: Set<AudioCodec> { [.opus] }
     var carriesFrames: Bool { false }
 
     /// The loss of the viewer with the highest loss: protecting against it costs the others little.

@@ -21,9 +21,9 @@ final class SharedVideo: VideoPublication {
     private let channel: ServedChannel
     private let requests: KeyFrameRequests
     /// The codec of the frames.
-    let codec: Announcement<EncodedVideoFrame.Codec>
+    let codec: Announcement<VideoCodec>
 
-    static let codecs: Set<EncodedVideoFrame.Codec> = [.h264, .vp8]
+    static let codecs: Set<VideoCodec> = [.h264, .vp8]
 
     init(_ feedback: any PublicationFeedback, in channel: ServedChannel) {
         state = Mutex(State(feedback: feedback))
@@ -33,7 +33,7 @@ final class SharedVideo: VideoPublication {
         reportState()
     }
 
-    var codecs: Set<EncodedVideoFrame.Codec> { Self.codecs }
+    var codecs: Set<VideoCodec> { Self.codecs }
     var carriesFrames: Bool { false }
     /// The number of frames accepted from the engine, regardless of the number of receivers.
     var sent: Int { state.withLock { $0.sent } }
@@ -58,7 +58,7 @@ final class SharedVideo: VideoPublication {
         return .accepted
     }
 
-    private func change(to codec: EncodedVideoFrame.Codec) {
+    private func change(to codec: VideoCodec) {
         let isFirst = self.codec.value == nil
         self.codec.announce(codec)
         // Viewers that have negotiated the other codec reconnect.

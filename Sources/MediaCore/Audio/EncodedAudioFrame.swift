@@ -4,44 +4,8 @@
 /// Passing a unit on, keeping it, and sending it to any number of outputs copies no bytes. It
 /// outlives the pipeline that produced it. Thread: any.
 public struct EncodedAudioFrame: Sendable {
-    /// A codec. Codecs without a name here have the media type of GStreamer as their name:
-    /// `Codec(rawValue: "audio/x-speex")`.
-    public struct Codec: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The name: `opus`.
-        public let rawValue: String
-
-        /// Creates a codec from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// Opus: one packet of one stream, of one or two channels.
-        public static let opus = Codec(rawValue: "opus")
-        /// AAC: one frame with its ADTS header; or without, with
-        /// ``EncodedAudioFrame/codecData`` (AudioSpecificConfig).
-        public static let aac = Codec(rawValue: "aac")
-        /// MP3: one frame.
-        public static let mp3 = Codec(rawValue: "mp3")
-        /// FLAC: one frame.
-        public static let flac = Codec(rawValue: "flac")
-        /// Vorbis: one packet.
-        public static let vorbis = Codec(rawValue: "vorbis")
-        /// AC-3: one frame.
-        public static let ac3 = Codec(rawValue: "ac3")
-        /// G.711, A-law: any number of samples.
-        public static let alaw = Codec(rawValue: "alaw")
-        /// G.711, µ-law: any number of samples.
-        public static let mulaw = Codec(rawValue: "mulaw")
-
-        /// The codecs that have a name here.
-        package static let named: Set<Codec> = [
-            .opus, .aac, .mp3, .flac, .vorbis, .ac3, .alaw, .mulaw,
-        ]
-
-        /// The name.
-        public var description: String { rawValue }
-    }
-
     /// The codec of the bytes.
-    public var codec: Codec
+    public var codec: AudioCodec
 
     /// The memory that holds the bytes.
     public var storage: any EncodedStorage
@@ -65,7 +29,7 @@ public struct EncodedAudioFrame: Sendable {
 
     /// Creates a unit from a storage. Its bytes are not checked here.
     public init(
-        _ codec: Codec, _ storage: any EncodedStorage, runningTime: MediaTime?,
+        _ codec: AudioCodec, _ storage: any EncodedStorage, runningTime: MediaTime?,
         duration: MediaTime? = nil, sampleRate: Int? = nil, channelCount: Int? = nil,
         liveTiming: LiveTiming? = nil
     ) {
@@ -91,7 +55,7 @@ public struct EncodedAudioFrame: Sendable {
     ///   - sampleRate: Must be given for G.711.
     ///   - channelCount: Must be given for Opus and G.711.
     public init(
-        _ codec: Codec, bytes: [UInt8], codecData: [UInt8]? = nil, runningTime: MediaTime?,
+        _ codec: AudioCodec, bytes: [UInt8], codecData: [UInt8]? = nil, runningTime: MediaTime?,
         duration: MediaTime? = nil, sampleRate: Int? = nil, channelCount: Int? = nil
     ) {
         self.init(

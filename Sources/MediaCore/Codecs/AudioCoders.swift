@@ -1,7 +1,7 @@
 /// The settings of an encoder for a live audio stream.
 package struct AudioEncoderSettings: Hashable, Sendable {
     /// The codec of the units.
-    package var codec: EncodedAudioFrame.Codec
+    package var codec: AudioCodec
     /// The bit rate, in bits per second. A codec with a fixed rate ignores it.
     package var bitRate: Int
 
@@ -11,7 +11,7 @@ package struct AudioEncoderSettings: Hashable, Sendable {
     ///   - codec: The codec of the units.
     ///   - bitRate: The bit rate, in bits per second. Default 64,000: speech and music in stereo, with
     ///     Opus.
-    package init(_ codec: EncodedAudioFrame.Codec, bitRate: Int = 64_000) {
+    package init(_ codec: AudioCodec, bitRate: Int = 64_000) {
         self.codec = codec
         self.bitRate = bitRate
     }

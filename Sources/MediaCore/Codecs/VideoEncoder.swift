@@ -1,7 +1,7 @@
 /// The settings of an encoder for a live video stream.
 package struct VideoEncoderSettings: Hashable, Sendable {
     /// The codec of the units.
-    package var codec: EncodedVideoFrame.Codec
+    package var codec: VideoCodec
     /// The bit rate, in bits per second. The units of one second have approximately this size in
     /// total.
     package var bitRate: Int
@@ -21,7 +21,7 @@ package struct VideoEncoderSettings: Hashable, Sendable {
     ///   - keyFrameInterval: The maximum interval between two key frames. Default 10 s.
     ///   - contentHint: What matters most in the pictures. Default none.
     package init(
-        _ codec: EncodedVideoFrame.Codec, bitRate: Int, frameRate: Double = 30,
+        _ codec: VideoCodec, bitRate: Int, frameRate: Double = 30,
         keyFrameInterval: Duration = .seconds(10), contentHint: VideoContentHint = .none
     ) {
         self.codec = codec

@@ -28,11 +28,11 @@ package protocol MediaBackend: Sendable {
     ///   - consumer: Receives the pictures, each with the time, the live timing and the rotation of
     ///     its access unit.
     func makeDecoder(
-        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+        _ codec: VideoCodec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder
 
     /// The codecs for which ``makeEncoder(_:to:)`` has an encoder, the preferred one first. Default: none.
-    var encodableCodecs: [EncodedVideoFrame.Codec] { get }
+    var encodableCodecs: [VideoCodec] { get }
 
     /// Creates an encoder for one stream. Called on a queue where it may block. The default
     /// implementation always throws.
@@ -45,11 +45,11 @@ package protocol MediaBackend: Sendable {
     ) throws -> any VideoEncoder
 
     /// Creates a decoder for one encoded stream of audio. The default implementation always throws.
-    func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder
+    func makeAudioDecoder(_ codec: AudioCodec) throws -> any AudioDecoder
 
     /// The codecs for which ``makeAudioEncoder(_:)`` has an encoder, the preferred one first. Default:
     /// none.
-    var encodableAudioCodecs: [EncodedAudioFrame.Codec] { get }
+    var encodableAudioCodecs: [AudioCodec] { get }
 
     /// Creates an encoder for one stream of audio. The default implementation always throws.
     func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder
@@ -63,7 +63,7 @@ extension MediaBackend {
     package func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
 
     /// None.
-    package var encodableCodecs: [EncodedVideoFrame.Codec] { [] }
+    package var encodableCodecs: [VideoCodec] { [] }
 
     /// Throws, because there is no encoder.
     package func makeEncoder(
@@ -73,12 +73,12 @@ extension MediaBackend {
     }
 
     /// Throws, because there is no decoder.
-    package func makeAudioDecoder(_ codec: EncodedAudioFrame.Codec) throws -> any AudioDecoder {
+    package func makeAudioDecoder(_ codec: AudioCodec) throws -> any AudioDecoder {
         throw FrameError(.badFormat, "this backend has no decoder for \(codec)")
     }
 
     /// None.
-    package var encodableAudioCodecs: [EncodedAudioFrame.Codec] { [] }
+    package var encodableAudioCodecs: [AudioCodec] { [] }
 
     /// Throws, because there is no encoder.
     package func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {

@@ -23,7 +23,7 @@ public protocol VideoSink: MediaEndpoint {
     /// Such a sink still gets pictures if the stream consists of pictures, if processors change
     /// them, or if the renderer's options ask for a size, for upright or for mirrored pictures. A
     /// camera's units are mirrored only on request.
-    func codecs() -> Set<EncodedVideoFrame.Codec>
+    func codecs() -> Set<VideoCodec>
 
     /// Takes one encoded unit of a codec in ``codecs()``. Units come in the order in which they are
     /// decoded, beginning with a key frame; if one is lost, those up to the next key frame are lost,
@@ -52,7 +52,7 @@ public protocol VideoSink: MediaEndpoint {
 extension VideoSink {
     public func bufferType() -> VideoBufferType { .pixelBuffer }
     public func pixelFormat() -> VideoPixelFormat { .any }
-    public func codecs() -> Set<EncodedVideoFrame.Codec> { [] }
+    public func codecs() -> Set<VideoCodec> { [] }
     public func shouldStart() throws {}
     public func shouldStop() throws {}
 

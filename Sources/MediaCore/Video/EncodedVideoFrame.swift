@@ -4,39 +4,8 @@
 /// Passing a unit on, keeping it, and sending it to any number of outputs copies no bytes. It
 /// outlives the pipeline that produced it. Thread: any.
 public struct EncodedVideoFrame: Sendable {
-    /// A codec. Codecs without a name here have the media type of GStreamer as their name:
-    /// `Codec(rawValue: "video/x-theora")`.
-    public struct Codec: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The name: `h264`.
-        public let rawValue: String
-
-        /// Creates a codec from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// H.264: one access unit. In byte-stream format (start codes) key units include the
-        /// parameter sets; with ``EncodedVideoFrame/codecData`` (`avcC`), NAL units follow their
-        /// lengths.
-        public static let h264 = Codec(rawValue: "h264")
-        /// H.265: as ``h264``; the codec data is `hvcC`.
-        public static let h265 = Codec(rawValue: "h265")
-        /// VP8: one frame.
-        public static let vp8 = Codec(rawValue: "vp8")
-        /// VP9: one superframe.
-        public static let vp9 = Codec(rawValue: "vp9")
-        /// AV1: one temporal unit, as a stream of OBUs with sizes.
-        public static let av1 = Codec(rawValue: "av1")
-        /// One JPEG picture.
-        public static let mjpeg = Codec(rawValue: "mjpeg")
-
-        /// The codecs that have a name here.
-        package static let named: Set<Codec> = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg]
-
-        /// The name.
-        public var description: String { rawValue }
-    }
-
     /// The codec of the bytes.
-    public var codec: Codec { didSet { parsed = ParsedReferences() } }
+    public var codec: VideoCodec { didSet { parsed = ParsedReferences() } }
 
     /// The memory that holds the bytes.
     public var storage: any EncodedVideoStorage { didSet { parsed = ParsedReferences() } }
@@ -65,7 +34,7 @@ public struct EncodedVideoFrame: Sendable {
 
     /// Creates a unit from a storage. Its bytes are not checked here.
     public init(
-        _ codec: Codec, _ storage: any EncodedVideoStorage, runningTime: MediaTime?,
+        _ codec: VideoCodec, _ storage: any EncodedVideoStorage, runningTime: MediaTime?,
         decodingTime: MediaTime? = nil, duration: MediaTime? = nil, rotation: VideoRotation = .none,
         liveTiming: LiveTiming? = nil
     ) {
@@ -88,7 +57,7 @@ public struct EncodedVideoFrame: Sendable {
     ///   - runningTime: When its picture is due; `nil` if that is not known.
     ///   - rotation: The clockwise rotation for display. Default none.
     public init(
-        _ codec: Codec, bytes: [UInt8], codecData: [UInt8]? = nil, runningTime: MediaTime?,
+        _ codec: VideoCodec, bytes: [UInt8], codecData: [UInt8]? = nil, runningTime: MediaTime?,
         rotation: VideoRotation = .none
     ) {
         self.init(

@@ -11,7 +11,7 @@ package struct NetworkUnits: Sequence {
     ///   - codecData: The codec data of the stream, which says how long the lengths are; `nil` for a
     ///     byte stream.
     package init(
-        _ bytes: UnsafeRawBufferPointer, of codec: EncodedVideoFrame.Codec, codecData: [UInt8]?
+        _ bytes: UnsafeRawBufferPointer, of codec: VideoCodec, codecData: [UInt8]?
     ) {
         self.bytes = bytes
         let place = codec == .h265 ? 21 : 4

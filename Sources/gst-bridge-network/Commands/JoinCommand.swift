@@ -175,7 +175,7 @@ struct JoinCommand: AsyncParsableCommand {
     private func join(_ engine: MediaEngine, _ source: PipelineVideoSource?) async throws {
         if let source {
             var encoder = VideoEncoderConfiguration()
-            encoder.codec = codec.map { $0 == .h264 ? .h264 : .vp8 }
+            encoder.codec = codec.map { VideoCodec(rawValue: $0.rawValue) }
             encoder.bitRate = bitrate?.value
             try await engine.setVideoEncoderConfiguration(encoder)
             try await engine.setVideoSource(source)

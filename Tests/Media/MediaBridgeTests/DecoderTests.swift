@@ -10,7 +10,7 @@ import Testing
     private static let codecs = EncodedUnits.codecs
 
     private func decoder(
-        _ codec: EncodedVideoFrame.Codec, to receiver: Receiver
+        _ codec: VideoCodec, to receiver: Receiver
     ) async throws -> PipelineDecoder {
         let decoder = try await onControl {
             try GStreamerBackend().makeDecoder(codec, to: receiver)
@@ -42,7 +42,7 @@ import Testing
 
     @Test(arguments: codecs)
     func everyUnitBecomesAPictureWithItsTimesAndRotation(
-        codec: EncodedVideoFrame.Codec
+        codec: VideoCodec
     ) async throws {
         var units = try await EncodedUnits.make(codec, 30)
         #expect(units.count == 30)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func aPictureComesBeforeTheNextUnitDoes(codec: EncodedVideoFrame.Codec) async throws {
+    func aPictureComesBeforeTheNextUnitDoes(codec: VideoCodec) async throws {
         let units = try await EncodedUnits.make(codec, 5)
         let receiver = Receiver()
         let decoder = try await decoder(codec, to: receiver)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func bytesThatAreNoUnitAreRefusedAndHarmNothing(codec: EncodedVideoFrame.Codec) async throws {
+    func bytesThatAreNoUnitAreRefusedAndHarmNothing(codec: VideoCodec) async throws {
         let units = try await EncodedUnits.make(codec, 20)
         let receiver = Receiver()
         let decoder = try await decoder(codec, to: receiver)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func damagedUnitsCostTheirOwnPicturesAndNoMore(codec: EncodedVideoFrame.Codec) async throws {
+    func damagedUnitsCostTheirOwnPicturesAndNoMore(codec: VideoCodec) async throws {
         var units = try await EncodedUnits.make(codec, 40)
         // Damages the payload of the second ten units. Frames from the next keyframe on are intact.
         for place in 10..<20 {
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: codecs, [1, 2, 3])
-    func noBytesCrashOrEndADecoder(codec: EncodedVideoFrame.Codec, seed: UInt64) async throws {
+    func noBytesCrashOrEndADecoder(codec: VideoCodec, seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let units = try await EncodedUnits.make(codec, 20)
         let receiver = Receiver()
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func aDecoderThatBeganAnewWaitsForAKeyPicture(codec: EncodedVideoFrame.Codec) async throws {
+    func aDecoderThatBeganAnewWaitsForAKeyPicture(codec: VideoCodec) async throws {
         let units = try await EncodedUnits.make(codec, 30)
         let key = try #require(units[20...].firstIndex { $0.isKeyFrame })
         let receiver = Receiver()
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func aStreamMayChangeItsSize(codec: EncodedVideoFrame.Codec) async throws {
+    func aStreamMayChangeItsSize(codec: VideoCodec) async throws {
         let small = try await EncodedUnits.make(codec, 5)
         let large = try await EncodedUnits.make(codec, 5, size: "98x66")
         let receiver = Receiver()
@@ -236,7 +236,7 @@ import Testing
 
     @Test(arguments: codecs)
     func aSlowConsumerMakesTheQueueFullAndBlocksNobody(
-        codec: EncodedVideoFrame.Codec
+        codec: VideoCodec
     ) async throws {
         let units = try await EncodedUnits.make(codec, 60)
         let door = Door()

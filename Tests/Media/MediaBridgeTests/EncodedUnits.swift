@@ -13,7 +13,7 @@ struct EncodedUnits {
     ///   - encoder: Elements from raw video to one codec's units.
     ///   - pattern: Each frame is different: a moving ball.
     init(
-        _ codec: EncodedVideoFrame.Codec, frames: Int, encoder: String, size: String = "64x48"
+        _ codec: VideoCodec, frames: Int, encoder: String, size: String = "64x48"
     ) async throws {
         let sides = size.split(separator: "x")
         let pipeline = try Pipeline(
@@ -60,19 +60,19 @@ struct EncodedUnits {
 
     /// Units of any codec, one in ten of them a key unit.
     static func make(
-        _ codec: EncodedVideoFrame.Codec, _ frames: Int, size: String = "64x48"
+        _ codec: VideoCodec, _ frames: Int, size: String = "64x48"
     ) async throws -> [EncodedVideoFrame] {
         try await made(codec, frames, size: size).units
     }
 
     static func made(
-        _ codec: EncodedVideoFrame.Codec, _ frames: Int, size: String = "64x48"
+        _ codec: VideoCodec, _ frames: Int, size: String = "64x48"
     ) async throws -> EncodedUnits {
         let encoder = try #require(encoders[codec])
         return try await EncodedUnits(codec, frames: frames, encoder: encoder, size: size)
     }
 
-    private static let encoders: [EncodedVideoFrame.Codec: String] = [
+    private static let encoders: [VideoCodec: String] = [
         .h264: "x264enc tune=zerolatency key-int-max=10 "
             + "! video/x-h264,stream-format=byte-stream,alignment=au",
         .h265: "x265enc tune=zerolatency key-int-max=10 ! h265parse config-interval=-1 "
@@ -85,7 +85,7 @@ struct EncodedUnits {
     ]
 
     /// The codecs that have decoders.
-    static let codecs: [EncodedVideoFrame.Codec] = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg]
+    static let codecs: [VideoCodec] = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg]
 }
 
 /// Collects the output of a decoder or a source, and lets a test wait for it.

@@ -18,7 +18,7 @@ import Testing
         func sourceDidFail(_ error: any Error) { failure.change { $0 = "\(error)" } }
     }
 
-    static let codecs: [EncodedVideoFrame.Codec] = [.h264, .vp8]
+    static let codecs: [VideoCodec] = [.h264, .vp8]
 
     /// Frames of noise, which need many bits.
     private static func frames(
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func eachFrameIsAUnitAtOnceWithItsTime(codec: EncodedVideoFrame.Codec) async throws {
+    func eachFrameIsAUnitAtOnceWithItsTime(codec: VideoCodec) async throws {
         var frames = try await Self.frames(20)
         for index in frames.indices {
             frames[index].rotation = .rotation90
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func keyFramesComeWhenAskedForAndAtTheInterval(codec: EncodedVideoFrame.Codec) async throws {
+    func keyFramesComeWhenAskedForAndAtTheInterval(codec: VideoCodec) async throws {
         let settings = VideoEncoderSettings(
             codec, bitRate: 500_000, keyFrameInterval: .milliseconds(500))
         let units = try await Self.encode(Self.frames(40), settings) { index, encoder in
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func aRequestBeforeTheFirstFrameHidesNoLaterOne(codec: EncodedVideoFrame.Codec) async throws {
+    func aRequestBeforeTheFirstFrameHidesNoLaterOne(codec: VideoCodec) async throws {
         let settings = VideoEncoderSettings(codec, bitRate: 500_000)
         let units = try await Self.encode(Self.frames(15), settings) { index, encoder in
             if index % 5 == 0 { encoder.requestKeyFrame() }
@@ -88,7 +88,7 @@ import Testing
 
     /// After a change of size or format no unit is missing, and the first one is a keyframe.
     @Test(arguments: codecs)
-    func aNewFormatBeginsWithAKeyFrame(codec: EncodedVideoFrame.Codec) async throws {
+    func aNewFormatBeginsWithAKeyFrame(codec: VideoCodec) async throws {
         var frames = try await Self.frames(6)
         for part in [
             try await Self.frames(6, 320, 240), try await Self.frames(6, 96, 64, format: "BGRA"),
@@ -135,7 +135,7 @@ import Testing
 
     /// Noise uses all available bits.
     @Test(arguments: codecs)
-    func theBitRateIsKeptAndChanges(codec: EncodedVideoFrame.Codec) async throws {
+    func theBitRateIsKeptAndChanges(codec: VideoCodec) async throws {
         let units = try await Self.encode(
             Self.frames(180, 320, 240), VideoEncoderSettings(codec, bitRate: 6_000_000)
         ) { index, encoder in

@@ -88,7 +88,7 @@ import Testing
 
     /// The stream formats in which a program may have the bytes.
     @Test(arguments: [
-        ("opus", "opusenc", EncodedAudioFrame.Codec.opus, "mkv"),
+        ("opus", "opusenc", AudioCodec.opus, "mkv"),
         ("aac", "voaacenc ! audio/mpeg,stream-format=adts", .aac, "mkv"),
         ("aac", "voaacenc ! audio/mpeg,stream-format=adts", .aac, "mp4"),
         ("aac", "voaacenc ! audio/mpeg,stream-format=adts", .aac, "ts"),
@@ -98,7 +98,7 @@ import Testing
         ("pcm_mulaw", "audioresample ! audio/x-raw,rate=8000 ! mulawenc", .mulaw, "mkv"),
     ])
     func aProgramsSoundIsRecorded(
-        name: String, encoding: String, codec: EncodedAudioFrame.Codec, ending: String
+        name: String, encoding: String, codec: AudioCodec, ending: String
     ) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: EncodedUnits.codecs)
-    func aProgramsUnitsAreRecorded(codec: EncodedVideoFrame.Codec) async throws {
+    func aProgramsUnitsAreRecorded(codec: VideoCodec) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let units = try await EncodedUnits.make(codec, 30)
@@ -179,7 +179,7 @@ import Testing
 
     /// The bytes identify the same key units as the encoder does.
     @Test(arguments: EncodedUnits.codecs)
-    func keyUnitsAreKnownByTheirBytes(codec: EncodedVideoFrame.Codec) async throws {
+    func keyUnitsAreKnownByTheirBytes(codec: VideoCodec) async throws {
         let units = try await EncodedUnits.made(codec, 25)
         #expect(units.units.map(\.isKeyFrame) == units.keys)
         #expect(units.keys.contains(false) == (codec != .mjpeg))
@@ -247,7 +247,7 @@ import Testing
             let recorder = try Recorder(directory.file("out.mp4"))
             try recorder.start()
             let unit = EncodedVideoFrame(
-                EncodedVideoFrame.Codec(rawValue: name), bytes: [1, 2, 3], runningTime: .zero)
+                VideoCodec(rawValue: name), bytes: [1, 2, 3], runningTime: .zero)
             recorder.consume(unit)
             let error = await #expect(throws: (any Error).self) { try await recorder.stop() }
             #expect("\(error as Any)".contains(name))

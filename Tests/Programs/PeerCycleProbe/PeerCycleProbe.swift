@@ -30,7 +30,7 @@ struct PeerCycleProbe {
     }
 
     private static func run(_ cycle: Int) async throws {
-        let codec: EncodedVideoFrame.Codec = cycle % 2 == 0 ? .h264 : .vp8
+        let codec: VideoCodec = cycle % 2 == 0 ? .h264 : .vp8
         var media = PeerConnection.Media(video: [codec])
         media.hasMessages = cycle % 3 == 0
         var configuration = PeerConnection.Configuration()
@@ -61,7 +61,7 @@ struct PeerCycleProbe {
     }
 
     private static func send(
-        _ codec: EncodedVideoFrame.Codec, from sender: PeerConnection, until observer: Observer
+        _ codec: VideoCodec, from sender: PeerConnection, until observer: Observer
     ) async throws {
         let encoder =
             codec == .h264 ? "x264enc tune=zerolatency key-int-max=5" : "vp8enc deadline=1"

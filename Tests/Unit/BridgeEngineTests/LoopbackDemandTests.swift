@@ -112,7 +112,7 @@ import Testing
         let ben = try await join("ben", ears, network)
         anna.publish(.main, feedback: feedback)
         func send(_ number: UInt8, isKey: Bool) {
-            let unit = EncodedVideoFrame.Codec.h264.unit(isKey: isKey, mark: number)
+            let unit = VideoCodec.h264.unit(isKey: isKey, mark: number)
             #expect(anna.send(unit, track: .main) == .accepted)
         }
         send(1, isKey: true)

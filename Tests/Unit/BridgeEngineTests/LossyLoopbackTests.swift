@@ -44,7 +44,7 @@ import Testing
         if Bool.random(using: &generator) { network.impair(impairment(seed)) }
         anna.publish(.main)
         for number in 0..<240 {
-            let unit = EncodedVideoFrame.Codec.h264.unit(
+            let unit = VideoCodec.h264.unit(
                 isKey: number % 12 == 0, mark: UInt8(number))
             anna.send(unit, track: .main)
             switch Int.random(in: 0..<60, using: &generator) {
@@ -124,7 +124,7 @@ import Testing
         await feedback.limit.wait { $0?.bitRate == 90_000 }
         // 300 ms of 100 kbit/s are 3750 bytes.
         for number in 0..<20 {
-            var unit = EncodedVideoFrame.Codec.h264.unit(isKey: true, mark: UInt8(number))
+            var unit = VideoCodec.h264.unit(isKey: true, mark: UInt8(number))
             unit.bytes += [UInt8](repeating: 7, count: 1000)
             anna.send(unit, track: .main)
         }

@@ -10,7 +10,7 @@ import Testing
     ) -> [Bool] {
         var order = PictureOrder()
         return shown.indices.map { index in
-            var unit = EncodedVideoFrame.Codec.h264.unit(isKey: keys.contains(index))
+            var unit = VideoCodec.h264.unit(isKey: keys.contains(index))
             unit.runningTime = MediaTime(value: Int64(shown[index]), timescale: 25)
             unit.decodingTime = decoded.map { MediaTime(value: Int64($0[index]), timescale: 25) }
             order.note(unit)

@@ -102,7 +102,7 @@ final class LoopbackPublication: VideoPublication {
     }
 
     /// All codecs that have a name.
-    var codecs: Set<EncodedVideoFrame.Codec> { EncodedVideoFrame.Codec.named }
+    var codecs: Set<VideoCodec> { VideoCodec.named }
 
     func send(_ frame: consuming VideoFrame) -> FrameDisposition {
         guard !isOver.load(ordering: .relaxed) else { return .notStarted }
@@ -141,7 +141,7 @@ final class LoopbackAudioPublication: AudioPublication {
     }
 
     /// All codecs that have a name.
-    var codecs: Set<EncodedAudioFrame.Codec> { EncodedAudioFrame.Codec.named }
+    var codecs: Set<AudioCodec> { AudioCodec.named }
 
     func send(_ frame: consuming AudioFrame) -> FrameDisposition {
         guard !isOver.load(ordering: .relaxed) else { return .notStarted }

@@ -29,8 +29,8 @@ struct CopyRecipe: Sendable {
     }
 
     /// Returns the codecs of pictures that the container takes.
-    static func pictureCodecs(in container: RecordingContainer) -> Set<EncodedVideoFrame.Codec> {
-        EncodedVideoFrame.Codec.named.filter { codec in
+    static func pictureCodecs(in container: RecordingContainer) -> Set<VideoCodec> {
+        VideoCodec.named.filter { codec in
             let stream = Stream(
                 mediaType: codec.mediaType, isMPEG1: false, lacksDecodingTimes: false)
             return pictures(stream, container) != nil

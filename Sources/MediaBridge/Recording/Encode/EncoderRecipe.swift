@@ -105,14 +105,14 @@ struct EncoderRecipe: Sendable {
             let info = VideoInfo(caps)
             return "appsrc name=\(RecordingKind.video.name) ! "
                 + picture(encoder, info) + upright(rotation)
-                + " ! \(settings(of: encoder, encoding, info)) ! \(form(encoder.codec))"
+                + " ! \(settings(of: encoder, encoding, info)) ! \(form(encoder))"
                 + " ! appsink name=units"
         case .audio(let encoder, let encoding):
             let sound = caps.soundLayout
             return "appsrc name=\(RecordingKind.audio.name) ! audioconvert ! audioresample ! "
                 + "audio/x-raw,rate=\(rate(encoder.codec, sound.rate)),channels=\(sound.channels) ! "
                 + settings(of: encoder, encoding, channels: sound.channels)
-                + " ! \(form(encoder.codec)) ! appsink name=units"
+                + " ! \(form(encoder)) ! appsink name=units"
         }
     }
 
@@ -167,9 +167,9 @@ struct EncoderRecipe: Sendable {
     private func picture(_ encoder: VideoEncoderElement, _ info: VideoInfo?) -> String {
         let convert =
             "videoconvert" + (format(encoder, info).map { " ! video/x-raw,format=\($0)" } ?? "")
-        switch encoder.codec {
-        case .ffv1, .mjpeg: return convert
-        case .h264, .vp8, .vp9:
+        switch encoder {
+        case .avenc_ffv1, .jpegenc: return convert
+        case .x264enc, .openh264enc, .vp8enc, .vp9enc:
             return (info.map(Self.even) ?? "") + convert
         }
     }
@@ -219,16 +219,17 @@ struct EncoderRecipe: Sendable {
         }
     }
 
-    private func form(_ codec: VideoCodec) -> String {
-        switch codec {
-        case .h264 where container == .ts:
-            "h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au"
-        case .h264: "h264parse ! video/x-h264,stream-format=avc,alignment=au"
-        case .vp8: "video/x-vp8"
-        case .vp9: "vp9parse ! video/x-vp9,alignment=super-frame"
-        case .mjpeg: "image/jpeg"
+    private func form(_ encoder: VideoEncoderElement) -> String {
+        switch encoder {
+        case .x264enc, .openh264enc:
+            container == .ts
+                ? "h264parse config-interval=-1 ! video/x-h264,stream-format=byte-stream,alignment=au"
+                : "h264parse ! video/x-h264,stream-format=avc,alignment=au"
+        case .vp8enc: "video/x-vp8"
+        case .vp9enc: "vp9parse ! video/x-vp9,alignment=super-frame"
+        case .jpegenc: "image/jpeg"
         // The muxer requires this field under another name than the encoder's.
-        case .ffv1: #"capssetter caps="video/x-ffv,ffversion=(int)1" ! video/x-ffv"#
+        case .avenc_ffv1: #"capssetter caps="video/x-ffv,ffversion=(int)1" ! video/x-ffv"#
         }
     }
 
@@ -250,13 +251,12 @@ struct EncoderRecipe: Sendable {
         }
     }
 
-    private func form(_ codec: AudioCodec) -> String {
-        switch codec {
-        case .opus: "audio/x-opus"
-        case .aac where container == .ts:
-            "aacparse ! audio/mpeg,mpegversion=4,stream-format=adts"
-        case .aac: "aacparse ! audio/mpeg,mpegversion=4,stream-format=raw"
-        case .flac: "flacparse ! audio/x-flac"
+    private func form(_ encoder: AudioEncoderElement) -> String {
+        switch encoder {
+        case .opusenc: "audio/x-opus"
+        case .voaacenc, .avenc_aac:
+            "aacparse ! audio/mpeg,mpegversion=4,stream-format=\(container == .ts ? "adts" : "raw")"
+        case .flacenc: "flacparse ! audio/x-flac"
         }
     }
 }

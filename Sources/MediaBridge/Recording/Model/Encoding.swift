@@ -1,21 +1,3 @@
-/// The codecs for recorded video.
-public enum VideoCodec: String, Sendable, CaseIterable {
-    /// H.264, VP8 and VP9.
-    case h264, vp8, vp9
-    /// Motion JPEG: every picture is coded independently.
-    case mjpeg
-    /// FFV1: lossless, every picture is coded independently.
-    case ffv1
-}
-
-/// The codecs for recorded audio.
-public enum AudioCodec: String, Sendable, CaseIterable {
-    /// Opus and AAC.
-    case opus, aac
-    /// FLAC: lossless.
-    case flac
-}
-
 /// How a ``Recorder`` encodes video.
 public struct VideoEncoding: Hashable, Sendable {
     /// The codec; `nil`: encoded video is recorded unchanged, and raw video is encoded with the first of

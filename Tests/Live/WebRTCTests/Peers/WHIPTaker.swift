@@ -9,10 +9,10 @@ final class WHIPTaker: Sendable {
     enum Refusal: CaseIterable { case status, mediaLine }
 
     let came = PeerCollector()
-    private let codecs: [EncodedVideoFrame.Codec]
+    private let codecs: [VideoCodec]
     private let peers = Mutex<[PeerConnection]>([])
 
-    init(_ codecs: [EncodedVideoFrame.Codec]) { self.codecs = codecs }
+    init(_ codecs: [VideoCodec]) { self.codecs = codecs }
 
     /// Answers a request of a ``ScriptedServer``.
     func answer(

@@ -33,7 +33,7 @@ struct AudioCodecTests {
     }
 
     private func units(
-        _ codec: EncodedAudioFrame.Codec, _ frames: [AudioFrame], bitRate: Int = 64_000
+        _ codec: AudioCodec, _ frames: [AudioFrame], bitRate: Int = 64_000
     ) throws -> [EncodedAudioFrame] {
         let encoder = try backend.makeAudioEncoder(AudioEncoderSettings(codec, bitRate: bitRate))
         return try frames.flatMap { try encoder.encode($0) } + encoder.finish()
@@ -52,7 +52,7 @@ struct AudioCodecTests {
         (samples.reduce(0) { $0 + $1 * $1 } / Double(max(1, samples.count))).squareRoot()
     }
 
-    private static let codecs: [EncodedAudioFrame.Codec] = [.opus, .alaw, .mulaw]
+    private static let codecs: [AudioCodec] = [.opus, .alaw, .mulaw]
 
     @Test func thoseThatBrowsersDecodeAreThere() {
         #expect(backend.encodableAudioCodecs == [.opus, .mulaw, .alaw])
@@ -60,7 +60,7 @@ struct AudioCodecTests {
 
     /// Encodes 10 ms frames without those with the given numbers. Later frames keep their times.
     @Test(arguments: codecs, [[50], [50, 51, 52], [10, 20, 30, 40, 50], Array(20..<60)])
-    func whatIsMissingIsSilence(codec: EncodedAudioFrame.Codec, missing: [Int]) throws {
+    func whatIsMissingIsSilence(codec: AudioCodec, missing: [Int]) throws {
         let whole = try frames(every: 480)
         let rest = whole.indices.filter { !missing.contains($0) }.map { whole[$0] }
         let (expected, came) = (try units(codec, whole), try units(codec, rest))
@@ -111,7 +111,7 @@ struct AudioCodecTests {
     }
 
     @Test(arguments: codecs, [1, 480, 960, 1000, 48000])
-    func whatIsEncodedIsDecodedInItsTime(codec: EncodedAudioFrame.Codec, length: Int) throws {
+    func whatIsEncodedIsDecodedInItsTime(codec: AudioCodec, length: Int) throws {
         let begin = MediaTime(seconds: 5)
         let seconds = length == 1 ? 0.1 : 1.0
         let units = try units(
@@ -185,7 +185,7 @@ struct AudioCodecTests {
     }
 
     @Test(arguments: codecs, [UInt64](1...10))
-    func noBytesEndADecoder(codec: EncodedAudioFrame.Codec, seed: UInt64) throws {
+    func noBytesEndADecoder(codec: AudioCodec, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let good = try units(codec, frames(seconds: 0.5))
         let decoder = try backend.makeAudioDecoder(codec)
@@ -205,7 +205,7 @@ struct AudioCodecTests {
     }
 
     @Test func aCodecThatNobodyKnowsIsNamed() throws {
-        let speex = EncodedAudioFrame.Codec(rawValue: "audio/x-speex")
+        let speex = AudioCodec(rawValue: "audio/x-speex")
         let none = #expect(throws: PipelineError.self) {
             try backend.makeAudioEncoder(AudioEncoderSettings(speex))
         }

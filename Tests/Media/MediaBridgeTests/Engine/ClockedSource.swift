@@ -81,9 +81,9 @@ struct ClockedBackend: MediaBackend {
     }
     func makeConverter() -> any VideoConverter { gstreamer.makeConverter() }
     func makeDecoder(
-        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+        _ codec: VideoCodec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder { try gstreamer.makeDecoder(codec, to: consumer) }
-    var encodableCodecs: [EncodedVideoFrame.Codec] { gstreamer.encodableCodecs }
+    var encodableCodecs: [VideoCodec] { gstreamer.encodableCodecs }
     func makeEncoder(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder { try gstreamer.makeEncoder(settings, to: consumer) }

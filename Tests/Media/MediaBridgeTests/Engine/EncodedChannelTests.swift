@@ -40,8 +40,8 @@ import Testing
     }
 
     /// Without a clock no frame may be lost, however slow the encoder is.
-    @Test(arguments: [EncodedVideoFrame.Codec?.none, .vp8])
-    func aFilmIsEncodedAndDecodedWholeWithoutAClock(codec: EncodedVideoFrame.Codec?) async throws {
+    @Test(arguments: [VideoCodec?.none, .vp8])
+    func aFilmIsEncodedAndDecodedWholeWithoutAClock(codec: VideoCodec?) async throws {
         var offline = MediaEngine.Configuration()
         offline.pace = .asFastAsPossible
         let network = LoopbackNetwork(depth: 1000, carriesFrames: false)
@@ -177,7 +177,7 @@ import Testing
 
     @Test func aCodecThatTheChannelDoesNotCarryIsTold() async throws {
         let (sender, receiver, _, events) = try await call(30) {
-            $0.codec = EncodedVideoFrame.Codec(mediaType: "video/x-nobody-knows")
+            $0.codec = VideoCodec(mediaType: "video/x-nobody-knows")
         }
         var failure: EngineError?
         for await event in events {

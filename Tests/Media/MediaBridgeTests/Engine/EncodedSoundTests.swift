@@ -77,8 +77,8 @@ import Testing
         return (channel, remote)
     }
 
-    @Test(arguments: [EncodedAudioFrame.Codec?.none, .opus, .mulaw])
-    func soundIsEncodedAndDecodedOnItsWay(codec: EncodedAudioFrame.Codec?) async throws {
+    @Test(arguments: [AudioCodec?.none, .opus, .mulaw])
+    func soundIsEncodedAndDecodedOnItsWay(codec: AudioCodec?) async throws {
         let ear = Ear()
         let receiver = try await listener(ear)
         let events = receiver.events
@@ -265,7 +265,7 @@ import Testing
             switch Int.random(in: 0..<6, using: &random) {
             case 0:
                 var configuration = AudioEncoderConfiguration()
-                let codecs: [EncodedAudioFrame.Codec?] = [nil, .opus, .alaw, .mulaw]
+                let codecs: [AudioCodec?] = [nil, .opus, .alaw, .mulaw]
                 configuration.codec = codecs.randomElement(using: &random) ?? nil
                 configuration.bitRate = Int.random(in: 6000...128_000, using: &random)
                 try await sender.setAudioEncoderConfiguration(configuration)
@@ -330,7 +330,7 @@ import Testing
         let member = try await network.join(
             ChannelRequest(channel: "room", userID: "anna"), receiver: Silent())
         let audio = member.publishAudio()
-        let speex = EncodedAudioFrame.Codec(rawValue: "audio/x-speex")
+        let speex = AudioCodec(rawValue: "audio/x-speex")
         for index in 0..<10 {
             let unit = EncodedAudioFrame(
                 speex, bytes: [1, 2, 3], runningTime: MediaTime(value: Int64(index), timescale: 50),

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: EncodedUnits.codecs)
-    func encodedPushesAreShown(codec: EncodedVideoFrame.Codec) async throws {
+    func encodedPushesAreShown(codec: VideoCodec) async throws {
         let units = try await EncodedUnits.make(codec, 12)
         let engine = MediaEngine()
         let screen = Screen()

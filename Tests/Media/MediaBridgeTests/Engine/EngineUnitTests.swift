@@ -21,7 +21,7 @@ import Testing
         }
         func makeConverter() -> any VideoConverter { gstreamer.makeConverter() }
         func makeDecoder(
-            _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+            _ codec: VideoCodec, to consumer: any VideoFrameConsumer
         ) throws -> any VideoDecoder {
             let decoder = try gstreamer.makeDecoder(codec, to: consumer)
             counts.withLock { ($0.made, $0.present) = ($0.made + 1, $0.present + 1) }
@@ -203,7 +203,7 @@ import Testing
 
     /// Every codec, pushed by a program to a recording and a renderer.
     @Test(arguments: EncodedUnits.codecs)
-    func pushedUnitsAreRecordedAsTheyAre(codec: EncodedVideoFrame.Codec) async throws {
+    func pushedUnitsAreRecordedAsTheyAre(codec: VideoCodec) async throws {
         try await withTemporaryDirectory { directory in
             let units = try await EncodedUnits.make(codec, 20)
             let backend = CountingBackend()

@@ -85,7 +85,7 @@ struct BridgingVictim {
 
         init(_ witness: Witness) { self.witness = witness }
 
-        func codecs() -> Set<EncodedVideoFrame.Codec> { [.h264, .vp8] }
+        func codecs() -> Set<VideoCodec> { [.h264, .vp8] }
 
         func begin(
             _ streams: Set<MediaKind>, onKeyFrameNeeded: @escaping @Sendable () -> Void,

@@ -175,6 +175,6 @@ private final class ListeningBackend: VirtualBackend {
     }
     func makeConverter() -> any VideoConverter { inner.makeConverter() }
     func makeDecoder(
-        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+        _ codec: VideoCodec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder { try inner.makeDecoder(codec, to: consumer) }
 }

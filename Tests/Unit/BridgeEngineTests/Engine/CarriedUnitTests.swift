@@ -16,7 +16,7 @@ struct CarriedUnitTests {
         let units = Observed<[EncodedVideoFrame]>([])
         let pictures = Observed(0)
 
-        func codecs() -> Set<EncodedVideoFrame.Codec> { [.h264] }
+        func codecs() -> Set<VideoCodec> { [.h264] }
         func render(_ unit: EncodedVideoFrame) throws { units.change { $0.append(unit) } }
         func render(_ frame: VideoFrame) throws { pictures.change { $0 += 1 } }
 
@@ -35,7 +35,7 @@ struct CarriedUnitTests {
     @discardableResult
     private func push(
         _ engine: MediaEngine, isKey: Bool, _ mark: UInt8,
-        codec: EncodedVideoFrame.Codec = .h264
+        codec: VideoCodec = .h264
     ) -> FrameDisposition {
         // A pushed frame gets the current time as its timestamp.
         engine.time.advance(by: .milliseconds(1))
@@ -102,7 +102,7 @@ struct CarriedUnitTests {
         }
 
         func deliver(isKey: Bool, _ mark: UInt8, at milliseconds: Int) {
-            var unit = EncodedVideoFrame.Codec.h264.unit(isKey: isKey, mark: mark)
+            var unit = VideoCodec.h264.unit(isKey: isKey, mark: mark)
             unit.runningTime = MediaTime(.milliseconds(milliseconds))
             consumer?.consume(unit)
         }
@@ -339,7 +339,7 @@ struct CarriedUnitTests {
             ChannelRequest(channel: "room", userID: "sender"), receiver: Slow { _ in })
         sender.publish(.main)
         for number in 0..<200 {
-            var unit = EncodedVideoFrame.Codec.h264.unit(isKey: number % 10 == 0)
+            var unit = VideoCodec.h264.unit(isKey: number % 10 == 0)
             unit.bytes.insert(UInt8(number), at: 5)
             #expect(sender.send(unit, track: .main) == .accepted)
             if Int.random(in: 0..<3, using: &generator) == 0 { pause.signal() }

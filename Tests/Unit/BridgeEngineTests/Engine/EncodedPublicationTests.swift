@@ -157,7 +157,7 @@ struct EncodedPublicationTests {
         try await engine.joinChannel("room", userID: "anna")
         var configuration = VideoEncoderConfiguration()
         let push = { (isKey: Bool, mark: UInt8) in
-            let unit = EncodedVideoFrame.Codec.h264.unit(isKey: isKey, mark: mark)
+            let unit = VideoCodec.h264.unit(isKey: isKey, mark: mark)
             engine.time.advance(by: .milliseconds(1))
             #expect(engine.pushExternalEncodedVideoFrame(unit) == .accepted)
         }
@@ -183,8 +183,8 @@ struct EncodedPublicationTests {
         await ben.leave()
     }
 
-    @Test(arguments: [EncodedVideoFrame.Codec.h264, .vp8])
-    func unitsThatTheChannelCarriesAreNotEncodedAgain(codec: EncodedVideoFrame.Codec) async throws {
+    @Test(arguments: [VideoCodec.h264, .vp8])
+    func unitsThatTheChannelCarriesAreNotEncodedAgain(codec: VideoCodec) async throws {
         let (ben, ears) = try await listen()
         let engine = makeEngine(backend, transport: network)
         try await engine.setExternalVideoSource(

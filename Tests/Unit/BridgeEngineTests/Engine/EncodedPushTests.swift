@@ -19,13 +19,13 @@ struct EncodedPushTests {
     }
 
     /// A keyframe; its last byte is a mark for the decoder.
-    private func unit(_ codec: EncodedVideoFrame.Codec, _ mark: UInt8 = 1) -> EncodedVideoFrame {
+    private func unit(_ codec: VideoCodec, _ mark: UInt8 = 1) -> EncodedVideoFrame {
         codec.unit(isKey: true, mark: mark)
     }
 
     @Test func unitsBecomeFramesAndCodecsMayChange() async throws {
         let engine = try await running()
-        for codec in [EncodedVideoFrame.Codec.h264, .h264, .vp8] {
+        for codec in [VideoCodec.h264, .h264, .vp8] {
             let taken = engine.pushExternalEncodedVideoFrame(unit(codec))
             #expect(taken == .accepted)
         }

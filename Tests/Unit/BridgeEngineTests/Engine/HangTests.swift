@@ -156,6 +156,6 @@ final class SlowBackend: VirtualBackend {
     }
     func makeConverter() -> any VideoConverter { inner.makeConverter() }
     func makeDecoder(
-        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+        _ codec: VideoCodec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder { throw TestBackend.NoDecoder() }
 }

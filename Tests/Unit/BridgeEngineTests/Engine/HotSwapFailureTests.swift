@@ -98,7 +98,7 @@ struct HotSwapFailureTests {
             }
             func makeConverter() -> any VideoConverter { inner.makeConverter() }
             func makeDecoder(
-                _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+                _ codec: VideoCodec, to consumer: any VideoFrameConsumer
             ) throws -> any VideoDecoder { throw TestBackend.NoDecoder() }
         }
         let engine = makeEngine(NoDefault())

@@ -26,7 +26,7 @@ struct KeyFrameTests {
         // A pushed frame gets the current time as its timestamp.
         engine.time.advance(by: .milliseconds(1))
         return engine.pushExternalEncodedVideoFrame(
-            EncodedVideoFrame.Codec.h264.unit(isKey: isKey, mark: mark))
+            VideoCodec.h264.unit(isKey: isKey, mark: mark))
     }
 
     @Test func aStreamBeginsWithAKeyFrame() async throws {
@@ -84,7 +84,7 @@ struct KeyFrameTests {
         for number in 0..<200 {
             let isKey = number % 10 == 0
             let isBad = Int.random(in: 0..<40, using: &generator) == 0
-            var unit = EncodedVideoFrame.Codec.h264.unit(isKey: isKey, mark: isBad ? 255 : 1)
+            var unit = VideoCodec.h264.unit(isKey: isKey, mark: isBad ? 255 : 1)
             unit.bytes.insert(UInt8(number), at: 5)
             if Int.random(in: 0..<60, using: &generator) == 0 { gate.signal() }
             engine.time.advance(by: .milliseconds(1))
@@ -114,7 +114,7 @@ struct KeyFrameTests {
     }
 
     @Test func keyFramesAreKnownByTheirHeaders() {
-        func isKey(_ codec: EncodedVideoFrame.Codec, _ bytes: [UInt8]) -> Bool {
+        func isKey(_ codec: VideoCodec, _ bytes: [UInt8]) -> Bool {
             EncodedVideoFrame(codec, bytes: bytes, runningTime: nil).isKeyFrame
         }
         let start: [UInt8] = [0, 0, 1]

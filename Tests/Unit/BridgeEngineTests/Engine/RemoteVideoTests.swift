@@ -40,7 +40,7 @@ struct RemoteVideoTests {
         let receiver = try #require(transport.receiver)
         receiver.userJoined("anna")
         let hold = backend.decoders.block()
-        let h264 = EncodedVideoFrame.Codec.h264
+        let h264 = VideoCodec.h264
         receiver.receive(h264.unit(isKey: true), track: .main, from: "anna")
         await hold.entered()
         receiver.receive(h264.unit(isKey: false), track: .main, from: "anna")

@@ -14,7 +14,7 @@ final class ScriptedDecoders: Sendable {
     }
 
     func make(
-        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+        _ codec: VideoCodec, to consumer: any VideoFrameConsumer
     ) -> any VideoDecoder {
         note("make \(codec.rawValue)")
         return Decoder(codec, consumer, self)
@@ -35,13 +35,13 @@ final class ScriptedDecoders: Sendable {
     /// A unit whose last byte is zero is damaged: it is accepted but produces no picture. A last
     /// byte of 255 is not decodable, and 254 finds the queue full.
     private final class Decoder: VideoDecoder {
-        private let codec: EncodedVideoFrame.Codec
+        private let codec: VideoCodec
         private let consumer: any VideoFrameConsumer
         private let owner: ScriptedDecoders
         private let lost = Atomic<Int>(0)
 
         init(
-            _ codec: EncodedVideoFrame.Codec, _ consumer: any VideoFrameConsumer,
+            _ codec: VideoCodec, _ consumer: any VideoFrameConsumer,
             _ owner: ScriptedDecoders
         ) {
             (self.codec, self.consumer, self.owner) = (codec, consumer, owner)
@@ -69,7 +69,7 @@ final class ScriptedDecoders: Sendable {
     }
 }
 
-extension EncodedVideoFrame.Codec {
+extension VideoCodec {
     /// A unit that resembles one of the codec's.
     ///
     /// - Parameter mark: The last byte of the unit.

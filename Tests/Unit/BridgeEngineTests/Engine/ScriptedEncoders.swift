@@ -38,13 +38,13 @@ final class ScriptedEncoders: Sendable {
     private func note(_ call: String) { state.withLock { $0.calls.append(call) } }
 
     final class Encoder: VideoEncoder {
-        private let codec: EncodedVideoFrame.Codec
+        private let codec: VideoCodec
         private let consumer: any VideoFrameConsumer
         private let owner: ScriptedEncoders
         private let state = Mutex((isKey: true, isOpen: true, number: UInt8(0)))
 
         init(
-            _ codec: EncodedVideoFrame.Codec, _ consumer: any VideoFrameConsumer,
+            _ codec: VideoCodec, _ consumer: any VideoFrameConsumer,
             _ owner: ScriptedEncoders
         ) {
             (self.codec, self.consumer, self.owner) = (codec, consumer, owner)

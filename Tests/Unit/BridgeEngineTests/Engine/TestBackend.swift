@@ -28,13 +28,13 @@ struct TestBackend: VirtualBackend {
     func makeConverter() -> any VideoConverter { conversions }
 
     func makeDecoder(
-        _ codec: EncodedVideoFrame.Codec, to consumer: any VideoFrameConsumer
+        _ codec: VideoCodec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder {
         guard !decoders.areMissing else { throw NoDecoder() }
         return decoders.make(codec, to: consumer)
     }
 
-    var encodableCodecs: [EncodedVideoFrame.Codec] { [.h264] }
+    var encodableCodecs: [VideoCodec] { [.h264] }
 
     func makeEncoder(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer

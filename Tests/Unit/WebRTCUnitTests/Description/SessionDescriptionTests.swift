@@ -118,7 +118,8 @@ struct SessionDescriptionTests {
     func whatAConnectionNeedsIsNotLeftToWebrtcbin(missing: String) throws {
         let lines = ForeignOffers.aiortcViewer.filter { !$0.hasPrefix(missing) }
         let offer = try SessionDescription(Self.text(lines))
-        let stream = PeerStream(codec: .video(.vp8), payload: 97, line: 0)
+        let encoding = try #require(PayloadEncoding.of(.video(.vp8)))
+        let stream = PeerStream(encoding: encoding, payload: 97, line: 0)
         let error = #expect(throws: PeerError.self) { try offer.cleaned(for: [stream]) }
         #expect(error?.code == .badDescription)
     }

@@ -45,8 +45,8 @@ final class FakePeer: MediaPeer {
         state.change { $0.candidates.append(candidate) }
     }
 
-    var videoCodec: EncodedVideoFrame.Codec? { media.video.first }
-    var audioCodec: EncodedAudioFrame.Codec? { media.audio.first }
+    var videoCodec: VideoCodec? { media.video.first }
+    var audioCodec: AudioCodec? { media.audio.first }
     var soundLoss: Double { 0 }
 
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {

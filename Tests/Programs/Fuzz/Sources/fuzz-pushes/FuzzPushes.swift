@@ -40,7 +40,7 @@ private func pushPixelBuffer(_ input: inout FuzzInput) {
 }
 
 private func pushUnit(_ input: inout FuzzInput) {
-    let codecs: [EncodedVideoFrame.Codec] = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg]
+    let codecs: [VideoCodec] = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg]
     let codec = codecs[Int(input.byte()) % codecs.count]
     let time = input.byte() % 4 == 0 ? nil : MediaTime(nanoseconds: input.wide())
     PushedEngine.shared.engine.pushExternalEncodedVideoFrame(
