@@ -12,13 +12,14 @@ extension EncoderElement {
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 enum VideoEncoderElement: String, EncoderElement {
-    case x264enc, openh264enc, vp8enc, vp9enc, jpegenc, avenc_ffv1
+    case x264enc, openh264enc, vp8enc, vp9enc, av1enc, jpegenc, avenc_ffv1
 
     var codec: VideoCodec {
         switch self {
         case .x264enc, .openh264enc: .h264
         case .vp8enc: .vp8
         case .vp9enc: .vp9
+        case .av1enc: .av1
         case .jpegenc: .mjpeg
         case .avenc_ffv1: .ffv1
         }

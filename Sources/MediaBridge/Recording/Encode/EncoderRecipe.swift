@@ -151,7 +151,7 @@ struct EncoderRecipe: Sendable {
             case 2: "I422_10LE"
             default: "I420_10LE"
             }
-        case .openh264enc, .vp8enc, .jpegenc: return "I420"
+        case .openh264enc, .vp8enc, .av1enc, .jpegenc: return "I420"
         }
     }
 
@@ -169,16 +169,18 @@ struct EncoderRecipe: Sendable {
             "videoconvert" + (format(encoder, info).map { " ! video/x-raw,format=\($0)" } ?? "")
         switch encoder {
         case .avenc_ffv1, .jpegenc: return convert
-        case .x264enc, .openh264enc, .vp8enc, .vp9enc:
-            return (info.map(Self.even) ?? "") + convert
+        case .x264enc, .openh264enc, .vp8enc, .vp9enc, .av1enc:
+            let least = encoder == .av1enc ? 4 : 2
+            return (info.map { Self.even($0, atLeast: least) } ?? "") + convert
         }
     }
 
-    /// 4:2:0 needs an even width and height: cuts off the last column or row, and doubles the only one.
-    private static func even(_ info: VideoInfo) -> String {
+    /// 4:2:0 needs an even width and height: cuts off the last column or row, and scales what is smaller than
+    /// the encoder takes.
+    private static func even(_ info: VideoInfo, atLeast least: Int) -> String {
         let (right, bottom) = (info.width % 2, info.height % 2)
-        guard info.width > 1, info.height > 1 else {
-            let (width, height) = (max(2, info.width - right), max(2, info.height - bottom))
+        guard info.width >= least, info.height >= least else {
+            let (width, height) = (max(least, info.width - right), max(least, info.height - bottom))
             return "videoscale add-borders=false ! video/x-raw,width=\(width),height=\(height),"
                 + "pixel-aspect-ratio=1/1 ! "
         }
@@ -214,6 +216,10 @@ struct EncoderRecipe: Sendable {
             // Timestamps are the frames' own, not computed from the frame rate of the first caps.
             return "\(encoder.rawValue) timebase=1/90000 deadline=1 cpu-used=8 lag-in-frames=0"
                 + " auto-alt-ref=false keyframe-max-dist=\(frames) end-usage=vbr target-bitrate=\(bits) \(threads)"
+        case .av1enc:
+            return
+                "av1enc usage-profile=realtime cpu-used=8 lag-in-frames=0 keyframe-max-dist=\(frames)"
+                + " end-usage=vbr target-bitrate=\(max(1, bits / 1000)) threads=2 row-mt=true"
         case .jpegenc: return "jpegenc quality=90"
         case .avenc_ffv1: return "avenc_ffv1 gop-size=1"
         }
@@ -227,6 +233,7 @@ struct EncoderRecipe: Sendable {
                 : "h264parse ! video/x-h264,stream-format=avc,alignment=au"
         case .vp8enc: "video/x-vp8"
         case .vp9enc: "vp9parse ! video/x-vp9,alignment=super-frame"
+        case .av1enc: "av1parse ! video/x-av1,stream-format=obu-stream,alignment=tu"
         case .jpegenc: "image/jpeg"
         // The muxer requires this field under another name than the encoder's.
         case .avenc_ffv1: #"capssetter caps="video/x-ffv,ffversion=(int)1" ! video/x-ffv"#

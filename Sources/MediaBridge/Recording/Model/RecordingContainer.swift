@@ -27,9 +27,9 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     /// The video codecs that the container supports, the preferred one first.
     public var videoCodecs: [VideoCodec] {
         switch self {
-        case .mkv: [.h264, .vp8, .vp9, .mjpeg, .ffv1]
-        case .mp4: [.h264, .vp9]
-        case .webm: [.vp8, .vp9]
+        case .mkv: [.h264, .vp8, .vp9, .av1, .mjpeg, .ffv1]
+        case .mp4: [.h264, .vp9, .av1]
+        case .webm: [.vp8, .vp9, .av1]
         case .ts: [.h264]
         }
     }

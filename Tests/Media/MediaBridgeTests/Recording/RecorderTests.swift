@@ -36,6 +36,7 @@ import Testing
         ("mkv", VideoCodec.h264, AudioCodec.opus), ("mkv", .vp8, .aac), ("mkv", .vp9, .flac),
         ("mkv", .mjpeg, .opus), ("mkv", .ffv1, .flac), ("mp4", .h264, .aac), ("mp4", .vp9, .aac),
         ("webm", .vp8, .opus), ("webm", .vp9, .opus), ("ts", .h264, .aac),
+        ("mkv", .av1, .opus), ("webm", .av1, .opus), ("mp4", .av1, .aac),
     ])
     func everyCodecOfEveryContainerHoldsPicturesAndSound(
         ending: String, video: VideoCodec, audio: AudioCodec
