@@ -16,6 +16,10 @@ extension Pipeline {
     /// `MEDIABRIDGE_DEADLINE_FACTOR` if that is set.
     package static let stateDeadline = Duration.seconds(8).asDefaultDeadline
 
+    /// The default deadline for opening displays and devices. On a machine without a GPU, autovideosink waits for
+    /// kmssink, whose libdrm looks for devices for six seconds, and for longer if the machine is busy.
+    package static let deviceDeadline = Duration.seconds(30).asDefaultDeadline
+
     /// Changes the state and suspends until the change is complete or continues asynchronously.
     ///
     /// - Throws: ``PipelineError``: the error that an element posted, or
@@ -75,7 +79,7 @@ extension Pipeline {
     /// truncate their files at READY.
     ///
     /// - Throws: The errors of ``setState(_:deadline:)``.
-    package func openDevices(deadline: Duration = stateDeadline) async throws(PipelineError) {
+    package func openDevices(deadline: Duration = deviceDeadline) async throws(PipelineError) {
         let isDevice = { @Sendable (element: Element) in
             ["Sink/Video", "Sink/Audio"].contains { element.klass.contains($0) }
         }

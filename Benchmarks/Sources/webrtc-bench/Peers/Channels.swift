@@ -10,7 +10,7 @@ let room = "bench"
 /// - Parameter what: `h264`, `vp8`, or the path of a film.
 func send(to server: String, _ what: String) async throws {
     let engine = MediaEngine(transport: try JanusTransport(server: server))
-    let codecs: [String: EncodedVideoFrame.Codec] = ["h264": .h264, "vp8": .vp8]
+    let codecs: [String: VideoCodec] = ["h264": .h264, "vp8": .vp8]
     guard let codec = codecs[what] else {
         let end = Ending()
         let film = "filesrc location=\(what) ! matroskademux ! h264parse"
@@ -48,7 +48,7 @@ private final class Watcher: VideoSink {
 private final class Taker: VideoSink {
     private let log: Log
     init(_ log: Log) { self.log = log }
-    func codecs() -> Set<EncodedVideoFrame.Codec> { [.h264, .vp8] }
+    func codecs() -> Set<VideoCodec> { [.h264, .vp8] }
     func render(_ unit: EncodedVideoFrame) { log.note(-1) }
 }
 
