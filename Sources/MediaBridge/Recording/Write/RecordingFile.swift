@@ -14,7 +14,7 @@ final class RecordingFile: Sendable {
     let container: RecordingContainer
     private let output: Output
     private let reached = Atomic<Int64>(0)
-    /// The times of the last units pushed, at least of those that are queued for the muxer.
+    /// The times of the last units pushed, including all units that are queued for the muxer.
     private let queued = Mutex<[RecordingKind: [MediaTime]]>([:])
     /// The format of each stream, which the muxer gets once: the header cannot change.
     private let formats: [RecordingKind: Format]
