@@ -17,7 +17,6 @@
 #include <gst/base/gstbasesink.h>
 #include <gst/video/video.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #define MB_SENDABLE __attribute__((swift_attr("@Sendable")))
 
@@ -32,7 +31,6 @@ typedef gboolean (*MBEventHandler)(GstPad *pad, GstObject *parent, GstEvent *eve
 typedef gboolean (*MBQueryHandler)(GstPad *pad, GstObject *parent, GstQuery *query);
 typedef void (*MBLogHandler)(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer context);
 typedef void (*MBDestroy)(gpointer context);
-typedef void (*MBNeedDataHandler)(GstAppSrc *source, guint length, gpointer context);
 typedef void (*MBPadHandler)(GstElement *element, GstPad *pad, gpointer context);
 typedef void (*MBNoMorePadsHandler)(GstElement *element, gpointer context);
 typedef void (*MBElementHandler)(GstBin *bin, GstBin *parent, GstElement *element, gpointer context);
@@ -54,22 +52,6 @@ static inline void mb_app_sink_set_callbacks(GstAppSink *sink, MBSampleHandler s
     callbacks.new_sample = sample;
     callbacks.eos = end;
     gst_app_sink_set_callbacks(sink, &callbacks, context, destroy);
-}
-
-// Reason: as above.
-static inline void mb_app_src_on_need_data(GstAppSrc *source, MBNeedDataHandler handler MB_SENDABLE,
-                                           gpointer context, MBDestroy destroy MB_SENDABLE) {
-    GstAppSrcCallbacks callbacks = {0};
-    callbacks.need_data = handler;
-    gst_app_src_set_callbacks(source, &callbacks, context, destroy);
-}
-
-// Reason: variadic (prctl). The kernel adds the thread's timer slack to a sleep, 50 µs by default; a second
-// argument of 0 sets the default again.
-static inline void mb_sleep_precisely(guint32 microseconds) {
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    g_usleep(microseconds);
-    prctl(PR_SET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
 }
 
 // Reason: @Sendable.

@@ -34,8 +34,9 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
     package func signal() {
         pthread_mutex_lock(mutex)
         isSignalled = true
-        pthread_cond_signal(condition)
         pthread_mutex_unlock(mutex)
+        // After the unlock: a thread that wakes up while the mutex is locked sleeps again at once.
+        pthread_cond_signal(condition)
     }
 
     /// Waits for a signal.
@@ -73,8 +74,8 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
         let timer = OneShotTimer(after: limit, on: timeline) { [self] in
             pthread_mutex_lock(mutex)
             isOver = true
-            pthread_cond_signal(condition)
             pthread_mutex_unlock(mutex)
+            pthread_cond_signal(condition)
         }
         defer { timer.cancel() }
         pthread_mutex_lock(mutex)

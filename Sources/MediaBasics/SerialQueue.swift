@@ -1,6 +1,12 @@
 internal import Dispatch
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
 /// Runs work items in order, one at a time, off the caller's thread.
 ///
 /// Each queue that has work gets a thread, however many other queues are blocked. `DispatchQueue`s
@@ -32,10 +38,7 @@ package final class SerialQueue: Sendable {
     /// Runs `body` on the caller's thread, after the work that is already queued; blocks until
     /// then. Must not be called from the queue itself.
     package func sync<R>(_ body: () -> R) -> R {
-        if takeTurn() {
-            defer { endTurn() }
-            return body()
-        }
+        if let result = runIfIdle(body) { return result }
         let (turn, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         async { [self] in
             turn.signal()
@@ -48,6 +51,15 @@ package final class SerialQueue: Sendable {
             runner.store(0, ordering: .relaxed)
             done.signal()
         }
+        return body()
+    }
+
+    /// Runs `body` on the caller's thread if the queue is idle.
+    ///
+    /// - Returns: `nil` if the queue has work.
+    package func runIfIdle<R>(_ body: () -> R) -> R? {
+        guard takeTurn() else { return nil }
+        defer { endTurn() }
         return body()
     }
 
@@ -78,7 +90,17 @@ package final class SerialQueue: Sendable {
     /// Runs queued work until there is none.
     func drain() {
         runner.store(currentThread(), ordering: .relaxed)
-        while let body = next() { body() }
+        while let body = linger() ?? next() { body() }
+    }
+
+    /// Waits a few microseconds for more work, because waking a sleeping thread costs more than
+    /// passing a frame on. At the frame rate of a camera the wait is in vain, and costs little.
+    private func linger() -> (@Sendable () -> Void)? {
+        for _ in 0..<10 {
+            if let body = state.withLock({ $0.work.popFirst() }) { return body }
+            sched_yield()
+        }
+        return nil
     }
 
     private func next() -> (@Sendable () -> Void)? {

@@ -170,6 +170,10 @@ final class Mailbox<Item: Sendable>: Sendable {
         waiting.forEach { $0.signal() }
     }
 
+    var isOpenAndEmpty: Bool {
+        state.withLock { $0.isOpen && $0.items.isEmpty && $0.kept.isEmpty }
+    }
+
     var waitingItems: Int { state.withLock { $0.items.count + $0.kept.count } }
 
     private func wait(with item: Item, for limit: Duration) -> Verdict {
@@ -214,8 +218,9 @@ final class Mailbox<Item: Sendable>: Sendable {
                 state.isDraining = false
                 return (nil, nil)
             }
-            let hasRoom = state.items.count < depth && !state.waiting.isEmpty
-            return (item, hasRoom ? state.waiting.removeFirst() : nil)
+            // At half, so that a fast poster is not woken for each item.
+            let wakes = state.items.count <= depth / 2 && !state.waiting.isEmpty
+            return (item, wakes ? state.waiting.removeFirst() : nil)
         }
         waiter?.signal()
         return item

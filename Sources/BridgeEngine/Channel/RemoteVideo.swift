@@ -94,9 +94,6 @@ final class RemoteVideo: Sendable {
         /// Sets the codec of the units that are decoded from now on.
         func setCodec(_ codec: VideoCodec) { self.codec.withLock { $0 = codec } }
 
-        /// Takes pictures only.
-        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             var frame = frame
             let size = frame.size

@@ -26,6 +26,8 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     let freezes = FreezeMeter()
     private let queueTimeout: Duration
     private let queue: SerialQueue
+    private let rendersAtOnce: (@Sendable (Item) -> Bool)?
+    private let render: @Sendable (Item) -> FrameDisposition
     /// The sink's reference chain of a stream of units.
     private let chain = Mutex(ReferenceChain())
 
@@ -35,12 +37,17 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     ///   - meter: Counts the frames; `nil` to create one.
     ///   - account: The sink's reports about the frames it accepted; `nil` for a sink without a
     ///     queue.
-    ///   - render: Called on `queue`; returns whether the frame was rendered.
+    ///   - rendersAtOnce: Whether the sink takes an item without delay, so that it is rendered on
+    ///     the thread that offers it; `nil` for a sink without a queue.
+    ///   - render: Called on `queue`, or in its place; returns whether the frame was rendered.
     init(
         _ options: SinkQueueOptions, clock: EngineClock, queueTimeout: Duration,
         on queue: SerialQueue, counting meter: FlowMeter<Media>? = nil,
-        account: SinkAccount? = nil, render: @escaping @Sendable (Item) -> FrameDisposition
+        account: SinkAccount? = nil, rendersAtOnce: (@Sendable (Item) -> Bool)? = nil,
+        render: @escaping @Sendable (Item) -> FrameDisposition
     ) {
+        self.rendersAtOnce = rendersAtOnce
+        self.render = render
         let meter = meter ?? FlowMeter(clock: clock.clockTime)
         self.meter = meter
         self.account = account
@@ -54,7 +61,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         let reach = Reach()
         mailbox = Mailbox(depth: options.depth, on: queue, of: clock.timeline) { item in
             guard let feed = reach.feed else { return meter.drops.note(.closed) }
-            feed.take(item, render: render)
+            feed.take(item)
         }
         reach.feed = self
     }
@@ -82,6 +89,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
             meter.drops.note(.needsKeyFrame)
             return .dropped(.needsKeyFrame)
         }
+        if renderAtOnce(item) { return .accepted }
         switch references == nil ? mailbox.post(item, whenFull: policy) : postUnit(item) {
         case .taken: return .accepted
         case .takenForOldest:
@@ -97,6 +105,16 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
             meter.drops.note(.notStarted)
             return .notStarted
         }
+    }
+
+    /// Renders an item on this thread, if the sink takes it without delay and no other item waits.
+    private func renderAtOnce(_ item: Item) -> Bool {
+        guard rendersAtOnce?(item) == true else { return false }
+        return queue.runIfIdle {
+            guard mailbox.isOpenAndEmpty else { return false }
+            take(item)
+            return true
+        } ?? false
     }
 
     /// Queues a unit. The queued units are needed to decode later ones, so a full queue refuses the
@@ -143,9 +161,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         await queue.outcome(within: limit, on: clock.timeline) {}
     }
 
-    private func take(
-        _ item: Item, render: @Sendable (Item) -> FrameDisposition
-    ) {
+    private func take(_ item: Item) {
         let disposition = busy.during { render(item) }
         meter.note(disposition)
         guard disposition.isAccepted else { return }

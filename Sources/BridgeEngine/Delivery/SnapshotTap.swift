@@ -6,9 +6,6 @@ final class SnapshotTap: VideoFrameConsumer {
 
     init(_ once: Once<VideoFrame>) { self.once = once }
 
-    /// Takes pictures only.
-    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         once.resume(frame)
         return .accepted

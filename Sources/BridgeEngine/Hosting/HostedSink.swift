@@ -16,6 +16,8 @@ protocol HostedSink: QueuedMedia {
     /// Makes the calls of the query sequence.
     static func query(_ sink: Sink) -> Request
     static func queue(for options: Options) -> SinkQueueOptions
+    /// Whether the item is rendered as it is, without a conversion.
+    static func isUnconverted(_ item: SinkFeed<Self>.Item, for request: Request?) -> Bool
     /// Renders an item that left the queue.
     static func render(
         _ item: SinkFeed<Self>.Item, with sink: Sink, as request: Request?, by converter: Converter
@@ -45,6 +47,10 @@ extension VideoMedia: HostedSink {
         SinkQueueOptions(depth: options.depth, whenFull: options.whenFull)
     }
 
+    static func isUnconverted(
+        _ item: VideoSinkFeed.Item, for request: VideoSinkRequest?
+    ) -> Bool { item.conversion == nil }
+
     static func render(
         _ item: VideoSinkFeed.Item, with sink: any VideoSink, as request: VideoSinkRequest?,
         by converter: Void
@@ -69,6 +75,10 @@ extension AudioMedia: HostedSink {
 
     /// Two thirds of a second of audio in frames of 10 ms.
     static func queue(for options: Void) -> SinkQueueOptions { SinkQueueOptions(depth: 64) }
+
+    static func isUnconverted(
+        _ item: AudioSinkFeed.Item, for request: AudioConversion?
+    ) -> Bool { request?.changes(item.frame.format) == false }
 
     static func render(
         _ item: AudioSinkFeed.Item, with sink: any AudioSink, as request: AudioConversion?,

@@ -43,9 +43,16 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
         self.executor = executor
         let reach = Reach()
         account = (endpoint as? any FrameBalanceReporting).map { SinkAccount($0, Media.kind) }
+        var rendersAtOnce: (@Sendable (SinkFeed<Media>.Item) -> Bool)?
+        if let queueing = endpoint as? any QueueingSink {
+            rendersAtOnce = { item in
+                queueing.queuesAtOnce(item.frame.liveTiming)
+                    && Media.isUnconverted(item, for: reach.host?.request)
+            }
+        }
         feed = SinkFeed(
             Media.queue(for: options), clock: clock, queueTimeout: queueTimeout, on: executor.queue,
-            account: account
+            account: account, rendersAtOnce: rendersAtOnce
         ) { item in
             guard let host = reach.host else { return .notStarted }
             return host.assumeIsolated { $0.render(item) }

@@ -142,9 +142,6 @@ final class DecodedFrameConsumer: VideoFrameConsumer, @unchecked Sendable {
     // Unchecked: set once, before the first unit.
     weak var track: LocalTrack?
 
-    /// Takes pictures only.
-    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         track?.show(frame) ?? .notStarted
     }

@@ -93,9 +93,6 @@ final class ProcessingStage: VideoFrameConsumer {
     /// Whether the stage has no processors.
     var isEmpty: Bool { state.withLock { $0.chain.processors.isEmpty } }
 
-    /// Takes pictures only.
-    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         meter.offered.note(frame)

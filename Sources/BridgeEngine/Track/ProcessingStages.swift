@@ -64,9 +64,6 @@ final class ProcessingStages: VideoFrameConsumer {
         stages.withLock { $0[point] = stage }
     }
 
-    /// Takes pictures only.
-    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         if let stage = stages.withLock({ $0[.capture] }) { return stage.consume(frame) }

@@ -62,35 +62,6 @@ package final class AppSource: Sendable {
         element.pad("src")?.onBuffer(body)
     }
 
-    /// Lets the streaming thread pause when it finds the queue empty: see ``AdaptivePause``.
-    ///
-    /// - Parameter written: Returns the number of buffers that were ever pushed. The element keeps
-    ///   it, and everything that it captures, until it is freed.
-    package func pauseWhenEmpty(_ written: @escaping @Sendable () -> Int) {
-        let context = UnsafeMutablePointer<EmptyQueue>.allocate(capacity: 1)
-        context.initialize(to: EmptyQueue(written: written))
-        mb_app_src_on_need_data(
-            pointer,
-            { _, _, context in
-                context?.assumingMemoryBound(to: EmptyQueue.self).pointee.pause()
-            }, context,
-            {
-                let queue = $0?.assumingMemoryBound(to: EmptyQueue.self)
-                queue?.deinitialize(count: 1)
-                queue?.deallocate()
-            })
-    }
-
-    /// Heap-allocated from registration until the destroy-notify.
-    private struct EmptyQueue: ~Copyable {
-        let written: @Sendable () -> Int
-        private let adaptive = AdaptivePause()
-
-        init(written: @escaping @Sendable () -> Int) { self.written = written }
-
-        func pause() { adaptive.take(written) }
-    }
-
     /// The last pad that the source's buffers reach as a separate stream: the pad of a muxer,
     /// payloader or sink. Buffers that pass this pad are written. `nil` if this pad is next to the
     /// source, so that every buffer that leaves the source is written, or if nothing is linked.

@@ -117,9 +117,7 @@ public final class Bridge: Sendable {
                 restarts: zip(captures, restarts).first { capture, _ in
                     capture.branches.contains { $0 === branch }
                 }?.1,
-                onEnd: { [run] in run.streamEnded() },
-                onLimit: { [run] in run.end($0) }, onProblem: { [run] in run.fail($0) },
-                onLoss: { [run] in run.note($0) }, onWarning: { [run] in run.warn($0) })
+                run: run)
         }
         for recording in recordings {
             let name = recording.name

@@ -138,9 +138,6 @@ final class BridgeDecoding: CaptureReceiver {
             return .accepted
         }
 
-        /// Takes pictures only.
-        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
         func sourceDidFail(_ error: any Error) {
             onFailure(
                 error as? PipelineError

@@ -1,22 +1,19 @@
 internal import Synchronization
 
-/// One stream of a bridge: from a branch of a capture, through gate and processors, to every output
-/// that takes it.
+/// One stream of a bridge: from a branch of a capture, through the processors, to every output that
+/// takes it, all on the thread that delivers the frame.
 final class BridgeStream: CaptureReceiver {
     let name: String
     let branch: CaptureBranch
-    private let gate: ConsumerGate
+    private let processors: [any VideoProcessor & Sendable]
     private let takers: [any StreamTaker]
-    /// Whether frames go from the capture to the outputs and nowhere else.
-    private let isDirect: Bool
+    /// Whether frames are passed on: from ``open()`` to ``close()``.
+    private let isOpen = Atomic<Bool>(false)
     private let limits: BridgeLimits
     private let restarts: CaptureRestarts?
     /// Decodes encoded video for the processors.
     private let decoding = Mutex<BridgeDecoding?>(nil)
-    private let onEnd: @Sendable () -> Void
-    private let onLimit: @Sendable (BridgeReport.End) -> Void
-    private let onProblem: @Sendable (PipelineError) -> Void
-    private let onLoss: @Sendable (PipelineError) -> Void
+    private let run: BridgeRun
 
     private let passed = SingleWriterCounter()
     private let isSound = Atomic<Bool>(false)
@@ -35,45 +32,28 @@ final class BridgeStream: CaptureReceiver {
     init(
         name: String, branch: CaptureBranch, takers: [any StreamTaker],
         processors: [any VideoProcessor & Sendable],
-        limits: BridgeLimits, restarts: CaptureRestarts?, onEnd: @escaping @Sendable () -> Void,
-        onLimit: @escaping @Sendable (BridgeReport.End) -> Void,
-        onProblem: @escaping @Sendable (PipelineError) -> Void,
-        onLoss: @escaping @Sendable (PipelineError) -> Void,
-        onWarning: @escaping @Sendable (PipelineError) -> Void
+        limits: BridgeLimits, restarts: CaptureRestarts?, run: BridgeRun
     ) {
         self.name = name
         self.branch = branch
         self.limits = limits
         self.restarts = restarts
-        self.onEnd = onEnd
-        self.onLimit = onLimit
-        self.onProblem = onProblem
-        self.onLoss = onLoss
+        self.run = run
         self.takers = takers
-        isDirect = processors.isEmpty
-        let end = Self.end(of: takers)
-        let chain: any VideoFrameConsumer =
-            processors.isEmpty
-            ? end
-            : ProcessorChain(processors, to: end) { error in
-                onProblem(
-                    error as? PipelineError
-                        ?? PipelineError(.elementFailed, message: "a filter failed: \(error)"))
-            }
-        gate = ConsumerGate(to: chain)
+        self.processors = processors
         limits.add(name) { [branch, isTaken = !takers.isEmpty] in
             isTaken && !branch.isLive && !branch.isEnded
         }
         guard !isDirect else { return }
         let decoding = BridgeDecoding(to: self, of: branch) {
-            onWarning(
+            run.warn(
                 PipelineError(
                     .streamFailed,
                     message:
                         "the stream \"\(name)\" is encoded: it is decoded for filters and program "
                         + "code, and encoded again for recordings"))
         } onFailure: {
-            onProblem($0)
+            run.fail($0)
         }
         self.decoding.withLock { $0 = decoding }
     }
@@ -84,15 +64,10 @@ final class BridgeStream: CaptureReceiver {
     /// Ends what decodes, if anything does. Called after the end of the run.
     func endDecoding() async { await decoding.withLock { $0 }?.end() }
 
-    /// Returns the consumer behind the processors. One output needs no fan-out.
-    private static func end(of takers: [any StreamTaker]) -> any VideoFrameConsumer {
-        if takers.count == 1 { return takers[0] }
-        let fanOut = FanOut()
-        for taker in takers { fanOut.add(taker) }
-        return fanOut
-    }
+    /// Whether frames go from the capture to the outputs and nowhere else.
+    private var isDirect: Bool { processors.isEmpty }
 
-    func open() { gate.open() }
+    func open() { isOpen.store(true, ordering: .releasing) }
 
     /// Makes the capture choose a format that every output takes, as two linked elements would; if
     /// there is none, the outputs convert. Called with the capture and the outputs at READY, when
@@ -156,7 +131,7 @@ final class BridgeStream: CaptureReceiver {
     func belongs(to capture: Capture) -> Bool { capture.branches.contains { $0 === branch } }
 
     /// Stops passing frames on.
-    func close() { gate.close() }
+    func close() { isOpen.store(false, ordering: .releasing) }
 
     /// Whether any audio sample came.
     var carriesSound: Bool { isSound.load(ordering: .relaxed) }
@@ -184,15 +159,41 @@ final class BridgeStream: CaptureReceiver {
         guard let time = checked(frame.runningTime) else { return }
         let verdict = limits.admitFrame(of: name, at: time, for: frame.duration)
         if verdict.passes { reach(time, frame.duration) }
-        if verdict.passes { count(gate.consume(frame)) } else { refuse() }
+        if verdict.passes, isOpen.load(ordering: .acquiring) {
+            count(pass(consume frame))
+        } else {
+            refuse()
+        }
         apply(verdict)
+    }
+
+    /// Runs the processors, and gives the result to every output.
+    ///
+    /// - Returns: Accepted if one output accepted it; otherwise the result of the last one.
+    private func pass(_ frame: consuming VideoFrame) -> FrameDisposition {
+        // The frame is moved, not copied: a processor that writes in place is the only owner of its
+        // buffer.
+        var current: VideoFrame? = consume frame
+        for processor in processors {
+            guard let taken = current.take() else { break }
+            do { current = try processor.process(consume taken) } catch {
+                run.fail(
+                    error as? PipelineError
+                        ?? PipelineError(.elementFailed, message: "a filter failed: \(error)"))
+            }
+        }
+        guard let frame = current.take() else { return .dropped(.processor) }
+        var result = FrameDisposition.dropped(.closed)
+        guard let last = takers.last else { return result }
+        for taker in takers.dropLast() { result = result.or(taker.consume(copy frame)) }
+        return result.or(last.consume(consume frame))
     }
 
     func receive(_ sample: MediaSample) {
         if sample.caps.isSound { isSound.store(true, ordering: .relaxed) }
         // A header comes before the first unit, which needs it. It has no time and is not a frame.
         if sample.isHeader {
-            if gate.isOpen { give(sample) }
+            if isOpen.load(ordering: .acquiring) { give(sample) }
             return refuse()
         }
         let sample = continued(sample)
@@ -213,7 +214,7 @@ final class BridgeStream: CaptureReceiver {
             isPicture
             ? limits.admitFrame(of: name, at: time, for: sample.duration)
             : limits.admitSample(of: name, at: time, for: sample.duration)
-        if verdict.passes, gate.isOpen {
+        if verdict.passes, isOpen.load(ordering: .acquiring) {
             reach(time, sample.duration)
             count(give(sample))
         } else {
@@ -225,7 +226,7 @@ final class BridgeStream: CaptureReceiver {
     private func apply(_ verdict: BridgeLimits.Verdict) {
         // A muxer that still waits for this stream would block the streams that continue.
         if verdict.isLast { takers.forEach { $0.endOfStream(isAtLimit: true) } }
-        if let end = verdict.end { onLimit(end) }
+        if let end = verdict.end { run.end(end) }
     }
 
     func receive(_ tags: Tags) { takers.forEach { $0.take(tags) } }
@@ -243,20 +244,19 @@ final class BridgeStream: CaptureReceiver {
     @discardableResult
     private func give(_ sample: MediaSample) -> FrameDisposition {
         var result = FrameDisposition.dropped(.closed)
-        for taker in takers {
-            let disposition = taker.take(sample)
-            if !result.isAccepted { result = disposition }
-        }
+        for taker in takers { result = result.or(taker.take(sample)) }
         return result
     }
 
     func branchEnded(losing loss: PipelineError?) {
         if loss == nil, restarts?.streamEnded() == true { return }
-        if let loss { onLoss(loss) }
-        // A muxer that still waits for this stream would block all others.
-        takers.forEach { $0.endOfStream(isAtLimit: false) }
-        if let end = limits.ended(name) { onLimit(end) }
-        onEnd()
+        if let loss { run.note(loss) }
+        // A muxer that still waits for this stream would block all others. A file may end while the
+        // run is being ended.
+        let isRunOver = run.ending != nil
+        takers.forEach { $0.endOfStream(isAtLimit: isRunOver) }
+        if let end = limits.ended(name) { run.end(end) }
+        run.streamEnded()
     }
 
     /// The running time that the stream has reached.
@@ -278,7 +278,7 @@ final class BridgeStream: CaptureReceiver {
         guard let time else {
             drops.withLock { $0[.noTime] += 1 }
             if passed.value == 0 {
-                onProblem(
+                run.fail(
                     PipelineError(
                         .noTime,
                         message:
@@ -305,6 +305,11 @@ final class BridgeStream: CaptureReceiver {
         case .dropped(let cause): drops.withLock { $0[cause] += 1 }
         }
     }
+}
+
+extension FrameDisposition {
+    /// This result if a receiver accepted the frame, otherwise that of the next receiver.
+    fileprivate func or(_ next: FrameDisposition) -> FrameDisposition { isAccepted ? self : next }
 }
 
 /// A consumer of a stream's frames and samples: a branch of an output, or a recording.
@@ -335,7 +340,8 @@ protocol StreamTaker: VideoFrameConsumer {
 
     /// Ends the stream.
     ///
-    /// - Parameter isAtLimit: Whether a limit of the run ends it; otherwise the stream itself.
+    /// - Parameter isAtLimit: Whether the end of the run ends it, for example a limit; otherwise the
+    ///   stream itself.
     func endOfStream(isAtLimit: Bool)
 }
 

@@ -55,6 +55,8 @@ final class OutputBranch: Sendable {
     let refusedFormats = FormatRefusals()
     /// Number of header buffers, which hold no media but data that a decoder needs first.
     private let headers = Atomic<Int>(0)
+    /// Whether the output takes the stream's buffers as they are.
+    private let isUnconverted = Atomic<Bool>(false)
     private let ending = Atomic<Bool>(false)
     private let endedByLimit = Atomic<Bool>(false)
     private let endListener = Mutex<(@Sendable () -> Void)?>(nil)
@@ -78,7 +80,6 @@ final class OutputBranch: Sendable {
         // The probes live as long as the pads, so they must not retain self, which retains the
         // pipeline.
         source.onDeparture { [gate] in gate.departed() }
-        source.pauseWhenEmpty { [gate] in gate.enteredElements }
         farEnd?.onBuffer(of: .media) { [written] in written.tally.add() }
         let last = farEnd ?? source.element.pad("src")?.peer
         if let last, let muxer = last.element,
@@ -114,6 +115,7 @@ final class OutputBranch: Sendable {
         endedByLimit.store(false, ordering: .sequentiallyConsistent)
         finalEvictions.store(-1, ordering: .releasing)
         headers.store(0, ordering: .relaxed)
+        isUnconverted.store(false, ordering: .relaxed)
         stream.withLock { stream in
             lead(&stream, by: .zero)
             stream = Stream(isOpen: true)
@@ -251,6 +253,20 @@ final class OutputBranch: Sendable {
         try await gate.wait(level: { [source] in source.queuedBuffers })
     }
 
+    /// Whether a buffer is queued without a wait and without a conversion.
+    func queuesAtOnce(_ live: LiveTiming?) -> Bool {
+        isUnconverted.load(ordering: .relaxed)
+            && (evicts(live != nil) || gate.hasRoomByCount)
+    }
+
+    private func evicts(_ isLive: Bool) -> Bool {
+        switch whenFull {
+        case .automatic: isLive
+        case .evictOldest: true
+        case .wait: false
+        }
+    }
+
     /// Writes a buffer. From a live capture it never blocks: the oldest buffer in the queue is
     /// evicted. Otherwise it blocks the calling thread while the queue is full.
     ///
@@ -263,12 +279,7 @@ final class OutputBranch: Sendable {
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
         live: LiveTiming?, evicts wish: Bool? = nil, isHeader: Bool = false
     ) -> FrameDisposition {
-        let evicts =
-            switch whenFull {
-            case .automatic: wish ?? (live != nil)
-            case .evictOldest: true
-            case .wait: false
-            }
+        let evicts = evicts(wish ?? (live != nil))
         if !evicts, !gate.hasRoomByCount, !waitForRoom() { return refuse(.closed) }
         if isHeader || time == nil && !caps.isRaw {
             let result = enqueue(untimed: buffer, caps: caps, evicts: evicts, isHeader: isHeader)
@@ -428,6 +439,7 @@ final class OutputBranch: Sendable {
         // identity.
         stream.given = caps
         stream.inputIdentity = caps.identity
+        isUnconverted.store(stream.converter == nil, ordering: .relaxed)
         return true
     }
 

@@ -12,7 +12,9 @@
 /// ``PipelineVideoSink/audio`` of its video sink. Thread: any but a GStreamer streaming thread,
 /// except for ``consume(_:)-(AudioFrame)``, which any thread may call, and for ``shouldStart()`` and
 /// ``shouldStop()``, which block.
-public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanceReporting {
+public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanceReporting,
+    QueueingSink
+{
     /// How the output is fed.
     public typealias Configuration = PipelineVideoSink.Configuration
     /// The counts of one run, of audio buffers, not samples. Behind an encoder, `written` counts
@@ -98,6 +100,8 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
 
     /// Returns the counts of the frames that the output took, for the engine that feeds it.
     public func frameBalance(of kind: MediaKind) -> FrameBalance { writer.frameBalance }
+
+    package func queuesAtOnce(_ live: LiveTiming?) -> Bool { writer.branch.queuesAtOnce(live) }
 
     // MARK: AudioSink, for an engine's control thread
 

@@ -15,7 +15,9 @@ internal import Synchronization
 ///
 /// Thread: any but a GStreamer streaming thread, except for ``consume(_:)-(VideoFrame)``, which any thread may
 /// call, and for ``shouldStart()`` and ``shouldStop()``, which block.
-public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanceReporting {
+public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanceReporting,
+    QueueingSink
+{
     /// Which input time is the output's time zero.
     public enum TimeOrigin: Sendable {
         /// The first frame of a live capture; for a file, the beginning of the file.
@@ -165,6 +167,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
 
     /// Returns the counts of the frames that the output took, for the engine that feeds it.
     public func frameBalance(of kind: MediaKind) -> FrameBalance { writer.frameBalance }
+
+    package func queuesAtOnce(_ live: LiveTiming?) -> Bool { writer.branch.queuesAtOnce(live) }
 
     // MARK: VideoSink, for an engine's control thread
 

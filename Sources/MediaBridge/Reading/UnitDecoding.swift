@@ -31,9 +31,6 @@ final class UnitDecoding: Sendable {
             }
         }
 
-        /// Takes pictures only.
-        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             let frame = frame
             state.withLock { $0.waiting.append(frame) }

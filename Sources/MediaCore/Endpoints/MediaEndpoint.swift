@@ -31,6 +31,16 @@ extension MediaEndpoint {
     public func shouldDispose() throws {}
 }
 
+/// A sink with a bounded queue of its own. The engine renders a frame on the thread that delivers it
+/// if the sink takes it at once, and puts no queue and no thread in between.
+package protocol QueueingSink: AnyObject, Sendable {
+    /// Whether the sink would queue a frame without waiting for room and without converting it.
+    /// Thread: any.
+    ///
+    /// - Parameter live: The frame's timing; `nil` if it is not from a live source.
+    func queuesAtOnce(_ live: LiveTiming?) -> Bool
+}
+
 /// When a source that failed is started again.
 public struct RestartPolicy: Hashable, Sendable {
     /// The delay before the first attempt; doubled after each failure. Default 0.5 s.

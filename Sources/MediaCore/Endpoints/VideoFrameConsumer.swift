@@ -13,7 +13,7 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     /// Accepts an encoded unit, or returns the reason for dropping it. Units come in the order in
     /// which they are decoded.
     ///
-    /// - Returns: ``FrameDisposition/wrongBufferType`` from a consumer that takes no units.
+    /// Default: takes no units, and returns ``FrameDisposition/wrongBufferType``.
     @discardableResult
     func consume(_ unit: EncodedVideoFrame) -> FrameDisposition
 
@@ -59,6 +59,9 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
 }
 
 extension VideoFrameConsumer {
+    @discardableResult
+    public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+
     @discardableResult
     public func consumePixelBuffer(
         _ pixelBuffer: PixelBuffer, withTimestamp time: MediaTime, rotation: VideoRotation

@@ -383,9 +383,6 @@ import Testing
             let isGone: Happening
             init(_ isGone: Happening) { self.isGone = isGone }
             deinit { isGone.happen() }
-            /// Accepts raw frames only.
-            func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
         }
         let isGone = Happening()

@@ -123,9 +123,6 @@ final class Receiver: VideoFrameConsumer {
 
     func forget() { state.withLock { $0 = State() } }
 
-    /// Accepts raw frames only.
-    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         let frame = frame
         note(.frame, frame)

@@ -250,9 +250,6 @@ import Testing
         let source: PipelineVideoSource
         let stopped = AsyncStream.makeStream(of: Bool.self)
         init(_ source: PipelineVideoSource) { self.source = source }
-        /// Accepts raw frames only.
-        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
         func sourceDidEnd() { stop() }
         func sourceDidFail(_ error: any Error) { stop() }

@@ -173,9 +173,6 @@ struct SourceTests {
         final class Counter: VideoFrameConsumer {
             let times = Mutex<[MediaTime]>([])
             let ended = AsyncStream.makeStream(of: Void.self)
-            /// Accepts raw frames only.
-            func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
                 let time = frame.runningTime ?? .zero
                 if times.withLock({

@@ -115,9 +115,6 @@ import Testing
         final class Screen: VideoFrameConsumer {
             let count: Observed<Int>
             init(_ count: Observed<Int>) { self.count = count }
-            /// Accepts raw frames only.
-            func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
                 count.change { $0 += 1 }
                 return .accepted

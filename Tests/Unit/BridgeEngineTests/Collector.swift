@@ -10,9 +10,6 @@ final class Collector: VideoFrameConsumer {
 
     var frames: [VideoFrame] { kept.withLock { $0 } }
 
-    /// Accepts raw frames only.
-    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         let frame = copy frame

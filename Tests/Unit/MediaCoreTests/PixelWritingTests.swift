@@ -25,7 +25,6 @@ struct PixelWritingTests {
     /// Accepts raw frames, and refuses encoded units.
     private final class Taker: VideoFrameConsumer {
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
-        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
     }
 
     @Test(arguments: [(32, FrameDisposition.accepted), (31, .badSize), (0, .badSize)])

@@ -44,9 +44,6 @@ struct FlashAndBeep {
 
             init(_ consumer: any VideoFrameConsumer) { self.consumer = consumer }
 
-            /// Accepts raw frames only.
-            func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
             func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
                 var frame = frame
                 if let time = frame.runningTime, phase(time) < 20_000_000 {

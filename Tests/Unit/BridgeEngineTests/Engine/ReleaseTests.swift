@@ -88,29 +88,6 @@ struct ReleaseTests {
         await gone.all.wait()
     }
 
-    @Test func framesOfAFanOutMayChangeIt() throws {
-        final class Kept: VideoFrameConsumer {
-            let onEnd: @Sendable () -> Void
-            init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
-            deinit { onEnd() }
-            /// Accepts raw frames only.
-            func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
-            func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
-        }
-        let fan = FanOut()
-        let hasEnded = Happening()
-        do {
-            let link = fan.add(
-                Kept {
-                    if let frame = try? BridgeEngineTests.frame(0) { fan.consume(frame) }
-                    hasEnded.happen()
-                })
-            fan.remove(link)
-        }
-        #expect(hasEnded.hasHappened)
-    }
-
     /// The backend supplies the converter, which may be the program's code.
     @Test func aConversionIsSharedAndHoldsNoLock() async throws {
         let (engine, source) = (makeEngine(), SourceScript("A"))

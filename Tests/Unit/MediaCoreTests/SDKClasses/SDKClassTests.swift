@@ -6,9 +6,6 @@ import Testing
 @Suite struct SDKClassTests {
     private final class Received: VideoFrameConsumer {
         let frames = Mutex<[VideoFrame]>([])
-        /// Accepts raw frames only.
-        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
-
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
             let frame = frame
             frames.withLock { $0.append(frame) }
