@@ -125,13 +125,13 @@ public struct VideoConversion: Hashable, Sendable {
         self.rotation = rotation
         self.isMirrored = isMirrored
     }
+
     /// Returns whether pictures of a format must be converted.
     public func changes(_ format: VideoFormat) -> Bool {
         if rotation != .none || isMirrored { return true }
         if let pixelFormat, pixelFormat != .any, pixelFormat != format.pixelFormat { return true }
         guard let size else { return false }
         let ratio = format.pixelAspectRatio
-        return size != VideoSize(width: format.width, height: format.height)
-            || ratio.numerator != ratio.denominator
+        return size != format.size || ratio.numerator != ratio.denominator
     }
 }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A point or a span of media time, in whole nanoseconds.
 ///
 /// Positions are *running time* unless a name says otherwise: zero when the capture (or the engine)
@@ -91,4 +93,68 @@ extension MediaTime: CustomStringConvertible {
             + ".\(padded(magnitude % 1_000_000_000, 9))"
         return nanoseconds < 0 ? "-" + text : text
     }
+}
+
+// MARK: Clocks
+
+/// The relation between a live capture's running time and the clock that all pipelines share.
+///
+/// Frames of a live capture have it. Frames of a file do not, because a file has no capture time.
+/// An output uses it to stay in sync with the capture, whenever the output was started.
+public struct LiveTiming: Hashable, Sendable {
+    /// The time of the shared clock at running time zero of the capture.
+    public var clockOrigin: MediaTime
+
+    /// The longest time after its running time at which a frame reaches the program, as the
+    /// capture's elements declare it (a camera: one frame interval). A display delays frames by
+    /// this much.
+    public var latency: MediaTime
+
+    /// How much later than its running time a receiver plays the frame, to compensate for uneven
+    /// network delivery and to keep picture and sound in sync. Zero on frames of a capture. A
+    /// display and a loudspeaker add it to the running time; a recording, which need not play in
+    /// real time, does not.
+    public var playoutDelay: MediaTime
+
+    /// Creates the relation.
+    ///
+    /// - Parameters:
+    ///   - clockOrigin: The time of the shared clock at running time zero.
+    ///   - latency: The longest time after its running time at which a frame reaches the program.
+    ///   - playoutDelay: How much later a receiver plays the frame. Default zero.
+    public init(clockOrigin: MediaTime, latency: MediaTime, playoutDelay: MediaTime = .zero) {
+        self.clockOrigin = clockOrigin
+        self.latency = latency
+        self.playoutDelay = playoutDelay
+    }
+}
+
+/// The common time base of the video and audio of one source.
+///
+/// If two sources return the same base (``VideoSource/timeBase()``, ``AudioSource/timeBase()``),
+/// the engine adds the same offset to the times of both, so that they stay in sync. The object that
+/// creates the two sources keeps the base, and calls ``begin()`` for each run. Thread: any.
+public final class MediaTimeBase: Sendable {
+    private let shift = Mutex<MediaTime?>(nil)
+
+    /// Creates a base without an offset; the first frame of a run determines it.
+    public init() {}
+
+    /// Starts a new run: discards the offset, so that the next frame determines a new one.
+    public func begin() { shift.withLock { $0 = nil } }
+
+    /// Returns the offset to add to the times of the source, as determined by the first frame of
+    /// the run.
+    ///
+    /// - Parameter proposal: The offset to use if there is none yet.
+    package func shift(proposing proposal: MediaTime) -> MediaTime {
+        shift.withLock { shift in
+            if let shift { return shift }
+            shift = proposal
+            return proposal
+        }
+    }
+
+    /// Replaces the offset after the source's clock was set again.
+    package func set(_ value: MediaTime) { shift.withLock { $0 = value } }
 }

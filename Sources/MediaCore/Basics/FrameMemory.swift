@@ -1,5 +1,35 @@
 internal import Glibc
 
+/// Says why pixels or samples could not be mapped, or a frame could not be created.
+public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Code: Hashable, Sendable {
+        /// The memory cannot be mapped for the CPU, such as a GPU surface that cannot be
+        /// downloaded.
+        case notMappable
+        /// The layout does not fit the memory: a stride is too small, or a plane ends beyond the
+        /// memory.
+        case badLayout
+        /// There is no format of that name, or a size or rate is out of range.
+        case badFormat
+        /// The system has no memory left for a copy.
+        case outOfMemory
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// A description of the failure, in one sentence.
+    public let message: String
+
+    /// Creates an error with its kind and its description.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
 /// Memory that several frames and pipelines may use; released after the last of them.
 final class SharedMemory: Sendable {
     /// The address, as an integer so that the class is Sendable without an unchecked conformance.
@@ -47,4 +77,16 @@ final class SharedMemory: Sendable {
         UnsafeMutableRawBufferPointer(
             start: UnsafeMutableRawPointer(bitPattern: address), count: count)
     }
+}
+
+/// Whether the variable at `variable`, an existential of a class protocol, holds the only reference
+/// to its object.
+///
+/// Passing an existential to a generic function opens it into a second reference, so the result
+/// would always be `false`. Therefore the reference, which is the first word of a class
+/// existential, is checked in place, through a function of a concrete type.
+func isSoleReference(_ variable: UnsafeMutableRawPointer) -> Bool {
+    let ask: (inout AnyObject) -> Bool = isKnownUniquelyReferenced
+    let reference = unsafe variable.assumingMemoryBound(to: AnyObject.self)
+    return unsafe ask(&reference.pointee)
 }
