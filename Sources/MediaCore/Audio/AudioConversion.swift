@@ -78,26 +78,22 @@ package final class PlainAudioConverter: AudioConverter {
         let mixed = mix(channels, to.channels)
         let storage = try MemoryAudioStorage(format: to, sampleCount: frame.sampleCount)
         var result = frame.replacingSamples(storage)
-        for (channel, values) in mixed.enumerated() {
+        func write<Value: AudioSampleValue>(_ converted: (Float) -> Value) throws {
             let isPlanar = to.layout == .planar
-            let (plane, first) = isPlanar ? (channel, 0) : (0, channel)
-            let step = isPlanar ? 1 : to.channels
-            switch to.sampleFormat {
-            case .f32le:
-                try result.withMutableSamples(as: Float.self, plane: plane) { samples in
+            for (channel, values) in mixed.enumerated() {
+                let (plane, first) = isPlanar ? (channel, 0) : (0, channel)
+                let step = isPlanar ? 1 : to.channels
+                try result.withMutableSamples(as: Value.self, plane: plane) { samples in
                     for (index, value) in values.enumerated() {
-                        samples[first + index * step] = value
+                        samples[first + index * step] = converted(value)
                     }
                 }
-            case .s16le:
-                try result.withMutableSamples(as: Int16.self, plane: plane) { samples in
-                    for (index, value) in values.enumerated() {
-                        samples[first + index * step] = Int16(
-                            max(-32768, min(32767, (value * 32768).rounded())))
-                    }
-                }
-            default: throw FrameError(.badFormat, "this converter cannot produce \(to)")
             }
+        }
+        switch to.sampleFormat {
+        case .f32le: try write { $0 }
+        case .s16le: try write { Int16(max(-32768, min(32767, ($0 * 32768).rounded()))) }
+        default: throw FrameError(.badFormat, "this converter cannot produce \(to)")
         }
         return result
     }

@@ -46,9 +46,7 @@ public struct AudioPlanes: ~Copyable {
 /// Audio samples in memory that the program provides, wrapped without a copy. The memory is
 /// released after the last frame and the last pipeline that use it have released it.
 package final class MemoryAudioStorage: AudioFrameStorage {
-    /// The format of the samples.
     package let format: AudioFormat
-    /// The number of samples of each channel.
     package let sampleCount: Int
     /// Bytes from the start of the memory to each plane.
     package let planeOffsets: [Int]
@@ -111,9 +109,6 @@ package final class MemoryAudioStorage: AudioFrameStorage {
 
     /// Creates silence in newly allocated memory.
     ///
-    /// - Parameters:
-    ///   - format: The format of the samples.
-    ///   - sampleCount: Samples of each channel.
     /// - Throws: ``FrameError`` if the format is out of range or there is no memory.
     package convenience init(format: AudioFormat, sampleCount: Int) throws(FrameError) {
         try self.init(format: format, sampleCount: sampleCount) { planes in

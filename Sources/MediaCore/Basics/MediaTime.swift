@@ -95,8 +95,6 @@ extension MediaTime: CustomStringConvertible {
     }
 }
 
-// MARK: Clocks
-
 /// The relation between a live capture's running time and the clock that all pipelines share.
 ///
 /// Frames of a live capture have it. Frames of a file do not, because a file has no capture time.

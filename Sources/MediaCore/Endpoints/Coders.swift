@@ -5,21 +5,13 @@ package struct VideoEncoderSettings: Hashable, Sendable {
     /// The bit rate, in bits per second. The units of one second have approximately this size in
     /// total.
     package var bitRate: Int
-    /// The frame rate for which the bits are distributed, in frames per second.
+    /// The frame rate for which the bits are distributed, in frames per second. Default 30.
     package var frameRate: Double
-    /// The maximum interval between two key frames.
+    /// The maximum interval between two key frames. Default 10 s.
     package var keyFrameInterval: Duration
-    /// What matters most in the pictures.
+    /// What matters most in the pictures. Default none.
     package var contentHint: VideoContentHint
 
-    /// Creates settings.
-    ///
-    /// - Parameters:
-    ///   - codec: The codec of the units.
-    ///   - bitRate: The bit rate, in bits per second.
-    ///   - frameRate: The frame rate, in frames per second. Default 30.
-    ///   - keyFrameInterval: The maximum interval between two key frames. Default 10 s.
-    ///   - contentHint: What matters most in the pictures. Default none.
     package init(
         _ codec: VideoCodec, bitRate: Int, frameRate: Double = 30,
         keyFrameInterval: Duration = .seconds(10), contentHint: VideoContentHint = .none
@@ -107,15 +99,10 @@ extension VideoDecoder {
 package struct AudioEncoderSettings: Hashable, Sendable {
     /// The codec of the units.
     package var codec: AudioCodec
-    /// The bit rate, in bits per second. A codec with a fixed rate ignores it.
+    /// The bit rate, in bits per second. A codec with a fixed rate ignores it. Default 64,000:
+    /// speech and music in stereo, with Opus.
     package var bitRate: Int
 
-    /// Creates settings.
-    ///
-    /// - Parameters:
-    ///   - codec: The codec of the units.
-    ///   - bitRate: The bit rate, in bits per second. Default 64,000: speech and music in stereo, with
-    ///     Opus.
     package init(_ codec: AudioCodec, bitRate: Int = 64_000) {
         self.codec = codec
         self.bitRate = bitRate

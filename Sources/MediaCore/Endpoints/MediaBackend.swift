@@ -62,25 +62,20 @@ extension MediaBackend {
 
     package func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
 
-    /// None.
     package var encodableCodecs: [VideoCodec] { [] }
 
-    /// Throws, because there is no encoder.
     package func makeEncoder(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder {
         throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
     }
 
-    /// Throws, because there is no decoder.
     package func makeAudioDecoder(_ codec: AudioCodec) throws -> any AudioDecoder {
         throw FrameError(.badFormat, "this backend has no decoder for \(codec)")
     }
 
-    /// None.
     package var encodableAudioCodecs: [AudioCodec] { [] }
 
-    /// Throws, because there is no encoder.
     package func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
         throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
     }

@@ -113,8 +113,6 @@ extension VideoFrame: CustomStringConvertible {
     }
 }
 
-// MARK: Pixels
-
 /// A picture without a time: a small, copyable, reference-counted handle on pixels. They are copied
 /// only when they are written while another reference exists. RTC SDKs on other systems use
 /// `CVPixelBuffer` for this.

@@ -35,9 +35,7 @@ extension VideoFrameStorage {
 /// Pixels in memory that the program provides, wrapped without a copy. The memory is released after
 /// the last frame and the last pipeline that use it have released it.
 package final class MemoryFrameStorage: VideoFrameStorage {
-    /// The format of the picture.
     package let format: VideoFormat
-    /// The size of the picture in pixels.
     package var size: VideoSize { format.size }
     /// Where each plane lies in the memory.
     package let planes: [VideoPlaneLayout]

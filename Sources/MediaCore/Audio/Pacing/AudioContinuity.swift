@@ -130,15 +130,10 @@ public struct AudioContinuity: Sendable {
                 frames: rest.sampleCount > 0 ? [placed(rest)] : [],
                 correction: .dropped(samples: dropped))
         }
-        guard
-            var silence = try? AudioFrame(
-                silence: format, sampleCount: missing, runningTime: time)
-        else { return jumped(correction, frame) }
-        silence.liveTiming = frame.liveTiming
-        counts.gaps += 1
-        counts.insertedSamples += missing
-        return Result(
-            frames: [placed(silence), placed(frame)], correction: .inserted(samples: missing))
+        guard let silence = silence(missing, as: frame.liveTiming) else {
+            return jumped(correction, frame)
+        }
+        return Result(frames: [silence, placed(frame)], correction: .inserted(samples: missing))
     }
 
     /// Fills the stream with silence up to `time` in place of audio that does not arrive, so that a
@@ -152,13 +147,17 @@ public struct AudioContinuity: Sendable {
     {
         guard let stream else { return nil }
         let missing = stream.format.samples(in: time - stream.end)
-        guard missing > 0,
-            var silence = try? AudioFrame(
-                silence: stream.format, sampleCount: missing, runningTime: stream.end)
+        return missing > 0 ? silence(missing, as: liveTiming) : nil
+    }
+
+    /// Fills a gap at the present end of the stream. Returns `nil` if there is no memory.
+    private mutating func silence(_ samples: Int, as liveTiming: LiveTiming?) -> AudioFrame? {
+        guard let format,
+            var silence = try? AudioFrame(silence: format, sampleCount: samples, runningTime: nil)
         else { return nil }
         silence.liveTiming = liveTiming
         counts.gaps += 1
-        counts.insertedSamples += missing
+        counts.insertedSamples += samples
         return placed(silence)
     }
 

@@ -40,13 +40,6 @@ public struct JitterBuffer: Sendable {
     /// late.
     package private(set) var wait = 0
 
-    /// Creates an empty buffer.
-    ///
-    /// - Parameters:
-    ///   - sampleRate: Samples per second of each channel, in Hz.
-    ///   - channels: The number of channels.
-    ///   - timing: What determines when samples are taken.
-    ///   - configuration: How long samples wait, and what is done about gaps.
     package init(
         sampleRate: Int, channels: Int, timing: Timing,
         configuration: Configuration = Configuration()
