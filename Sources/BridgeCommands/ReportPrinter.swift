@@ -110,7 +110,7 @@ package struct ReportPrinter {
             converted = recordings.first?.video?.converted
             captures = report.captures.mapValues { Counts($0) }
             outputs = report.outputs.mapValues { Counts($0) }
-            seconds = (report.seconds * 1000).rounded() / 1000
+            seconds = report.seconds.inThousandths
             ended = report.ended?.rawValue ?? "error"
         }
     }
@@ -126,7 +126,7 @@ package struct ReportedFile: Encodable {
     package init(_ file: RecorderReport.File) {
         path = file.path
         frames = file.frames
-        seconds = (MediaTime(file.duration).seconds * 1000).rounded() / 1000
+        seconds = MediaTime(file.duration).seconds.inThousandths
         bytes = file.bytes
     }
 }
@@ -144,4 +144,9 @@ extension BridgeReport {
             captures: [:], outputs: [:], seconds: 0, ended: .error,
             failures: (error as? PipelineError).map { [$0] } ?? [])
     }
+}
+
+extension Double {
+    /// The value rounded to three decimals.
+    var inThousandths: Double { (self * 1000).rounded() / 1000 }
 }

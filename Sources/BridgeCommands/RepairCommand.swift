@@ -66,12 +66,11 @@ struct RepairCommand: AsyncParsableCommand {
         let tracks: [Track]
 
         init(_ report: RecordingRepair.Report) {
-            func rounded(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
             container = report.container.rawValue
             (input, output, bytes) = (report.input, report.output, report.bytes)
-            seconds = rounded(report.seconds)
+            seconds = report.seconds.inThousandths
             tracks = report.tracks.map {
-                Track(type: $0.mediaType, units: $0.units, seconds: rounded($0.seconds))
+                Track(type: $0.mediaType, units: $0.units, seconds: $0.seconds.inThousandths)
             }
         }
     }

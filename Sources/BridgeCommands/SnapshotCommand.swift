@@ -37,14 +37,7 @@ struct SnapshotCommand: AsyncParsableCommand {
 
     func run() async throws {
         if !overwrite { try FileSize.requireNone(at: picture) }
-        let text: String
-        if let capture {
-            text = capture
-        } else {
-            let found = try DefaultCapture.find()
-            Terminal.say("capturing the \(found.about)")
-            text = found.text
-        }
+        let text = try capture ?? DefaultCapture.announced()
         let source = try PipelineVideoSource(text)
         let reading = Task {
             var frames = source.frames().makeAsyncIterator()
