@@ -137,7 +137,7 @@ public struct AudioFrame: Sendable {
         return frame
     }
 
-    // MARK: Samples
+    // MARK: Memory
 
     /// Returns the part of a mapped plane that belongs to this frame.
     private func memory(
@@ -155,7 +155,7 @@ public struct AudioFrame: Sendable {
     }
 
     /// Maps a plane for reading while `body` runs.
-    func read<R>(
+    private func read<R>(
         plane: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> R
     ) throws -> R {
         var result: Result<R, any Error>?
@@ -169,10 +169,11 @@ public struct AudioFrame: Sendable {
 
     /// Maps a plane for writing while `body` runs; copies the samples first if anything else holds
     /// them.
-    mutating func write<R>(
+    private mutating func write<R>(
         plane: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> R
     ) throws -> R {
-        if !Self.isUnique(&storage) || !storage.isWritable {
+        let isSole = unsafe withUnsafeMutablePointer(to: &storage) { unsafe isSoleReference($0) }
+        if !isSole || !storage.isWritable {
             storage = try storage.copy(samples)
             samples = 0..<storage.sampleCount
         }
@@ -184,21 +185,182 @@ public struct AudioFrame: Sendable {
         }
         return try result!.get()  // a storage calls the body once, or throws
     }
-
-    /// Whether this frame holds the only reference to the storage. `PixelBuffer` has the reason for
-    /// this form.
-    private static func isUnique(_ storage: inout any AudioFrameStorage) -> Bool {
-        let ask: (inout AnyObject) -> Bool = isKnownUniquelyReferenced
-        return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
-            let reference = unsafe UnsafeMutableRawPointer(pointer)
-                .assumingMemoryBound(to: AnyObject.self)
-            return unsafe ask(&reference.pointee)
-        }
-    }
 }
 
 extension AudioFrame: CustomStringConvertible {
     public var description: String {
         "\(sampleCount) samples of \(format) at \(runningTime?.description ?? "no time")"
+    }
+}
+
+// MARK: Samples
+
+extension AudioFrame {
+    /// Maps the bytes for reading while `body` runs.
+    ///
+    /// - Parameters:
+    ///   - plane: Zero for interleaved samples; the channel for planar ones.
+    ///   - body: Gets the bytes, which are valid only while it runs.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped or there is no such plane, and any
+    ///   error that `body` throws.
+    public func withBytes<R>(
+        plane: Int = 0, _ body: (RawSpan) throws -> R
+    ) throws -> R {
+        try read(plane: plane) { memory in
+            try body(UnsafeRawBufferPointer(memory).bytes)
+        }
+    }
+
+    /// Maps the samples for reading while `body` runs. If interleaved, the channels alternate.
+    ///
+    /// - Parameters:
+    ///   - type: The type of one sample: `Int16` for ``AudioSampleFormat/s16le``.
+    ///   - plane: Zero for interleaved samples; the channel for planar ones.
+    ///   - body: Gets the samples, which are valid only while it runs.
+    /// - Throws: ``FrameError`` with ``FrameError/Code/badFormat`` if the samples are not stored as
+    ///   `Value`; otherwise as ``withBytes(plane:_:)``.
+    public func withSamples<Value: AudioSampleValue, R>(
+        as type: Value.Type = Value.self, plane: Int = 0, _ body: (Span<Value>) throws -> R
+    ) throws -> R {
+        try require(type)
+        return try read(plane: plane) { memory in
+            guard memory.isAligned(for: type) else {
+                return try body(memory.copied(as: type).span)
+            }
+            return try body(UnsafeBufferPointer(memory.assumingMemoryBound(to: type)).span)
+        }
+    }
+
+    /// Maps the bytes for writing while `body` runs. Copies them first if another frame, or a
+    /// pipeline, still holds them.
+    ///
+    /// - Parameters:
+    ///   - plane: Zero for interleaved samples; the channel for planar ones.
+    ///   - body: Gets the bytes, which are valid only while it runs.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped or copied, and any error that `body`
+    ///   throws.
+    public mutating func withMutableBytes<R>(
+        plane: Int = 0, _ body: (inout MutableRawSpan) throws -> R
+    ) throws -> R {
+        try write(plane: plane) { memory in
+            var span = memory.mutableBytes
+            return try body(&span)
+        }
+    }
+
+    /// Maps the samples for writing while `body` runs; otherwise as ``withMutableBytes(plane:_:)``.
+    ///
+    /// - Throws: Also ``FrameError`` with ``FrameError/Code/badFormat`` if the samples are not
+    ///   stored as `Value`.
+    public mutating func withMutableSamples<Value: AudioSampleValue, R>(
+        as type: Value.Type = Value.self, plane: Int = 0,
+        _ body: (inout MutableSpan<Value>) throws -> R
+    ) throws -> R {
+        try require(type)
+        return try write(plane: plane) { memory in
+            guard memory.isAligned(for: type) else {
+                var samples = memory.copied(as: type)
+                defer { samples.withUnsafeBytes { memory.copyMemory(from: $0) } }
+                var span = samples.mutableSpan
+                return try body(&span)
+            }
+            var span = memory.assumingMemoryBound(to: type).mutableSpan
+            return try body(&span)
+        }
+    }
+
+    /// Returns a copy of the samples of one channel, for either layout.
+    ///
+    /// - Throws: ``FrameError`` if there is no such channel; otherwise as
+    ///   ``withSamples(as:plane:_:)``.
+    public func channel<Value: AudioSampleValue>(
+        _ channel: Int, as type: Value.Type = Value.self
+    ) throws -> [Value] {
+        guard (0..<channels).contains(channel) else {
+            throw FrameError(.badLayout, "no channel \(channel): the frame has \(channels)")
+        }
+        let isPlanar = format.layout == .planar
+        return try withSamples(as: type, plane: isPlanar ? channel : 0) { span in
+            stride(from: isPlanar ? 0 : channel, to: span.count, by: isPlanar ? 1 : channels)
+                .map { span[$0] }
+        }
+    }
+
+    private func require(_ type: any AudioSampleValue.Type) throws(FrameError) {
+        guard type.sampleFormat == format.sampleFormat else {
+            throw FrameError(.badFormat, "samples of \(format) are not \(type)")
+        }
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Whether the memory is aligned for `type`. Memory from a program or a demuxer may begin at
+    /// any address.
+    fileprivate func isAligned<Value>(for type: Value.Type) -> Bool {
+        UInt(bitPattern: baseAddress).isMultiple(of: UInt(MemoryLayout<Value>.alignment))
+    }
+
+    fileprivate func copied<Value: BitwiseCopyable>(as type: Value.Type) -> [Value] {
+        let size = MemoryLayout<Value>.stride
+        return (0..<count / size).map { loadUnaligned(fromByteOffset: $0 * size, as: type) }
+    }
+}
+
+// MARK: Floats
+
+extension AudioFrame {
+    /// Copies the samples as interleaved floats, if that needs no resampling or mixing: 16-bit or
+    /// float samples at the target's rate, with the target's channels, or mono, which is copied to
+    /// every channel. The result is the same as GStreamer's `audioconvert`.
+    ///
+    /// - Parameters:
+    ///   - floats: Replaced by the samples, each from -1 to 1. Keep it from frame to frame, so that
+    ///     no memory is allocated.
+    ///   - target: The wanted rate and channels.
+    /// - Returns: False if the frame has to be converted; `floats` is unchanged then.
+    /// - Throws: ``FrameError`` if the memory cannot be mapped.
+    package func copyFloats(to floats: inout [Float], of target: AudioFormat) throws -> Bool {
+        let isMono = channels == 1 && target.channels > 1
+        guard format.layout == .interleaved, format.sampleRate == target.sampleRate,
+            isMono || channels == target.channels && format.channelMask == target.channelMask
+        else { return false }
+        let copies = isMono ? target.channels : 1
+        switch format.sampleFormat {
+        case .s16le:
+            try withSamples(as: Int16.self) { samples in
+                Self.copy(samples, copies, to: &floats) { Float($0) * (1 / 32768) }
+            }
+        case .f32le:
+            try withSamples(as: Float.self) { samples in
+                Self.copy(samples, copies, to: &floats) { $0 }
+            }
+        default: return false
+        }
+        return true
+    }
+
+    @inline(__always)
+    private static func copy<Value>(
+        _ samples: Span<Value>, _ copies: Int, to floats: inout [Float],
+        _ value: (Value) -> Float
+    ) {
+        let count = samples.count * copies
+        if floats.count != count { floats = [Float](repeating: 0, count: count) }
+        samples.withUnsafeBufferPointer { samples in
+            floats.withUnsafeMutableBufferPointer { floats in
+                switch copies {
+                case 1:
+                    for index in samples.indices { floats[index] = value(samples[index]) }
+                case 2:
+                    for index in samples.indices {
+                        let sample = value(samples[index])
+                        floats[2 * index] = sample
+                        floats[2 * index + 1] = sample
+                    }
+                default:
+                    for index in floats.indices { floats[index] = value(samples[index / copies]) }
+                }
+            }
+        }
     }
 }

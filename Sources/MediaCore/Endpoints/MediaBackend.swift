@@ -62,29 +62,26 @@ extension MediaBackend {
 
     package func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
 
-    /// None.
     package var encodableCodecs: [VideoCodec] { [] }
 
-    /// Throws, because there is no encoder.
     package func makeEncoder(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder {
         throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
     }
 
-    /// Throws, because there is no decoder.
     package func makeAudioDecoder(_ codec: AudioCodec) throws -> any AudioDecoder {
         throw FrameError(.badFormat, "this backend has no decoder for \(codec)")
     }
 
-    /// None.
     package var encodableAudioCodecs: [AudioCodec] { [] }
 
-    /// Throws, because there is no encoder.
     package func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
         throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
     }
 }
+
+// MARK: Video conversion
 
 /// Converts video frames to the format that a receiver asked for. Thread: any; concurrent calls
 /// wait for each other.
@@ -125,13 +122,168 @@ public struct VideoConversion: Hashable, Sendable {
         self.rotation = rotation
         self.isMirrored = isMirrored
     }
+
     /// Returns whether pictures of a format must be converted.
     public func changes(_ format: VideoFormat) -> Bool {
         if rotation != .none || isMirrored { return true }
         if let pixelFormat, pixelFormat != .any, pixelFormat != format.pixelFormat { return true }
         guard let size else { return false }
         let ratio = format.pixelAspectRatio
-        return size != VideoSize(width: format.width, height: format.height)
-            || ratio.numerator != ratio.denominator
+        return size != format.size || ratio.numerator != ratio.denominator
     }
+}
+
+// MARK: Video coders
+
+/// The settings of an encoder for a live video stream.
+package struct VideoEncoderSettings: Hashable, Sendable {
+    /// The codec of the units.
+    package var codec: VideoCodec
+    /// The bit rate, in bits per second. The units of one second have approximately this size in
+    /// total.
+    package var bitRate: Int
+    /// The frame rate for which the bits are distributed, in frames per second. Default 30.
+    package var frameRate: Double
+    /// The maximum interval between two key frames. Default 10 s.
+    package var keyFrameInterval: Duration
+    /// What matters most in the pictures. Default none.
+    package var contentHint: VideoContentHint
+
+    package init(
+        _ codec: VideoCodec, bitRate: Int, frameRate: Double = 30,
+        keyFrameInterval: Duration = .seconds(10), contentHint: VideoContentHint = .none
+    ) {
+        self.codec = codec
+        self.bitRate = bitRate
+        self.frameRate = frameRate
+        self.keyFrameInterval = keyFrameInterval
+        self.contentHint = contentHint
+    }
+}
+
+/// Encodes the frames of one live stream, without look-ahead or reordering: each unit is produced
+/// at once.
+///
+/// A change of the frame size or format starts with a key frame, and no frame is lost. An encoder
+/// that fails calls ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``encode(_:)``
+/// then returns ``DropCause/closed``.
+package protocol VideoEncoder: Sendable {
+    /// Accepts one frame, later than the previous one. Its unit is delivered to the consumer at
+    /// once or later, with the frame's times and rotation. Thread: any; calls must not overlap.
+    /// Does not block.
+    ///
+    /// - Returns: ``DropCause/queueFull`` if too many frames wait; the frame is then dropped.
+    ///   ``DropCause/badSize`` for an odd width or height; ``DropCause/badFormat`` for a frame that
+    ///   cannot be encoded; ``DropCause/noTime``; ``DropCause/backwards``; ``DropCause/closed``
+    ///   after ``stop()``.
+    func encode(_ frame: VideoFrame) -> FrameDisposition
+
+    /// Makes the next frame a key frame.
+    func requestKeyFrame()
+
+    /// Changes the bit rate from the next frame on, in bits per second.
+    func setBitRate(_ bitRate: Int)
+
+    /// Delivers the units of all accepted frames, then releases all resources; no unit is delivered
+    /// afterwards. Called on a queue where it may block.
+    func stop()
+}
+
+/// Decodes access units into frames.
+///
+/// A damaged unit loses its own picture and the pictures that refer to it; decoding continues with
+/// the next unit that can be decoded. If the decoder fails permanently, it calls
+/// ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``decode(_:)`` then returns
+/// ``DropCause/closed``.
+package protocol VideoDecoder: Sendable {
+    /// Accepts one access unit. Its picture is delivered to the consumer at once or later. Thread:
+    /// any; calls must not overlap. Does not block.
+    ///
+    /// - Returns: ``DropCause/queueFull`` if too many units are queued; the unit is then lost, with
+    ///   all units that refer to it. ``DropCause/undecodable`` for bytes that are not a unit of the
+    ///   codec; ``DropCause/wrongBufferType`` for a unit of another codec; ``DropCause/closed``
+    ///   after ``stop()``.
+    func decode(_ unit: EncodedVideoFrame) -> FrameDisposition
+
+    /// The number of accepted units that are known to have produced no picture: damaged units, and
+    /// units that refer to a missing unit.
+    var lostUnits: Int { get }
+
+    /// The number of pictures that the decoder inserted, such as repeated ones, minus the number of
+    /// accepted units without a picture, such as units with only parameter sets. ``lostUnits`` and
+    /// the delivered pictures therefore add up to the accepted units plus this number.
+    var pictureSurplus: Int { get }
+
+    /// Delivers the pictures that are held back for reordering. The next unit must not refer to
+    /// earlier ones. Called on a queue where it may block; returns when the pictures have been
+    /// delivered.
+    func drain()
+
+    /// Releases all resources; no picture is delivered afterwards. Called on a queue where it may
+    /// block.
+    func stop()
+}
+
+extension VideoDecoder {
+    package var lostUnits: Int { 0 }
+    package var pictureSurplus: Int { 0 }
+    package func drain() {}
+}
+
+// MARK: Audio coders
+
+/// The settings of an encoder for a live audio stream.
+package struct AudioEncoderSettings: Hashable, Sendable {
+    /// The codec of the units.
+    package var codec: AudioCodec
+    /// The bit rate, in bits per second. A codec with a fixed rate ignores it. Default 64,000:
+    /// speech and music in stereo, with Opus.
+    package var bitRate: Int
+
+    package init(_ codec: AudioCodec, bitRate: Int = 64_000) {
+        self.codec = codec
+        self.bitRate = bitRate
+    }
+}
+
+/// Encodes the frames of one live stream, on the caller's thread.
+///
+/// Thread: any, one call at a time. A call takes a fraction of the time that its samples last.
+package protocol AudioEncoder: Sendable {
+    /// Encodes the samples of a frame. Samples that are missing before it are encoded as silence,
+    /// and samples that overlap the previous frame are dropped (``AudioContinuity``). A larger time
+    /// difference restarts the stream.
+    ///
+    /// - Returns: The completed units, each with the time of its first sample: none while too few
+    ///   samples wait, several for a long frame.
+    /// - Throws: If the frame has no time or cannot be encoded; encoding the next frame may
+    ///   succeed.
+    func encode(_ frame: AudioFrame) throws -> [EncodedAudioFrame]
+
+    /// Encodes the waiting samples, padded with silence to the end of the unit. This ends the
+    /// encoder.
+    func finish() throws -> [EncodedAudioFrame]
+
+    /// Changes the bit rate from the next frame on, in bits per second.
+    func setBitRate(_ bitRate: Int)
+
+    /// Sets the expected fraction of lost units, from 0 to 1; zero at first. A codec that supports
+    /// it puts a second, coarse copy of each unit's sound into the next unit, within the bit rate.
+    func expectLoss(of share: Double)
+}
+
+/// Decodes the units of one stream of audio, on the caller's thread.
+///
+/// Thread: any, one call at a time. A call takes a fraction of the time that its samples last.
+package protocol AudioDecoder: Sendable {
+    /// Decodes a unit, in the order of times.
+    ///
+    /// - Returns: The samples, with the unit's time and live timing. Several frames if units before this
+    ///   one are missing and the codec replaces up to 120 ms of them by what might have been there; none
+    ///   while a codec begins.
+    /// - Throws: If the unit cannot be decoded; the next one may be.
+    func decode(_ unit: EncodedAudioFrame) throws -> [AudioFrame]
+
+    /// The number of samples, per channel, that replace missing units.
+    var concealedSamples: Int { get }
 }

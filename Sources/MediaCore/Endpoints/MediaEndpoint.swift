@@ -41,6 +41,15 @@ package protocol QueueingSink: AnyObject, Sendable {
     func queuesAtOnce(_ live: LiveTiming?) -> Bool
 }
 
+/// Whether the source or the engine ensures that frames are delivered at the right time.
+public enum MediaPacing: Sendable {
+    /// The source delivers frames as they occur, as a camera does.
+    case source
+    /// The source delivers as fast as its consumer allows, as a file does, and the engine holds
+    /// each frame without ``LiveTiming`` until it is due.
+    case engine
+}
+
 /// When a source that failed is started again.
 public struct RestartPolicy: Hashable, Sendable {
     /// The delay before the first attempt; doubled after each failure. Default 0.5 s.
@@ -83,4 +92,38 @@ public enum WhenFull: Sendable {
     case evictOldest
     /// The caller that hands the frame over waits.
     case wait
+}
+
+// MARK: Frames
+
+/// A frame of pictures or of sound.
+package protocol MediaFrame: Sendable {
+    /// When the frame is due, in the running time of its source; `nil` if it has no time.
+    var runningTime: MediaTime? { get }
+    /// Timing of a live source; `nil` on frames of any other.
+    var liveTiming: LiveTiming? { get }
+    /// Whether the frame contains nothing.
+    var isEmpty: Bool { get }
+    /// Which other units an encoded unit refers to; `nil` for a frame that stands by itself.
+    var unitReferences: EncodedVideoFrameReferences? { get }
+}
+
+extension MediaFrame {
+    package var unitReferences: EncodedVideoFrameReferences? { nil }
+}
+
+extension VideoFrame: MediaFrame {
+    package var isEmpty: Bool { false }
+}
+
+extension EncodedVideoFrame: MediaFrame {
+    package var isEmpty: Bool { byteCount == 0 }
+}
+
+extension EncodedAudioFrame: MediaFrame {
+    package var isEmpty: Bool { byteCount == 0 }
+}
+
+extension AudioFrame: MediaFrame {
+    package var isEmpty: Bool { sampleCount == 0 }
 }

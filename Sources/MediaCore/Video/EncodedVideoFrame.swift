@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A unit of encoded video: a small, copyable, reference-counted handle on the bytes of one access
 /// unit, with its times.
 ///
@@ -11,7 +13,7 @@ public struct EncodedVideoFrame: Sendable {
     public var storage: any EncodedVideoStorage { didSet { parsed = ParsedReferences() } }
 
     /// What the bytes say about references. Shared by all copies, so that the bytes are parsed once.
-    private(set) var parsed = ParsedReferences()
+    private var parsed = ParsedReferences()
 
     /// When the picture is due, in the running time of the object that produced it; `nil` if
     /// unknown. Pushed units may have a capture time by any clock that only advances, and `nil`
@@ -87,4 +89,239 @@ public struct EncodedVideoFrame: Sendable {
         get { storage.copiedBytes }
         set { storage = MemoryEncodedStorage(newValue, codecData: codecData) }
     }
+}
+
+/// A codec of pictures. Codecs without a name here have the media type of GStreamer as their name:
+/// `VideoCodec(rawValue: "video/x-theora")`.
+public struct VideoCodec: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name: `h264`.
+    public let rawValue: String
+
+    /// Creates a codec from its name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// H.264: one access unit. In byte-stream format (start codes) key units include the
+    /// parameter sets; with ``EncodedVideoFrame/codecData`` (`avcC`), NAL units follow their
+    /// lengths.
+    public static let h264 = VideoCodec(rawValue: "h264")
+    /// H.265: as ``h264``; the codec data is `hvcC`.
+    public static let h265 = VideoCodec(rawValue: "h265")
+    /// VP8: one frame.
+    public static let vp8 = VideoCodec(rawValue: "vp8")
+    /// VP9: one superframe.
+    public static let vp9 = VideoCodec(rawValue: "vp9")
+    /// AV1: one temporal unit, as a stream of OBUs with sizes.
+    public static let av1 = VideoCodec(rawValue: "av1")
+    /// One JPEG picture.
+    public static let mjpeg = VideoCodec(rawValue: "mjpeg")
+    /// FFV1: one picture, lossless.
+    public static let ffv1 = VideoCodec(rawValue: "ffv1")
+
+    /// The codecs that have a name here.
+    package static let named: Set<VideoCodec> = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg, .ffv1]
+
+    /// The name.
+    public var description: String { rawValue }
+}
+
+// MARK: References
+
+/// Which other units an encoded unit refers to.
+package enum EncodedVideoFrameReferences: UInt8, Sendable {
+    /// None: decoding may begin with this unit.
+    case none = 1
+    /// The unit contains no picture, only parameter sets that others need.
+    case noPicture
+    /// Earlier units, or the references are unknown.
+    case unitsBefore
+}
+
+/// The result of parsing a unit's headers, once they have been parsed.
+private final class ParsedReferences: Sendable {
+    private let stored = Atomic<UInt8>(0)
+
+    /// Returns the result. Threads that ask at the same time may each parse.
+    func value(
+        parsing parse: () -> EncodedVideoFrameReferences
+    ) -> EncodedVideoFrameReferences {
+        if let known = EncodedVideoFrameReferences(rawValue: stored.load(ordering: .relaxed)) {
+            return known
+        }
+        let value = parse()
+        stored.store(value.rawValue, ordering: .relaxed)
+        return value
+    }
+}
+
+extension EncodedVideoFrame {
+    /// Whether decoding may begin with this unit.
+    ///
+    /// A unit of a pipeline is marked accordingly. Otherwise its bytes are parsed: for H.264 an IDR
+    /// picture, a picture that comes with its parameter sets, or one marked as a recovery point;
+    /// for H.265 a random access picture; for VP8 and VP9 a key frame; for AV1 a unit with a
+    /// sequence header. Every JPEG picture is a key frame. The bytes of other codecs are not
+    /// parsed, and every unit counts as a key frame.
+    public var isKeyFrame: Bool { references == .none }
+
+    /// Which units this one refers to. Its headers are parsed once for all copies of the frame.
+    package var references: EncodedVideoFrameReferences {
+        if storage.isKeyFrame == true { return .none }
+        let parsed = parsed.value {
+            (try? withUnsafeBytes { parsedReferences($0) }) ?? .unitsBefore
+        }
+        return storage.isKeyFrame == false && parsed == .none ? .unitsBefore : parsed
+    }
+
+    private func parsedReferences(
+        _ bytes: UnsafeRawBufferPointer
+    ) -> EncodedVideoFrameReferences {
+        switch codec {
+        case .h264:
+            Self.h264References(bytes, NetworkUnits(bytes, of: codec, codecData: codecData))
+        case .h265:
+            Self.h265References(bytes, NetworkUnits(bytes, of: codec, codecData: codecData))
+        // The frame tag's first bit is clear in a key frame.
+        case .vp8: bytes.first.map { $0 & 1 == 0 } == true ? .none : .unitsBefore
+        case .vp9: Self.vp9References(bytes)
+        case .av1: Self.av1References(bytes)
+        default: .none
+        }
+    }
+
+    private static func h264References(
+        _ bytes: UnsafeRawBufferPointer, _ units: NetworkUnits
+    ) -> EncodedVideoFrameReferences {
+        var (hasParameters, isRecoveryPoint) = (false, false)
+        for header in units {
+            switch bytes[header] & 0x1f {
+            case 5: return .none
+            case 7: hasParameters = true
+            // An SEI unit whose first message is a recovery point (type 6).
+            case 6 where header + 1 < bytes.count && bytes[header + 1] == 6: isRecoveryPoint = true
+            // After the first slice only other slices of the same picture follow.
+            case 1, 2: return hasParameters || isRecoveryPoint ? .none : .unitsBefore
+            default: break
+            }
+        }
+        return hasParameters ? .noPicture : .unitsBefore
+    }
+
+    private static func h265References(
+        _ bytes: UnsafeRawBufferPointer, _ units: NetworkUnits
+    ) -> EncodedVideoFrameReferences {
+        var hasParameters = false
+        for header in units {
+            switch bytes[header] >> 1 & 0x3f {
+            // BLA, IDR and CRA pictures.
+            case 16...21: return .none
+            case 0...15: return .unitsBefore
+            case 32...34: hasParameters = true
+            default: break
+            }
+        }
+        return hasParameters ? .noPicture : .unitsBefore
+    }
+
+    /// Reads the uncompressed header of the first frame (VP9 bitstream specification, 6.2).
+    private static func vp9References(
+        _ bytes: UnsafeRawBufferPointer
+    ) -> EncodedVideoFrameReferences {
+        guard let first = bytes.first, first >> 6 == 2 else { return .unitsBefore }
+        // Profile 3 has a reserved bit behind its own two.
+        let isLongest = first >> 4 & 3 == 3
+        let (showsExisting, isInter) =
+            isLongest ? (first >> 2 & 1, first >> 1 & 1) : (first >> 3 & 1, first >> 2 & 1)
+        return showsExisting == 0 && isInter == 0 ? .none : .unitsBefore
+    }
+
+    /// A unit with a sequence header is taken for a key unit.
+    private static func av1References(
+        _ bytes: UnsafeRawBufferPointer
+    ) -> EncodedVideoFrameReferences {
+        OpenBitstreamUnits(bytes).contains(.sequenceHeader) ? .none : .unitsBefore
+    }
+}
+
+/// Tracks whether the units that an encoded unit depends on were decoded. If one is missing, a
+/// decoder produces wrong pictures without an error, or fails, until a key frame comes.
+///
+/// A new chain is broken: it begins with a key frame.
+package struct ReferenceChain: Sendable {
+    private var isBroken = true
+    private var isTold = false
+
+    package init() {}
+
+    /// Returns whether a unit may be decoded. A key frame closes the chain.
+    package mutating func admits(_ references: EncodedVideoFrameReferences) -> Bool {
+        if references == .none { (isBroken, isTold) = (false, false) }
+        return !isBroken || references == .noPicture
+    }
+
+    /// Records that a unit is missing.
+    ///
+    /// - Returns: Whether that is to be reported: false until a key frame has come, once it was
+    ///   reported.
+    package mutating func lose() -> Bool {
+        defer { (isBroken, isTold) = (true, true) }
+        return !isTold
+    }
+}
+
+// MARK: Storage
+
+/// The memory behind a unit of encoded media: a GStreamer buffer, or bytes of the program.
+///
+/// Conforming types are reference-counted handles on bytes that never change. Thread: any, for all
+/// members.
+public protocol EncodedStorage: AnyObject, Sendable {
+    /// The number of bytes.
+    var byteCount: Int { get }
+
+    /// What the decoder needs before the first unit, if it is not in the bytes; otherwise `nil`.
+    var codecData: [UInt8]? { get }
+
+    /// Maps the bytes, calls `body` once and unmaps them.
+    func read(_ body: (UnsafeRawBufferPointer) -> Void) throws(FrameError)
+}
+
+/// The memory behind an ``EncodedVideoFrame``.
+public protocol EncodedVideoStorage: EncodedStorage {
+    /// The size of the picture; `nil` if only the bytes contain it.
+    var size: VideoSize? { get }
+
+    /// Whether decoding may begin with the unit; `nil` if only the bytes show it.
+    var isKeyFrame: Bool? { get }
+}
+
+extension EncodedStorage {
+    /// Calls `body` with the bytes, which are valid only during the call.
+    func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        var result: Result<R, any Error>?
+        try read { bytes in result = Result { try body(bytes) } }
+        guard let result else {
+            throw FrameError(.notMappable, "the storage of an encoded frame returned no bytes")
+        }
+        return try result.get()
+    }
+
+    /// A copy of the bytes; empty if the memory cannot be mapped.
+    var copiedBytes: [UInt8] { (try? withUnsafeBytes { [UInt8]($0) }) ?? [] }
+}
+
+/// Bytes of the program.
+final class MemoryEncodedStorage: EncodedVideoStorage {
+    private let bytes: [UInt8]
+    let codecData: [UInt8]?
+
+    init(_ bytes: [UInt8], codecData: [UInt8]?) {
+        self.bytes = bytes
+        self.codecData = codecData
+    }
+
+    var byteCount: Int { bytes.count }
+    var size: VideoSize? { nil }
+    var isKeyFrame: Bool? { nil }
+
+    func read(_ body: (UnsafeRawBufferPointer) -> Void) { bytes.withUnsafeBytes { body($0) } }
 }

@@ -53,7 +53,7 @@ public final class ExternalVideoFrame {
     /// - Parameter now: The running time to use if ``time`` is `nil`.
     package func made(now: MediaTime) -> Result<VideoFrame, RawPicture.Refusal> {
         guard let rotation = VideoRotation(rawValue: rotation) else {
-            return refuse(.badFormat, "invalid rotation: \(self.rotation) degrees")
+            return .refused(.badFormat, "invalid rotation: \(self.rotation) degrees")
         }
         return storage().map { storage in
             VideoFrame(
@@ -64,15 +64,15 @@ public final class ExternalVideoFrame {
     private func storage() -> Result<any VideoFrameStorage, RawPicture.Refusal> {
         if format == .pixelBuffer {
             guard let textureBuf else {
-                return refuse(.wrongBufferType, "format 12 without textureBuf")
+                return .refused(.wrongBufferType, "format 12 without textureBuf")
             }
             return cropped(textureBuf.storage)
         }
         guard let pixelFormat = VideoPixelFormat(push: format) else {
-            return refuse(.badFormat, "unknown format number: \(format.rawValue)")
+            return .refused(.badFormat, "unknown format number: \(format.rawValue)")
         }
         guard let dataBuf else {
-            return refuse(.wrongBufferType, "format \(format.rawValue) without dataBuf")
+            return .refused(.wrongBufferType, "format \(format.rawValue) without dataBuf")
         }
         return copied(dataBuf, pixelFormat)
     }
@@ -81,24 +81,24 @@ public final class ExternalVideoFrame {
         _ bytes: [UInt8], _ pixelFormat: VideoPixelFormat
     ) -> Result<any VideoFrameStorage, RawPicture.Refusal> {
         guard (1...VideoPixelFormat.longestStride).contains(strideInPixels) else {
-            return refuse(.badStride, "stride out of range: \(strideInPixels) pixels")
+            return .refused(.badStride, "stride out of range: \(strideInPixels) pixels")
         }
         guard crop.size(of: VideoSize(width: strideInPixels, height: height)) != nil else {
-            return refuse(
+            return .refused(
                 .badSize, "\(crop) leaves nothing of \(strideInPixels)×\(height)")
         }
         // Whether padding or pixels are cut off on the right makes no difference.
         var rest = crop
         rest.right = 0
         let size = VideoSize(width: strideInPixels - cropRight, height: height)
-        guard size.isValid else { return refuse(.badSize, "\(size) is not a valid frame size") }
+        guard size.isValid else { return .refused(.badSize, "\(size) is not a valid frame size") }
         return bytes.withUnsafeBytes { bytes in
             var picture = RawPicture(
                 unsafe: bytes, format: pixelFormat, size: size, strideInPixels: strideInPixels,
                 crop: rest)
             if format == .imc2 {
                 guard strideInPixels.isMultiple(of: 2) else {
-                    return refuse(
+                    return .refused(
                         .badStride, "IMC2 needs an even stride, not \(strideInPixels)")
                 }
                 picture.planes = Self.imc2Planes(size, stride: strideInPixels)
@@ -111,9 +111,9 @@ public final class ExternalVideoFrame {
         _ storage: any VideoFrameStorage
     ) -> Result<any VideoFrameStorage, RawPicture.Refusal> {
         guard crop != VideoCrop() else { return .success(storage) }
-        let size = VideoSize(width: storage.format.width, height: storage.format.height)
+        let size = storage.size
         guard crop.size(of: size) != nil else {
-            return refuse(.badSize, "\(crop) leaves nothing of \(size)")
+            return .refused(.badSize, "\(crop) leaves nothing of \(size)")
         }
         do throws(FrameError) {
             return .success(try MemoryFrameStorage(packing: storage, crop: crop))
@@ -133,10 +133,76 @@ public final class ExternalVideoFrame {
             offset: 0, stride: stride, rows: size.height, width: size.width)
         return [luma, plane(chroma + stride / 2), plane(chroma)]
     }
+}
 
-    private func refuse<T>(
-        _ cause: DropCause, _ message: String
-    ) -> Result<T, RawPicture.Refusal> {
-        .failure(RawPicture.Refusal(cause: cause, message: message))
+// MARK: Numbers of RTC SDKs
+
+/// A number that identifies a pixel format in push mode.
+public struct PushFormat: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+    /// The SDK's number.
+    public let rawValue: Int
+    /// Creates a format from the SDK's number, which is not checked.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    /// Creates a format from the SDK's number, which is not checked.
+    public init(integerLiteral value: Int) { rawValue = value }
+
+    /// Planar YUV 4:2:0.
+    public static let i420 = PushFormat(rawValue: 1)
+    /// Packed blue, green, red, alpha.
+    public static let bgra = PushFormat(rawValue: 2)
+    /// YUV 4:2:0: Y, then V and U interleaved.
+    public static let nv21 = PushFormat(rawValue: 3)
+    /// Packed red, green, blue, alpha.
+    public static let rgba = PushFormat(rawValue: 4)
+    /// Planar YUV 4:2:0 with V and U side by side in each chroma row.
+    public static let imc2 = PushFormat(rawValue: 5)
+    /// Packed alpha, red, green, blue.
+    public static let argb = PushFormat(rawValue: 7)
+    /// YUV 4:2:0: Y, then U and V interleaved.
+    public static let nv12 = PushFormat(rawValue: 8)
+    /// A ``PixelBuffer`` instead of bytes.
+    public static let pixelBuffer = PushFormat(rawValue: 12)
+    /// Planar YUV 4:2:2.
+    public static let i422 = PushFormat(rawValue: 16)
+}
+
+extension VideoPixelFormat {
+    /// Creates the pixel format for a number of push mode; `nil` for ``PushFormat/pixelBuffer``,
+    /// whose buffer has its own format, and for undefined numbers. ``PushFormat/imc2`` is I420 with
+    /// a different chroma layout.
+    public init?(push format: PushFormat) {
+        switch format {
+        case .i420, .imc2: self = .i420
+        case .bgra: self = .bgra
+        case .nv21: self = .nv21
+        case .rgba: self = .rgba
+        case .argb: self = .argb
+        case .nv12: self = .nv12
+        case .i422: self = .i422
+        default: return nil
+        }
+    }
+
+    // Spelled as in the headers of the SDKs, so that code written for those compiles.
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// ``i420`` under its SDK name.
+    public static let I420 = VideoPixelFormat.i420
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// ``bgra`` under its SDK name.
+    public static let BGRA = VideoPixelFormat.bgra
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// ``nv12`` under its SDK name.
+    public static let NV12 = VideoPixelFormat.nv12
+
+    /// Creates the pixel format for a number of `AgoraVideoPixelFormat` (1, 2 or 8); `nil` for any
+    /// other.
+    public init?(mediaIO number: Int) {
+        switch number {
+        case 1: self = .i420
+        case 2: self = .bgra
+        case 8: self = .nv12
+        default: return nil
+        }
     }
 }

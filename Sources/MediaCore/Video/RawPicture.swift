@@ -59,16 +59,16 @@ public struct RawPicture {
 
     /// Returns a copy of the picture, cropped and without padding, or the reason why there is none.
     package func copied() -> Result<MemoryFrameStorage, Refusal> {
-        guard size.isValid else { return refuse(.badSize, "\(size) is not a valid frame size") }
+        guard size.isValid else { return .refused(.badSize, "\(size) is not a valid frame size") }
         guard let kept = crop.size(of: size) else {
-            return refuse(.badSize, "\(crop) leaves nothing of \(size)")
+            return .refused(.badSize, "\(crop) leaves nothing of \(size)")
         }
         do throws(FrameError) {
             let usual = try format.packedPlanes(size, strideInPixels: strideInPixels)
             let source = planes ?? usual
             let needed = VideoPixelFormat.byteCount(of: source)
             guard needed <= bytes.count else {
-                return refuse(
+                return .refused(
                     .badSize, "\(bytes.count) bytes, but \(format) \(size) needs \(needed)")
             }
             let target = try format.packedPlanes(kept)
@@ -80,11 +80,11 @@ public struct RawPicture {
             return .failure(Refusal(error))
         }
     }
+}
 
-    private func refuse(
-        _ cause: DropCause, _ message: String
-    ) -> Result<MemoryFrameStorage, Refusal> {
-        .failure(Refusal(cause: cause, message: message))
+extension Result where Failure == RawPicture.Refusal {
+    static func refused(_ cause: DropCause, _ message: String) -> Self {
+        .failure(Failure(cause: cause, message: message))
     }
 }
 

@@ -130,15 +130,10 @@ public struct AudioContinuity: Sendable {
                 frames: rest.sampleCount > 0 ? [placed(rest)] : [],
                 correction: .dropped(samples: dropped))
         }
-        guard
-            var silence = try? AudioFrame(
-                silence: format, sampleCount: missing, runningTime: time)
-        else { return jumped(correction, frame) }
-        silence.liveTiming = frame.liveTiming
-        counts.gaps += 1
-        counts.insertedSamples += missing
-        return Result(
-            frames: [placed(silence), placed(frame)], correction: .inserted(samples: missing))
+        guard let silence = silence(missing, as: frame.liveTiming) else {
+            return jumped(correction, frame)
+        }
+        return Result(frames: [silence, placed(frame)], correction: .inserted(samples: missing))
     }
 
     /// Fills the stream with silence up to `time` in place of audio that does not arrive, so that a
@@ -152,13 +147,17 @@ public struct AudioContinuity: Sendable {
     {
         guard let stream else { return nil }
         let missing = stream.format.samples(in: time - stream.end)
-        guard missing > 0,
-            var silence = try? AudioFrame(
-                silence: stream.format, sampleCount: missing, runningTime: stream.end)
+        return missing > 0 ? silence(missing, as: liveTiming) : nil
+    }
+
+    /// Fills a gap at the present end of the stream. Returns `nil` if there is no memory.
+    private mutating func silence(_ samples: Int, as liveTiming: LiveTiming?) -> AudioFrame? {
+        guard let format,
+            var silence = try? AudioFrame(silence: format, sampleCount: samples, runningTime: nil)
         else { return nil }
         silence.liveTiming = liveTiming
         counts.gaps += 1
-        counts.insertedSamples += missing
+        counts.insertedSamples += samples
         return placed(silence)
     }
 
@@ -224,4 +223,37 @@ public struct AudioContinuity: Sendable {
     }
 
     private func abs(_ time: MediaTime) -> MediaTime { time < .zero ? .zero - time : time }
+}
+
+/// Measures whether the times of a stream advance as its samples do.
+///
+/// A missing frame makes a time advance too far. A time advances too little only if the frame
+/// before it was stamped late.
+private struct TimeEvenness {
+    private var expected: MediaTime?
+    /// The duration of the stream according to its samples.
+    private var length = MediaTime.zero
+    /// The latest times, within the last minute, that advanced too little: their position, and by
+    /// how much.
+    private var short: [(at: MediaTime, by: MediaTime)] = []
+
+    /// Smaller deviations are rounding errors.
+    private static let notable = MediaTime(nanoseconds: 1_500_000)
+    private static let memory = MediaTime(seconds: 60)
+    private static let few = 3
+    private static let most = 16
+
+    mutating func note(_ time: MediaTime, lasting duration: MediaTime) {
+        length = length + duration
+        defer { expected = time + duration }
+        if let first = short.first, length - first.at > Self.memory { short.removeFirst() }
+        guard let expected, expected - time > Self.notable else { return }
+        short.append((length, expected - time))
+        if short.count > Self.most { short.removeFirst() }
+    }
+
+    /// The largest deviation; `nil` if times advance evenly.
+    var spread: MediaTime? {
+        short.count >= Self.few ? short.map(\.by).max() : nil
+    }
 }

@@ -10,11 +10,6 @@ package struct PeakLimiter: Sendable {
     private let sampleRate: Int
     private var gain: Float = 1
 
-    /// Creates a limiter that leaves the level unchanged until a sample is too loud.
-    ///
-    /// - Parameters:
-    ///   - sampleRate: Samples per second of each channel, in Hz.
-    ///   - channels: The number of channels.
     package init(sampleRate: Int, channels: Int) {
         self.sampleRate = max(1, sampleRate)
         self.channels = max(1, channels)

@@ -1,0 +1,322 @@
+internal import ArgumentParser
+internal import Glibc
+package import MediaBridge
+
+/// The options of all commands that run a bridge.
+struct BridgeOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Capture: a gst-launch string (e.g. "v4l2src ! videoconvert") or whep:URL. Default: the pipeline \
+            file's capture; record without a file: the camera, the screen or a test pattern.
+            """,
+            valueName: "string"))
+    var capture: String?
+
+    @Option(
+        name: .customLong("output"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            Output: a gst-launch string (e.g. autovideosink) or "whip:URL [TOKEN]". Repeatable. The report \
+            lists it under <name> (default: output).
+            """,
+            valueName: "[name=]string"))
+    var outputs: [String] = []
+
+    @Option(
+        name: .customLong("filter"),
+        help: ArgumentHelp(
+            """
+            Video filter: \(FilterName.all.map(\.name).joined(separator: ", ")). Repeatable; filters run in \
+            the given order.
+            """,
+            valueName: "name[=value]"))
+    var filters: [String] = []
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Set a variable of the pipeline file (e.g. file=out.mkv). Repeatable.",
+            valueName: "name=value"))
+    var settings: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Stop after <n> frames (e.g. 300). Default: no limit.", valueName: "n"))
+    var frames: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Stop after <duration> of media (e.g. 500ms, 10s, 2m, 1h). Default: no limit.",
+            valueName: "duration"))
+    var duration: DurationArgument?
+
+    @Flag(
+        help: """
+            Restart a live capture that ends, fails or delivers nothing for 10 s. Attempts continue \
+            without limit, 0.5 s to 30 s apart.
+            """)
+    var restart = false
+
+    @Option(help: "Print a progress line on standard error; auto: only on a terminal.")
+    var progress = ProgressMode.auto
+
+    @Option(help: ReportMode.help)
+    var report = ReportMode.text
+
+    @Flag(
+        name: .shortAndLong,
+        help: """
+            Print the negotiated caps of every pad and other property changes on standard error, as \
+            gst-launch-1.0 -v does.
+            """)
+    var verbose = false
+
+    @Flag(name: .shortAndLong, help: "Print the tags (metadata) of the streams on standard error.")
+    var tags = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Run an untrusted pipeline in a sandbox that can write only to <dir>.",
+            valueName: "dir"),
+        completion: .directory)
+    var untrusted: String?
+
+    func validate() throws {
+        if let frames, frames < 1 { throw ValidationError("--frames must be 1 or more") }
+        for setting in settings where !setting.dropFirst().contains("=") {
+            throw ValidationError("--set must be NAME=VALUE, not \"\(setting)\"")
+        }
+        for filter in filters {
+            do { _ = try FilterName.filter(filter) } catch {
+                throw ValidationError("\(error)")
+            }
+        }
+    }
+
+    /// Returns the plan for a pipeline file and the options. Without a capture it uses a device
+    /// that is present, or a test picture.
+    ///
+    /// - Parameter policy: What strings may use if they are untrusted; otherwise `nil`.
+    private func plan(file: String?, under policy: UntrustedPolicy?) throws -> BridgePlan {
+        var plan = BridgePlan(captures: [])
+        var unused: [String] = []
+        if let file {
+            var values: [String: String] = [:]
+            for setting in settings {
+                let parts = setting.split(
+                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                values[String(parts[0])] = String(parts[1])
+            }
+            let read = try PipelineFile(path: file)
+            plan = try read.plan(setting: values)
+            unused = read.unusedVariables.map(\.name)
+        }
+        if let capture {
+            plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: capture)]
+        }
+        for text in outputs { plan.outputs.append(OutputArgument.parse(text, among: plan.outputs)) }
+        plan.untrusted = policy
+        if let address = plan.addresses.first {
+            guard policy == nil else {
+                throw PipelineError(
+                    .refused, message: "an untrusted string cannot connect to a server: \(address)")
+            }
+            if NetworkProgram.connector == nil {
+                // The other program reads it again.
+                if let file, FileSize.of(file) == nil {
+                    throw PipelineError(
+                        .badFile, message: "\(file) has addresses, and is not a regular file",
+                        advice: "\(NetworkProgram.name) with the same arguments")
+                }
+                try NetworkProgram.replaceProcess(for: "whep: and whip: addresses")
+            }
+        }
+        for name in unused {
+            Terminal.say("\(file ?? ""): the variable \"\(name)\" is not used")
+        }
+        if plan.captures.isEmpty, policy != nil {
+            throw PipelineError(
+                .refused,
+                message: "the file has no capture, and --untrusted allows no devices",
+                advice: "--capture STRING")
+        }
+        if plan.captures.isEmpty {
+            let text = try DefaultCapture.announced()
+            plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: text)]
+        }
+        for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
+        if let frames { plan.frameLimit = frames }
+        if restart { plan.restart = RestartPolicy() }
+        if let duration { plan.durationLimit = duration.value }
+        return plan
+    }
+
+    /// Runs the bridge for a pipeline file and the options until it ends or a signal arrives, and
+    /// prints the report; sandboxed if `--untrusted` is given.
+    ///
+    /// - Parameters:
+    ///   - replays: Saves replays while the bridge runs; `nil`: nothing does.
+    ///   - complete: Adds to the plan. With `--untrusted`, relative paths then refer to its
+    ///     directory.
+    ///   - onStart: Called with the bridge before it runs.
+    func run(
+        file: String?, replays: ReplaySaver? = nil,
+        _ complete: (inout BridgePlan) throws -> Void = { _ in },
+        onStart: (Bridge) -> Void = { _ in }
+    ) async throws {
+        let bridge: Bridge
+        do {
+            let confinement = untrusted.map { Confinement(directory: $0, file: file) }
+            var plan = try plan(file: file, under: confinement?.enter())
+            try confinement?.moveInside()
+            try complete(&plan)
+            if !plan.addresses.isEmpty {
+                // A recording takes encoded media; outputs and filters take frames.
+                let decodesCaptures =
+                    plan.recordings.isEmpty || !plan.outputs.isEmpty || !plan.processors.isEmpty
+                try await NetworkProgram.connector?(&plan, decodesCaptures)
+            }
+            bridge = try Bridge(plan)
+        } catch {
+            // Scripts rely on a report even after a failure.
+            if report == .json { ReportPrinter(mode: report).print(.nothing(because: error)) }
+            throw error
+        }
+        if report == .json, let name = bridge.writersToStandardOutput.first {
+            throw ValidationError(
+                "--report json and \"\(name)\" cannot both use standard output. Let \"\(name)\" "
+                    + "write to a file or a FIFO, or use --report text, which goes to standard error"
+            )
+        }
+        let details = DetailPrinter()
+        bridge.onEvent { event in
+            switch event {
+            case .failed(let error), .stalled(let error): details.complain(error)
+            case .warned(let warning): details.warn(warning)
+            case .restarting(let capture, let attempt, let delay, let reason):
+                details.announce(
+                    "restarting the capture \"\(capture)\" in \(delay) (attempt \(attempt)): "
+                        + "\(reason)")
+            }
+        }
+        if verbose { bridge.onPropertyChange { details.show("\($0)") } }
+        if tags { bridge.onTags { details.show("\($0)") } }
+        onStart(bridge)
+        let result = await Interruption.during {
+            bridge.stop()
+        } _: {
+            let progress = Progress(of: bridge, mode: progress)
+            let result = await bridge.run()
+            await progress.end()
+            return result
+        }
+        let saved = await replays?.end()
+        await details.end()
+        ReportPrinter(mode: report).print(
+            result, recorders: bridge.recorders, replays: saved?.files)
+        for name in result.streamsThatWereToCome {
+            Terminal.say("the stream \(name) delivered nothing before the run ended")
+        }
+        if !result.failures.isEmpty || saved?.hasFailed == true { throw ExitCode(1) }
+    }
+}
+
+/// The steps of `--untrusted DIR` before any string is parsed.
+struct Confinement {
+    let directory: String
+    /// The pipeline file, which is read inside the sandbox.
+    let file: String?
+
+    /// Restarts the program inside the kernel's sandbox.
+    ///
+    /// - Returns: What strings may use. It returns only inside the sandbox.
+    /// - Throws: ``PipelineError`` if the kernel does not support it. There is no fallback: a list
+    ///   of permitted elements does not by itself protect against a damaged file that exploits a
+    ///   decoder.
+    func enter() throws(PipelineError) -> UntrustedPolicy {
+        var sandbox = try Sandbox(directory: directory)
+        guard Sandbox.isEntered else {
+            if let file { sandbox.readable.append(file) }
+            try sandbox.enterAndRestart(arguments: Array(CommandLine.arguments.dropFirst()))
+        }
+        return try UntrustedPolicy(directory: sandbox.directory)
+    }
+
+    /// Makes the sandbox directory the base of relative paths. Call it after reading the pipeline
+    /// file, whose path may be relative to the previous directory.
+    func moveInside() throws(PipelineError) {
+        guard chdir(directory) == 0 else {
+            throw PipelineError(
+                .notFound, message: "\(directory): \(String(cString: strerror(errno)))")
+        }
+    }
+}
+
+extension DefaultCapture {
+    /// Finds the default capture, and prints what it captures.
+    static func announced() throws(PipelineError) -> String {
+        let found = try find()
+        Terminal.say("capturing the \(found.about)")
+        return found.text
+    }
+}
+
+// MARK: Arguments
+
+/// A duration: `10s`, `500ms`, `2m`, `1h`; a number without a unit is in seconds.
+package struct DurationArgument: ExpressibleByArgument {
+    package let value: Duration
+
+    package init?(argument: String) {
+        let number = argument.prefix { $0.isNumber || $0 == "." }
+        guard let amount = Double(number), amount > 0, amount.isFinite else { return nil }
+        let scale: Double
+        switch argument.dropFirst(number.count) {
+        case "ms": scale = 0.001
+        case "s", "": scale = 1
+        case "m", "min": scale = 60
+        case "h": scale = 3600
+        default: return nil
+        }
+        guard amount * scale < 1e9 else { return nil }
+        value = .seconds(amount * scale)
+    }
+}
+
+/// Parses `--output [NAME=]STRING`.
+package enum OutputArgument {
+    /// A name is a word before the first equals sign, with nothing else before it: `file=filesink
+    /// location=a` has one, `filesink location=a` has none.
+    package static func parse(_ text: String, among others: [BridgePlan.Named]) -> BridgePlan.Named
+    {
+        if let equals = text.firstIndex(of: "="), let first = text.first, first.isLetter,
+            text[..<equals].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
+        {
+            return BridgePlan.Named(
+                name: String(text[..<equals]), text: String(text[text.index(after: equals)...]))
+        }
+        var index = 0
+        while others.contains(where: { $0.name == BridgePlan.outputName(index) }) { index += 1 }
+        return BridgePlan.Named(name: BridgePlan.outputName(index), text: text)
+    }
+}
+
+/// A number with an optional decimal unit: `800k`, `4M`, `2G`.
+package struct SizeArgument: ExpressibleByArgument {
+    package let value: Int
+
+    package init?(argument: String) {
+        let units: [Character: Double] = ["k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12]
+        var digits = argument[...]
+        if digits.hasSuffix("B") { digits = digits.dropLast() }
+        var factor = 1.0
+        if let last = digits.last, let unit = units[last] {
+            factor = unit
+            digits = digits.dropLast()
+        }
+        guard let number = Double(digits), number.isFinite, number >= 0,
+            let value = Int(exactly: (number * factor).rounded())
+        else { return nil }
+        self.value = value
+    }
+}

@@ -1,0 +1,213 @@
+package import ArgumentParser
+internal import Glibc
+package import MediaBridge
+internal import Synchronization
+internal import UnixSignals
+
+extension CommandConfiguration {
+    /// The configuration of `gst-bridge` with its own commands and those of one more program.
+    ///
+    /// - Parameters:
+    ///   - network: The commands of the network, if they are in this program.
+    ///   - note: What the help says after the exit status. Empty for nothing.
+    package static func gstBridge(
+        network: [any ParsableCommand.Type] = [], note: String = ""
+    ) -> CommandConfiguration {
+        CommandConfiguration(
+            commandName: "gst-bridge",
+            abstract: "Run GStreamer pipelines through Swift: filter, record, share, receive.",
+            discussion: """
+                Pipelines are gst-launch strings, on the command line or in YAML files.
+
+                Exit status:
+                  0    Success, also after Ctrl-C, SIGTERM or SIGHUP. Files are complete.
+                  1    Failure. The reason is on standard error.
+                  64   Wrong usage.
+                  130  A second Ctrl-C or SIGTERM. Files are not completed.
+                \(note)
+                Examples:
+                  gst-bridge record out.mkv
+                  gst-bridge run --capture "v4l2src ! videoconvert" --output autovideosink
+                """,
+            version: "gst-bridge \(MediaBridgeVersion.text)",
+            subcommands: [
+                RunCommand.self, RecordCommand.self, RepairCommand.self, SnapshotCommand.self,
+                DoctorCommand.self,
+            ] + network)
+    }
+}
+
+extension AsyncParsableCommand {
+    /// Runs the command that the process's arguments name, and exits with its status if it fails.
+    package static func runProgram() async {
+        // A write to a closed pipe or beyond a size limit must fail in the file sink, not end the
+        // process.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        let failure = await failure()
+        // Objects that are still being freed must not run while their libraries are unloaded. A
+        // pipeline that hangs has been reported by the end of the limit.
+        if await GStreamer.teardown(within: .seconds(3)) {
+            if let failure { exit(withError: failure) }
+        } else {
+            let text = failure.map { fullMessage(for: $0) } ?? ""
+            if !text.isEmpty { Terminal.write(text + "\n") }
+            fflush(nil)
+            _exit(failure.map { exitCode(for: $0).rawValue } ?? 0)
+        }
+    }
+
+    /// Runs the command. All its objects are released when this returns.
+    ///
+    /// - Returns: The error it failed with, or another exit condition; `nil` for success.
+    private static func failure() async -> (any Error)? {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            return nil
+        } catch let error as PipelineError {
+            Terminal.complain(error)
+            return ExitCode(1)
+        } catch let error as EngineError {
+            Terminal.say("\(error)")
+            return ExitCode(1)
+        } catch {
+            return error
+        }
+    }
+}
+
+// MARK: The network program
+
+/// The commands of the program `gst-bridge-network`.
+package enum NetworkCommand: String, CaseIterable, Sendable {
+    case share, receive, host, join, token
+
+    package var abstract: String {
+        switch self {
+        case .share: "Share a capture with browsers and WHEP players."
+        case .receive: "Receive video and audio from browsers and WHIP encoders."
+        case .host: "Run a Janus server with channels, and a page for browsers."
+        case .join: "Join a channel of a Janus server to send and receive."
+        case .token: "Print a token that admits users to a channel."
+        }
+    }
+}
+
+/// `gst-bridge-network` has every command, with the code for WebRTC, HTTP and Janus. `gst-bridge`
+/// has none of that code; for network commands and addresses it replaces itself with this program.
+package enum NetworkProgram {
+    package static let name = "gst-bridge-network"
+
+    /// Connects the WHEP and WHIP addresses of a plan.
+    ///
+    /// - Parameter decodesCaptures: Whether captures deliver raw media; otherwise encoded media.
+    package typealias Connector =
+        @Sendable (_ plan: inout BridgePlan, _ decodesCaptures: Bool) async throws -> Void
+
+    private static let connection = Mutex<Connector?>(nil)
+
+    /// Connects network addresses in this process; `nil` in `gst-bridge`.
+    package static var connector: Connector? {
+        get { connection.withLock { $0 } }
+        set { connection.withLock { $0 = newValue } }
+    }
+
+    /// Replaces this process if its arguments name a network command. The arguments are kept.
+    ///
+    /// - Throws: ``PipelineError`` if the program is not installed.
+    package static func replaceProcessForItsCommands() throws(PipelineError) {
+        let words = CommandLine.arguments.dropFirst()
+        let name = words.first == "help" ? words.dropFirst().first : words.first
+        guard let name, let command = NetworkCommand(rawValue: name) else { return }
+        try replaceProcess(for: "the command \(command.rawValue)")
+    }
+
+    /// Replaces this process with the program. The arguments are kept.
+    ///
+    /// - Parameter use: What the program is needed for.
+    /// - Throws: ``PipelineError`` if the program is not next to this one and not on the `PATH`.
+    static func replaceProcess(for use: String) throws(PipelineError) -> Never {
+        var arguments = ([name] + CommandLine.arguments.dropFirst()).map { strdup($0) } + [nil]
+        var error = ENOENT
+        if let own = realpath("/proc/self/exe", nil) {
+            let path = String(cString: own)
+            free(own)
+            execv(String(path[...(path.lastIndex(of: "/") ?? path.startIndex)]) + name, &arguments)
+            error = errno
+        }
+        if error == ENOENT {
+            execvp(name, &arguments)
+            error = errno
+        }
+        let reason = String(cString: strerror(error))
+        throw PipelineError(
+            .notFound, message: "\(name) is needed for \(use): \(reason)",
+            advice: "apt install \(name), or \"make network\" in a clone of MediaBridge")
+    }
+}
+
+// MARK: Signals
+
+/// Handles Ctrl-C, SIGTERM and SIGHUP: the first signal requests an orderly end, a second Ctrl-C or
+/// SIGTERM exits at once. A SIGHUP never exits at once, because a terminal that closes sends several,
+/// and it stays ignored if it was when the process began (`nohup`).
+package struct Interruption {
+    private let task: Task<Void, Never>
+    private let trapped: [UnixSignal]
+
+    /// Programs that start others (`timeout`, a shell at Ctrl-C) send a signal to the process and
+    /// to its group. A signal within this time of the first is treated as the same signal.
+    private static let echo = Duration.milliseconds(100)
+
+    /// Runs `body` and calls `onFirst` at the first signal. `onFirst` and its captures are released
+    /// before this returns.
+    package static func during<R>(
+        _ onFirst: @escaping @Sendable () -> Void, _ body: () async throws -> R
+    ) async rethrows -> R {
+        let interruption = await Interruption(onFirst: onFirst)
+        do {
+            let result = try await body()
+            await interruption.end()
+            return result
+        } catch {
+            await interruption.end()
+            throw error
+        }
+    }
+
+    /// Returns once signals are caught.
+    private init(onFirst: @escaping @Sendable () -> Void) async {
+        var hangUp = sigaction()
+        sigaction(SIGHUP, nil, &hangUp)
+        let isIgnored = unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: Int.self) == 1
+        trapped = [.sigint, .sigterm] + (isIgnored ? [] : [.sighup])
+        let signals = await UnixSignalsSequence(trapping: trapped)
+        task = Task {
+            var (isFinishing, first) = (false, ContinuousClock.Instant?.none)
+            for await signal in signals {
+                if signal != .sighup {
+                    if let first, ContinuousClock.now - first > Self.echo { _exit(130) }
+                    first = first ?? .now
+                }
+                guard !isFinishing else { continue }
+                isFinishing = true
+                Terminal.write("\n")
+                Terminal.say("finishing; interrupt again to exit at once")
+                onFirst()
+            }
+        }
+    }
+
+    private func end() async {
+        task.cancel()
+        await task.value
+        // A signal from here on ends the process: the user does not want to wait for the remaining
+        // work.
+        for signal in trapped { Glibc.signal(signal.rawValue, SIG_DFL) }
+    }
+}

@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import MediaBridge
+
+struct RepairCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repair",
+        abstract: "Restore the duration and index of an interrupted recording.",
+        discussion: """
+            The recording can be Matroska, WebM, fragmented MP4 or an MPEG transport stream. Every frame is \
+            kept, and nothing is re-encoded.
+
+            Without <output>, the repaired file replaces the recording after a check that it contains every \
+            frame. After an error or Ctrl-C, the recording is unchanged and the exit status is 1.
+
+            Examples:
+              gst-bridge repair killed.mkv
+              gst-bridge repair killed.mp4 repaired.mp4
+            """)
+
+    @Argument(help: "Recording to repair (e.g. killed.mkv).", completion: .file())
+    var recording: String
+
+    @Argument(
+        help: """
+            New file to write (e.g. repaired.mkv); it must not exist. Default: replace the recording.
+            """,
+        completion: .file())
+    var output: String?
+
+    @Option(help: ReportMode.help)
+    var report = ReportMode.text
+
+    func run() async throws {
+        let repair = RecordingRepair(recording, to: output)
+        let work = Task { try await repair.run() }
+        let result = try await Interruption.during {
+            work.cancel()
+        } _: {
+            try await work.value
+        }
+        switch report {
+        case .none: break
+        case .text:
+            for track in result.tracks {
+                let seconds = Text.decimal(track.seconds, 2)
+                Terminal.write(
+                    "\(track.mediaType): \(track.units) encoded frames in \(seconds) s\n".printable)
+            }
+            Terminal.write("\(result.output): \(Text.bytes(result.bytes)), complete\n".printable)
+        case .json: print(try ReportPrinter.line(of: JSON(result)))
+        }
+    }
+
+    /// The JSON format that scripts can rely on.
+    private struct JSON: Encodable {
+        struct Track: Encodable {
+            let type: String
+            let units: Int
+            let seconds: Double
+        }
+        let container: String
+        let input: String
+        let output: String
+        let bytes: Int
+        let seconds: Double
+        let tracks: [Track]
+
+        init(_ report: RecordingRepair.Report) {
+            container = report.container.rawValue
+            (input, output, bytes) = (report.input, report.output, report.bytes)
+            seconds = report.seconds.inThousandths
+            tracks = report.tracks.map {
+                Track(type: $0.mediaType, units: $0.units, seconds: $0.seconds.inThousandths)
+            }
+        }
+    }
+}

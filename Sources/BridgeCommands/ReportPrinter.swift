@@ -1,0 +1,152 @@
+package import ArgumentParser
+internal import FoundationEssentials
+package import MediaBridge
+
+package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
+    case text, json, none
+
+    package static let help: ArgumentHelp =
+        "Final report: text on standard error, or json on the last line of standard output."
+}
+
+/// Prints the final report: text on standard error, JSON on standard output.
+package struct ReportPrinter {
+    let mode: ReportMode
+
+    /// - Parameter replays: The files of replays; `nil` if none could be saved.
+    func print(
+        _ report: BridgeReport, recorders: [Recorder] = [], replays: [RecorderReport.File]? = nil
+    ) {
+        let recordings = recorders.map(\.report)
+        switch mode {
+        case .none: break
+        case .text:
+            let all = recordings.flatMap(lines) + [text(report)]
+            Terminal.write(all.joined(separator: "\n").printable + "\n")
+        case .json:
+            guard let line = try? Self.line(of: JSON(report, recordings, replays)) else { return }
+            Swift.print(line)
+        }
+    }
+
+    /// Returns one JSON object. JSON requires the ASCII control characters to be escaped. The
+    /// characters from U+007F to U+009F are escaped too: a terminal interprets U+009B as the start
+    /// of a control sequence.
+    package static func line(of value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+        return text.unicodeScalars.map { scalar in
+            (0x7f..<0xa0).contains(scalar.value)
+                ? "\\u00\(String(scalar.value, radix: 16))" : String(Character(scalar))
+        }.joined()
+    }
+
+    /// Returns one line for each file of a recording, with its encoders.
+    private func lines(_ recording: RecorderReport) -> [String] {
+        let tracks = [recording.video, recording.audio].compactMap { $0 }
+        let how = tracks.map {
+            $0.encoder == "copy"
+                ? "\($0.codec) copied"
+                : "\($0.codec) by \($0.encoder)" + ($0.converted.map { " (\($0))" } ?? "")
+        }.joined(separator: ", ")
+        return recording.files.map { file in
+            let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
+            let pictures = recording.video == nil ? "" : "\(file.frames) frames, "
+            return "\(file.path): \(pictures)\(seconds) s, \(Text.bytes(file.bytes))"
+                + (how.isEmpty ? "" : ", \(how)")
+        }
+    }
+
+    private func text(_ report: BridgeReport) -> String {
+        func lines(_ title: String, _ all: [String: BridgeReport.Counts]) -> [String] {
+            all.sorted { $0.key < $1.key }.map { name, counts in
+                "\(title) \(name): \(counts.frames) frames, \(counts.dropped.total) dropped"
+                    + (counts.dropped.total > 0 ? " (\(counts.dropped))" : "")
+                    + (counts.bytes.map { ", \(Text.bytes($0))" } ?? "")
+            }
+        }
+        let end =
+            "\(Text.decimal(report.seconds, 2)) s, ended by \(report.ended?.rawValue ?? "nothing")"
+        return (lines("capture", report.captures) + lines("output", report.outputs) + [end])
+            .joined(separator: "\n")
+    }
+
+    /// The JSON format that scripts can rely on.
+    private struct JSON: Encodable {
+        struct Counts: Encodable {
+            let frames: Int
+            let dropped: Int
+            let bytes: Int?
+
+            init(_ counts: BridgeReport.Counts) {
+                frames = counts.frames
+                dropped = counts.dropped.total
+                bytes = counts.bytes
+            }
+        }
+        let captures: [String: Counts]
+        let outputs: [String: Counts]
+        let seconds: Double
+        let ended: String
+        let files: [ReportedFile]?
+        let replays: [ReportedFile]?
+        /// The name of the encoder of each stream.
+        let encoders: [String: String]?
+        /// The pixel format that the video encoder does not keep, and its replacement: `YUY2 as
+        /// I420`.
+        let converted: String?
+
+        init(
+            _ report: BridgeReport, _ recordings: [RecorderReport],
+            _ replays: [RecorderReport.File]?
+        ) {
+            files = recordings.isEmpty ? nil : recordings.flatMap(\.files).map { ReportedFile($0) }
+            self.replays = replays?.map { ReportedFile($0) }
+            encoders = recordings.first.map { recording in
+                ["video": recording.video, "audio": recording.audio]
+                    .compactMapValues { $0 }.filter { $0.value.written > 0 }.mapValues(\.encoder)
+            }
+            converted = recordings.first?.video?.converted
+            captures = report.captures.mapValues { Counts($0) }
+            outputs = report.outputs.mapValues { Counts($0) }
+            seconds = report.seconds.inThousandths
+            ended = report.ended?.rawValue ?? "error"
+        }
+    }
+}
+
+/// A recorded file in a report.
+package struct ReportedFile: Encodable {
+    package let path: String
+    package let frames: Int
+    package let seconds: Double
+    package let bytes: Int
+
+    package init(_ file: RecorderReport.File) {
+        path = file.path
+        frames = file.frames
+        seconds = MediaTime(file.duration).seconds.inThousandths
+        bytes = file.bytes
+    }
+}
+
+extension BridgeReport {
+    /// The streams without any frame when a limit or a signal ended the run.
+    var streamsThatWereToCome: [String] {
+        guard [.frames, .duration, .interrupt].contains(ended) else { return [] }
+        return captures.filter { $0.value.frames == 0 && $0.value.dropped.total == 0 }.keys.sorted()
+    }
+
+    /// Returns the report for a bridge that could not be created.
+    static func nothing(because error: any Error) -> BridgeReport {
+        BridgeReport(
+            captures: [:], outputs: [:], seconds: 0, ended: .error,
+            failures: (error as? PipelineError).map { [$0] } ?? [])
+    }
+}
+
+extension Double {
+    /// The value rounded to three decimals.
+    var inThousandths: Double { (self * 1000).rounded() / 1000 }
+}

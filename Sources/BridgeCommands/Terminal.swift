@@ -1,0 +1,207 @@
+internal import ArgumentParser
+internal import Dispatch
+internal import Glibc
+package import MediaBridge
+internal import Synchronization
+
+/// Writes progress and errors to standard error. Standard output is reserved for reports.
+package enum Terminal {
+    package static var isInteractive: Bool { isatty(STDERR_FILENO) != 0 }
+
+    package static func write(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
+            }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    package static func complain(_ error: PipelineError) { say("\(error)") }
+
+    /// Prints one message. Text from elsewhere in it cannot control the terminal.
+    package static func say(_ text: String) { write("gst-bridge: \(text.printable)\n") }
+}
+
+/// Formats numbers for output.
+package enum Text {
+    package static func decimal(_ value: Double, _ places: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<places { scale *= 10 }
+        let scaled = Int((abs(value) * scale).rounded())
+        let whole = String(scaled / Int(scale))
+        let sign = value < 0 && scaled != 0 ? "-" : ""
+        guard places > 0 else { return sign + whole }
+        let fraction = String(scaled % Int(scale))
+        return sign + whole + "." + String(repeating: "0", count: places - fraction.count)
+            + fraction
+    }
+
+    package static func bytes(_ count: Int) -> String {
+        switch count {
+        case ..<1000: "\(count) bytes"
+        case ..<1_000_000: decimal(Double(count) / 1e3, 1) + " kB"
+        case ..<1_000_000_000: decimal(Double(count) / 1e6, 1) + " MB"
+        default: decimal(Double(count) / 1e9, 2) + " GB"
+        }
+    }
+}
+
+// MARK: Details
+
+/// Prints the messages of a running bridge on a separate queue, because streaming threads must not
+/// wait for a terminal.
+final class DetailPrinter: Sendable {
+    private let queue = DispatchQueue(label: "gst-bridge.details")
+    private let state = Mutex(State())
+
+    private struct State {
+        var waiting = 0
+        var leftOut = 0
+        /// The number of occurrences of each warning.
+        var warnings: [String: Int] = [:]
+    }
+
+    /// The maximum number of queued lines, so that a blocked terminal does not use up all memory.
+    private static let depth = 10_000
+
+    /// Prints a line, with characters that control the terminal escaped.
+    func show(_ text: String) { write { Terminal.write(text.printable + "\n") } }
+
+    /// Prints an error. Errors are few, and are never dropped.
+    func complain(_ error: PipelineError) { queue.async { Terminal.complain(error) } }
+
+    /// Prints news of the run. They are few, and are never dropped.
+    func announce(_ text: String) { queue.async { Terminal.say(text) } }
+
+    /// Prints a warning the first time it occurs, and counts repetitions.
+    func warn(_ warning: PipelineError) {
+        let text = "\(warning)"
+        let isNew = state.withLock { state in
+            state.warnings[text, default: 0] += 1
+            return state.warnings[text] == 1
+        }
+        if isNew { write { Terminal.say("warning: \(text)") } }
+    }
+
+    private func write(_ body: @escaping @Sendable () -> Void) {
+        let hasRoom = state.withLock { state in
+            guard state.waiting < Self.depth else {
+                state.leftOut += 1
+                return false
+            }
+            state.waiting += 1
+            return true
+        }
+        guard hasRoom else { return }
+        queue.async { [self] in
+            body()
+            state.withLock { $0.waiting -= 1 }
+        }
+    }
+
+    /// Waits until all lines are written, then prints how often warnings were repeated and how many
+    /// lines were dropped.
+    func end() async {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume() }
+        }
+        let (leftOut, warnings) = state.withLock { ($0.leftOut, $0.warnings) }
+        for (text, count) in warnings.sorted(by: { $0.key < $1.key }) where count > 1 {
+            Terminal.say("warning, \(count) times in total: \(text)")
+        }
+        if leftOut > 0 {
+            Terminal.say("\(leftOut) lines were dropped: standard error was too slow")
+        }
+    }
+}
+
+// MARK: Progress
+
+package enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
+    case auto, always, never
+}
+
+/// Prints the progress of a bridge: on a terminal one line that is overwritten, otherwise one line
+/// per second.
+struct Progress {
+    private let task: Task<Void, Never>?
+    private let isTerminal = Terminal.isInteractive
+
+    init(of bridge: Bridge, mode: ProgressMode) {
+        let isTerminal = isTerminal
+        guard mode == .always || mode == .auto && isTerminal else {
+            task = nil
+            return
+        }
+        let interval = isTerminal ? Duration.milliseconds(250) : .seconds(1)
+        task = Task {
+            var last = (frames: 0, seconds: 0.0)
+            while (try? await Task.sleep(for: interval)) != nil {
+                let now = bridge.statistics
+                let line = Self.line(now, since: &last) + Self.disk(bridge.recorders)
+                Terminal.write(isTerminal ? "\r\u{1B}[K\(line)" : line + "\n")
+            }
+        }
+    }
+
+    func end() async {
+        guard let task else { return }
+        task.cancel()
+        await task.value
+        if isTerminal { Terminal.write("\r\u{1B}[K") }
+    }
+
+    /// Returns the write rate of each recording, and the space that is left for it.
+    private static func disk(_ recorders: [Recorder]) -> String {
+        recorders.map(\.progress).map { progress in
+            "  \(Text.bytes(Int(progress.bytesPerSecond)))/s"
+                + (progress.freeBytes.map { "  \(Text.bytes($0)) free" } ?? "")
+        }.joined()
+    }
+
+    private static func line(
+        _ report: BridgeReport, since last: inout (frames: Int, seconds: Double)
+    ) -> String {
+        let frames = (report.captures["video"] ?? report.captures.values.first)?.frames ?? 0
+        let elapsed = report.seconds - last.seconds
+        let rate = elapsed > 0 ? Double(frames - last.frames) / elapsed : 0
+        last = (frames, report.seconds)
+        let drops = (Array(report.captures.values) + Array(report.outputs.values))
+            .reduce(0) { $0 + $1.dropped.total }
+        let bytes = report.outputs.values.compactMap(\.bytes).reduce(0, +)
+        return "\(frames) frames  \(Text.decimal(rate, 1)) fps  \(drops) dropped  "
+            + "\(Text.decimal(report.seconds, 1)) s  \(Text.bytes(bytes))"
+    }
+}
+
+// MARK: Recordings
+
+/// Prints the events of a recording.
+package enum RecordingNews {
+    package static func tell(_ event: RecorderEvent) {
+        switch event {
+        case .fileStarted(let path, .started), .fileStarted(let path, .segment):
+            Terminal.say("recording \(path)")
+        case .fileStarted(let path, .formatChanged):
+            Terminal.say("the video changed its size or format: recording \(path)")
+        case .fileStarted(let path, .streamAppeared):
+            Terminal.say("another stream appeared: recording \(path)")
+        case .fileRemoved(let path): Terminal.say("removed \(path)")
+        case .orientationLost(let path):
+            Terminal.say(
+                "warning: players do not rotate the video in \(path): only .mp4 stores its "
+                    + "orientation. Try: record to .mp4, or put decodebin at the end of the capture"
+            )
+        case .streamMissing(let name):
+            Terminal.say("the stream \(name) delivers nothing: recording without it")
+        case .diskNearlyFull(let free):
+            Terminal.say("the disk is nearly full: \(Text.bytes(free)) left")
+        case .stalled(let time):
+            Terminal.say("the disk does not respond: nothing was written for \(time)")
+        default: break
+        }
+    }
+}
