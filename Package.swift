@@ -136,7 +136,6 @@ let package = Package(
                 .product(
                     name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Janus"])),
             ],
-            resources: [.embedInCode("Pages/channel.html")],
             swiftSettings: settings
         ),
         // The commands without network code, shared by both programs.
@@ -158,6 +157,7 @@ let package = Package(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["Command"])),
             ],
+            resources: [.embedInCode("Serving/channel.html")],
             swiftSettings: settings
         ),
         // The samples that users of RTC SDKs try first, one file each.

@@ -137,8 +137,7 @@ extension JanusMember {
             await before?.value
             await connection.run()
         }
-        return Receiving(
-            media: media, task: task, current: current, feed: feed, number: live.number)
+        return Receiving(media: media, task: task, current: current, feed: feed)
     }
 
     func stopReceiving(_ feed: FeedID) {

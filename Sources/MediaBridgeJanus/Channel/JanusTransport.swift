@@ -1,6 +1,6 @@
 public import BridgeEngine
 package import MediaBasics
-public import MediaBridgeWebRTC
+@_exported public import MediaBridgeWebRTC
 
 /// Channels over a Janus server: a channel is a room of the server's VideoRoom plugin, and a user is a
 /// participant of that room.
@@ -147,6 +147,51 @@ public struct JanusTransport: ChannelTransport {
             await member.leave()
             throw error
         }
-        return JanusMembership(member, inbox)
+        return JanusMembership(member)
     }
+}
+
+/// A user's membership in a room. The user leaves when the last reference is released.
+private final class JanusMembership: ChannelMembership {
+    private let member: JanusMember
+
+    init(_ member: JanusMember) { self.member = member }
+
+    deinit {
+        member.inbox.letGo()
+        member.note(.abandoned)
+    }
+
+    func publish(
+        _ track: TrackID, feedback: any PublicationFeedback
+    ) -> any VideoPublication {
+        let media = member.media(of: track)
+        return JanusVideoPublication(media, media.publishVideo(feedback))
+    }
+
+    func publishAudio() -> any AudioPublication {
+        let media = member.media(of: .main)
+        return JanusAudioPublication(media, media.publishAudio())
+    }
+
+    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+        member.note(.setDemand(demand, track, user))
+    }
+
+    func requestKeyFrame(_ track: TrackID, of user: UserID) {
+        member.note(.keyFrame(track, user))
+    }
+
+    func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
+        try await member.send(message, to: user)
+    }
+
+    func leave() async {
+        // First, so that the user receives nothing more once the others know that it left.
+        member.inbox.letGo()
+        await member.leave()
+        await member.inbox.silence()
+    }
+
+    var statistics: ChannelStatistics { member.ledger.statistics }
 }

@@ -7,17 +7,19 @@ internal import Synchronization
 /// The media of one sending connection, as publications see it. It outlives the connection, which
 /// may fail and be replaced. Thread: any.
 final class OutgoingMedia: Sendable {
-    struct Video {
-        var feedback: any PublicationFeedback
+    private struct Video {
+        let number: Int
+        let feedback: any PublicationFeedback
         var isMuted = false
         /// The last state that was reported to the publication, without its reason.
         var told = Stage.negotiating
     }
-    struct Audio {
+    private struct Audio {
+        let number: Int
         var isMuted = false
     }
-    enum Stage: Hashable, Sendable { case negotiating, sending, paused, failed }
-    struct State {
+    private enum Stage: Hashable, Sendable { case negotiating, sending, paused, failed }
+    private struct State {
         var video: Video?
         var audio: Audio?
         var connection: PeerConnection?
@@ -33,17 +35,18 @@ final class OutgoingMedia: Sendable {
         /// Why sending has stopped; `nil` while it has not.
         var failure: EngineError?
         var isClosed = false
-        /// Distinguishes consecutive publications of the same track.
-        var number = 0
-        var videoNumber = 0
-        var audioNumber = 0
+        /// Distinguishes consecutive publications of a track.
+        var lastNumber = 0
+
+        /// The connection, if media flows.
+        var openConnection: PeerConnection? { isConnected ? connection : nil }
     }
     let feed: FeedID
-    let state = Mutex(State())
-    let inbox: Inbox
-    let ledger: Ledger
+    private let state = Mutex(State())
+    private let inbox: Inbox
+    private let ledger: Ledger
     /// Called when a stream is announced, muted or ended.
-    let onChange: @Sendable () -> Void
+    private let onChange: @Sendable () -> Void
 
     init(
         _ feed: FeedID, _ inbox: Inbox, _ ledger: Ledger, onChange: @escaping @Sendable () -> Void
@@ -107,7 +110,7 @@ final class OutgoingMedia: Sendable {
 
     /// Notes the codec of a frame. A codec that the connection does not carry requires a new
     /// connection.
-    func note(_ codec: VideoCodec) {
+    private func note(_ codec: VideoCodec) {
         let before = state.withLock { state in
             defer { state.codec = codec }
             return state.codec
@@ -207,7 +210,7 @@ final class OutgoingMedia: Sendable {
         inbox.post { _ in feedback.limitChanged(limit) }
     }
 
-    func tellState() {
+    private func tellState() {
         let news = state.withLock { state -> (any PublicationFeedback, PublicationState)? in
             guard let video = state.video, video.told != .failed, state.failure == nil,
                 !state.isClosed
@@ -221,5 +224,207 @@ final class OutgoingMedia: Sendable {
             return (video.feedback, stage == .sending ? .sending : .paused)
         }
         if let (feedback, state) = news { inbox.post { _ in feedback.stateChanged(state) } }
+    }
+
+    // MARK: Publications
+
+    /// Announces the video.
+    ///
+    /// - Returns: The number of the publication; `nil` if the track is already published.
+    func publishVideo(_ feedback: any PublicationFeedback) -> Int? {
+        let (number, failure) = state.withLock { state -> (Int?, EngineError?) in
+            guard state.video == nil, !state.isClosed else { return (nil, nil) }
+            if state.audio == nil { state.failure = nil }
+            state.lastNumber += 1
+            state.video = Video(number: state.lastNumber, feedback: feedback)
+            return (state.lastNumber, state.failure)
+        }
+        guard number != nil else { return nil }
+        inbox.post { _ in feedback.stateChanged(.negotiating) }
+        if let failure { fail(failure) } else { tellState() }
+        onChange()
+        return number
+    }
+
+    /// Announces the audio; otherwise like ``publishVideo(_:)``.
+    func publishAudio() -> Int? {
+        let number = state.withLock { state -> Int? in
+            guard state.audio == nil, !state.isClosed else { return nil }
+            if state.video == nil { state.failure = nil }
+            state.lastNumber += 1
+            state.audio = Audio(number: state.lastNumber)
+            return state.lastNumber
+        }
+        if number != nil { onChange() }
+        return number
+    }
+
+    func endVideo(_ number: Int) {
+        let ended = state.withLock { state -> Video? in
+            guard state.video?.number == number else { return nil }
+            return state.video.take()
+        }
+        if ended != nil { onChange() }
+    }
+
+    func endAudio(_ number: Int) {
+        let isEnded = state.withLock { state in
+            guard state.audio?.number == number else { return false }
+            return state.audio.take() != nil
+        }
+        if isEnded { onChange() }
+    }
+
+    func muteVideo(_ isMuted: Bool, _ number: Int) {
+        let isChanged = state.withLock { state in
+            guard let video = state.video, video.number == number, video.isMuted != isMuted
+            else { return false }
+            state.video?.isMuted = isMuted
+            return true
+        }
+        guard isChanged else { return }
+        tellState()
+        // The stream continues with a keyframe after the pause.
+        if !isMuted { askForKeyFrame() }
+        onChange()
+    }
+
+    func muteAudio(_ isMuted: Bool, _ number: Int) {
+        let isChanged = state.withLock { state in
+            guard let audio = state.audio, audio.number == number, audio.isMuted != isMuted
+            else { return false }
+            state.audio?.isMuted = isMuted
+            return true
+        }
+        if isChanged { onChange() }
+    }
+
+    /// The video codecs: the negotiated one, or before negotiation all codecs on offer.
+    var videoCodecs: Set<VideoCodec> {
+        let (connection, refused) = state.withLock { ($0.openConnection, $0.refused) }
+        // If all codecs are refused, there is no publication that could use this value.
+        let others = Self.codecs.subtracting(refused)
+        return (connection?.videoCodec).map { [$0] } ?? (others.isEmpty ? Self.codecs : others)
+    }
+
+    /// The video codecs that a room may accept.
+    static let codecs: Set<VideoCodec> = [.h264, .vp8]
+
+    func send(_ unit: EncodedVideoFrame, _ number: Int) -> FrameDisposition {
+        // The frame comes from an encoder that is being replaced.
+        guard !state.withLock({ $0.refused.contains(unit.codec) }) else { return .wrongBufferType }
+        if Self.codecs.contains(unit.codec) { note(unit.codec) }
+        let route = state.withLock { state in
+            let isCurrent = state.video?.number == number
+            return Self.route(state, isMuted: isCurrent ? state.video?.isMuted : nil)
+        }
+        return pass(route, ledger.outgoing) { $0.send(unit) }
+    }
+
+    /// The fraction of audio packets that the server has recently lost, from 0 to 1.
+    var soundLoss: Double {
+        state.withLock { $0.openConnection }?.soundLoss ?? 0
+    }
+
+    func send(_ unit: EncodedAudioFrame, _ number: Int) -> FrameDisposition {
+        let route = state.withLock { state in
+            let isCurrent = state.audio?.number == number
+            return Self.route(state, isMuted: isCurrent ? state.audio?.isMuted : nil)
+        }
+        return pass(route, ledger.outgoingAudio) { $0.send(unit) }
+    }
+
+    /// Where an encoded frame goes.
+    private enum Route {
+        case connection(PeerConnection)
+        case nowhere(FrameDisposition)
+    }
+
+    /// - Parameter isMuted: Whether the publication is muted; `nil` if it has ended.
+    private static func route(_ state: borrowing State, isMuted: Bool?) -> Route {
+        guard !state.isClosed else { return .nowhere(.dropped(.closed)) }
+        guard let isMuted else { return .nowhere(.notStarted) }
+        guard !isMuted else { return .nowhere(.dropped(.muted)) }
+        guard state.failure == nil else { return .nowhere(.dropped(.failed)) }
+        guard let connection = state.openConnection else {
+            return .nowhere(.dropped(.notConnected))
+        }
+        return .connection(connection)
+    }
+
+    private func pass(
+        _ route: Route, _ tally: UnitTally, _ send: (PeerConnection) -> FrameDisposition
+    ) -> FrameDisposition {
+        switch route {
+        case .nowhere(let disposition): return disposition
+        case .connection(let connection):
+            let disposition = send(connection)
+            if disposition.isAccepted {
+                tally.count(\.sent)
+                tally.count(\.delivered)
+            }
+            return disposition
+        }
+    }
+}
+
+// MARK: - Publications
+
+/// The publication of a track in a room.
+final class JanusVideoPublication: VideoPublication {
+    private let media: OutgoingMedia
+    /// `nil` if the track was published already.
+    private let number: Int?
+
+    init(_ media: OutgoingMedia, _ number: Int?) {
+        self.media = media
+        self.number = number
+    }
+
+    var codecs: Set<VideoCodec> { media.videoCodecs }
+    var carriesFrames: Bool { false }
+
+    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notEnabled }
+
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        media.send(unit, number ?? 0)
+    }
+
+    func setMuted(_ isMuted: Bool) {
+        if let number { media.muteVideo(isMuted, number) }
+    }
+
+    func end() {
+        if let number { media.endVideo(number) }
+    }
+}
+
+/// The publication of a user's audio in a room.
+final class JanusAudioPublication: AudioPublication {
+    private let media: OutgoingMedia
+    /// `nil` if the audio was published already.
+    private let number: Int?
+
+    init(_ media: OutgoingMedia, _ number: Int?) {
+        self.media = media
+        self.number = number
+    }
+
+    var codecs: Set<AudioCodec> { [.opus] }
+    var carriesFrames: Bool { false }
+    var lossOfReceivers: Double { media.soundLoss }
+
+    func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
+
+    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
+        media.send(unit, number ?? 0)
+    }
+
+    func setMuted(_ isMuted: Bool) {
+        if let number { media.muteAudio(isMuted, number) }
+    }
+
+    func end() {
+        if let number { media.endAudio(number) }
     }
 }

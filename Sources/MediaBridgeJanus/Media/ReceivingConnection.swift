@@ -24,14 +24,14 @@ struct ReceivingConnection: Sendable {
     /// Forwards the events of the connection, which retains it.
     private final class Observer: PeerConnectionObserver {
         let media: IncomingMedia
-        let signals: PeerSignals
+        let signals: AsyncStream<PeerSignal>.Continuation
 
-        init(_ media: IncomingMedia, _ signals: PeerSignals) {
+        init(_ media: IncomingMedia, _ signals: AsyncStream<PeerSignal>.Continuation) {
             self.media = media
             self.signals = signals
         }
 
-        func stateChanged(_ state: PeerConnection.State) { signals.send(.state(state)) }
+        func stateChanged(_ state: PeerConnection.State) { signals.yield(.state(state)) }
         func receive(_ unit: EncodedVideoFrame) { media.receive(unit) }
         func receive(_ unit: EncodedAudioFrame) { media.receive(unit) }
     }
@@ -67,14 +67,14 @@ struct ReceivingConnection: Sendable {
         }
         defer { release(handle) }
         let (offer, mid) = try await join(handle)
-        let signals = current.renew()
+        let (signals, continuation) = current.renew()
         var configuration = configuration
         configuration.isPeerJanus = true
         let connection = PeerConnection(
             .receiver,
             PeerConnection.Media(
                 video: video == nil ? [] : [.h264, .vp8], audio: audio == nil ? [] : [.opus]),
-            configuration: configuration, observer: Observer(media, signals))
+            configuration: configuration, observer: Observer(media, continuation))
         media.setConnection(connection)
         onConnection(connection)
         let result: ReconnectReason?
@@ -139,11 +139,11 @@ struct ReceivingConnection: Sendable {
 
     /// Handles candidates and changes until the connection ends.
     private func serve(
-        _ connection: PeerConnection, _ signals: PeerSignals, _ handle: JanusHandle,
+        _ connection: PeerConnection, _ signals: AsyncStream<PeerSignal>, _ handle: JanusHandle,
         _ video: (mid: String?, sends: Bool), _ onConnected: () -> Void
     ) async throws(ReconnectReason) {
         var sends = video.sends
-        for await signal in signals.stream {
+        for await signal in signals {
             switch signal {
             case .offered(let candidate): connection.add(candidate)
             case .state(.connected): onConnected()
@@ -160,5 +160,39 @@ struct ReceivingConnection: Sendable {
             }
         }
         throw .over
+    }
+}
+
+/// Reads and changes session descriptions.
+enum SessionDescription {
+    /// Removes the feedback that the server offers but does not support. Janus ignores full intra
+    /// requests (FIR), but GStreamer would request keyframes only by FIR: a loss would freeze the
+    /// video permanently. Janus ignores reports on the packets it sends, and GStreamer would send
+    /// twenty of them a second.
+    static func withoutUnusedFeedback(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline)
+            .filter { line in
+                guard line.hasPrefix("a=rtcp-fb:") else {
+                    return !(line.hasPrefix("a=extmap:") && line.contains("transport-wide-cc"))
+                }
+                let kind = line.split(whereSeparator: \.isWhitespace).dropFirst()
+                return !kind.starts(with: ["ccm", "fir"]) && kind.first != "transport-cc"
+            }
+            .map { "\($0)\r\n" }.joined()
+    }
+
+    /// Returns the `mid` of the first stream of a kind, `video` or `audio`; `nil` if there is none.
+    static func mid(of kind: String, in text: String) -> String? {
+        var isInside = false
+        for line in text.split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("m=") {
+                if isInside { return nil }
+                isInside = line.hasPrefix("m=\(kind) ")
+            }
+            if isInside, line.hasPrefix("a=mid:") {
+                return String(line.dropFirst(6).prefix { !$0.isWhitespace })
+            }
+        }
+        return nil
     }
 }

@@ -22,14 +22,14 @@ struct SendingConnection: Sendable {
     /// Forwards the events of the connection, which retains it.
     private final class Observer: PeerConnectionObserver {
         let media: OutgoingMedia
-        let signals: PeerSignals
+        let signals: AsyncStream<PeerSignal>.Continuation
 
-        init(_ media: OutgoingMedia, _ signals: PeerSignals) {
+        init(_ media: OutgoingMedia, _ signals: AsyncStream<PeerSignal>.Continuation) {
             self.media = media
             self.signals = signals
         }
 
-        func stateChanged(_ state: PeerConnection.State) { signals.send(.state(state)) }
+        func stateChanged(_ state: PeerConnection.State) { signals.yield(.state(state)) }
         func keyFrameNeeded() { media.askForKeyFrame() }
         func limitChanged(_ limit: VideoLimit) { media.limit(limit) }
     }
@@ -80,14 +80,14 @@ struct SendingConnection: Sendable {
         }
         // An offer names one codec: that of the frames, which the encoder or the source has chosen.
         await media.waitForCodec(atMost: Self.codecLimit)
-        let signals = current.renew()
+        let (signals, continuation) = current.renew()
         // If the room refuses the codec and video has failed, only audio is sent.
         let codec = media.mayHaveVideo ? media.videoCodec : nil
         let connection = PeerConnection(
             .sender,
             PeerConnection.Media(
                 video: codec.map { [$0] } ?? [], audio: hasAudio ? [.opus] : []),
-            configuration: configuration, observer: Observer(media, signals))
+            configuration: configuration, observer: Observer(media, continuation))
         media.setConnection(connection)
         let result: ReconnectReason?
         do throws(ReconnectReason) {
@@ -167,11 +167,12 @@ struct SendingConnection: Sendable {
     /// Handles candidates and changes until the connection ends.
     private func serve(
         _ connection: PeerConnection, _ codec: VideoCodec?,
-        _ signals: PeerSignals, _ handle: JanusHandle, _ first: Announced, _ onConnected: () -> Void
+        _ signals: AsyncStream<PeerSignal>, _ handle: JanusHandle, _ first: Announced,
+        _ onConnected: () -> Void
     ) async throws(ReconnectReason) {
         var announced = first
         var isConnected = false
-        for await signal in signals.stream {
+        for await signal in signals {
             switch signal {
             case .offered(let candidate): connection.add(candidate)
             case .state(.connected):

@@ -21,7 +21,6 @@ struct JanusMessage: Decodable, Sendable {
         let candidate: String?
         let sdpMid: String?
         let sdpMLineIndex: Int?
-        let completed: Bool?
     }
 
     /// `success`, `error`, `ack`, `event`, `hangup`, `timeout` …
@@ -53,7 +52,6 @@ struct VideoRoomData: Decodable, Sendable {
     /// A participant of the room.
     struct Participant: Decodable, Sendable {
         let id: String
-        let display: String?
         /// What the participant publishes; `nil` if the message does not include it.
         let streams: [Stream]?
     }
@@ -62,10 +60,8 @@ struct VideoRoomData: Decodable, Sendable {
         /// `audio`, `video` or `data`.
         let type: String
         let mid: String
-        let codec: String?
         let description: String?
         let disabled: Bool?
-        let active: Bool?
     }
 
     /// `joined`, `attached`, `event`, `destroyed`, `created` …
@@ -84,4 +80,46 @@ struct VideoRoomData: Decodable, Sendable {
     let kicked: String?
     let reason: String?
     let streams: [Stream]?
+}
+
+// MARK: - Requests
+
+/// A value of a request's JSON.
+enum JSONValue: Encodable, Sendable {
+    case string(String)
+    case number(Int)
+    case bool(Bool)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .string(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .bool(let value): try container.encode(value)
+        case .array(let values): try container.encode(values)
+        case .object(let values): try container.encode(values)
+        }
+    }
+
+    /// The text of an object.
+    static func text(of object: [String: JSONValue]) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Every value can be encoded.
+        return (try? encoder.encode(JSONValue.object(object))).map { [UInt8]($0) } ?? []
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    init(stringLiteral value: String) { self = .string(value) }
+    init(integerLiteral value: Int) { self = .number(value) }
+    init(booleanLiteral value: Bool) { self = .bool(value) }
+    init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements) { $1 })
+    }
 }

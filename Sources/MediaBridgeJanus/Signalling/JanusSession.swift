@@ -34,11 +34,9 @@ final class JanusSession: Sendable {
         var answers = 0
         /// Messages about handles that do not exist, or of unknown kinds.
         var events = 0
-
-        var total: Int { garbage + answers + events }
     }
 
-    struct Waiting {
+    private struct Waiting {
         let continuation: CheckedContinuation<Result<JanusMessage, JanusFailure>, Never>
         let timer: OneShotTimer
         /// Whether `ack` is the answer.
@@ -46,7 +44,7 @@ final class JanusSession: Sendable {
         /// Whether the answer is a new handle.
         let attaches: Bool
     }
-    struct State {
+    private struct State {
         var connection: WebSocketConnection?
         var end: JanusFailure?
         var id: Int?
@@ -57,9 +55,9 @@ final class JanusSession: Sendable {
         var ignored = Ignored()
         var keepAlive: Heartbeat?
     }
-    let state: Mutex<State>
-    let limits: Limits
-    let onEvent: @Sendable (Event) -> Void
+    private let state: Mutex<State>
+    private let limits: Limits
+    private let onEvent: @Sendable (Event) -> Void
     private let queue = SerialQueue(label: "mediabridge.janus.keepalive")
 
     private init(
@@ -144,4 +142,213 @@ final class JanusSession: Sendable {
 
     /// Ends the session without notifying the server. ``Event/ended(_:)`` follows.
     func close() { end(JanusFailure(.closed, "the session was closed by the client")) }
+
+    // MARK: Requests
+
+    /// Sends a request and returns the answer.
+    ///
+    /// - Parameters:
+    ///   - endsWithAck: Whether `ack` is the answer; otherwise `ack` only announces a later answer.
+    ///   - attaches: Whether the answer is a new handle.
+    func request(
+        _ body: [String: JSONValue], endsWithAck: Bool = false, attaches: Bool = false
+    ) async throws(JanusFailure) -> JanusMessage {
+        let transaction = try state.withLock { state throws(JanusFailure) in
+            if let end = state.end { throw end }
+            guard state.waiting.count < limits.waitingRequests else {
+                throw JanusFailure(
+                    .deadlineExceeded,
+                    "\(state.waiting.count) requests are waiting for the Janus server")
+            }
+            state.lastTransaction += 1
+            return "\(state.lastTransaction)"
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                start(body, transaction, endsWithAck, attaches, continuation)
+            }
+        } onCancel: {
+            finish(transaction, .failure(JanusFailure(.cancelled, "the request was cancelled")))
+        }
+        return try result.get()
+    }
+
+    private func start(
+        _ body: [String: JSONValue], _ transaction: String, _ endsWithAck: Bool,
+        _ attaches: Bool,
+        _ continuation: CheckedContinuation<Result<JanusMessage, JanusFailure>, Never>
+    ) {
+        let limit = limits.request
+        let timer = OneShotTimer(after: limit) { [weak self] in
+            self?.finish(
+                transaction,
+                .failure(
+                    JanusFailure(
+                        .deadlineExceeded, "the Janus server did not answer within \(limit)")))
+        }
+        let failure: JanusFailure? = state.withLock { state in
+            if let end = state.end { return end }
+            if Task.isCancelled { return JanusFailure(.cancelled, "the request was cancelled") }
+            state.waiting[transaction] = Waiting(
+                continuation: continuation, timer: timer, endsWithAck: endsWithAck,
+                attaches: attaches)
+            send(body, transaction, &state)
+            return nil
+        }
+        if let failure { continuation.resume(returning: .failure(failure)) }
+    }
+
+    /// Sends a request without waiting for an answer.
+    func post(_ body: [String: JSONValue]) {
+        state.withLock { state in
+            guard state.end == nil else { return }
+            send(body, Self.noTransaction, &state)
+        }
+    }
+
+    /// Called under the lock, so that requests are sent in the order of their numbers.
+    private func send(
+        _ body: [String: JSONValue], _ transaction: String, _ state: inout State
+    ) {
+        var body = body
+        body["transaction"] = .string(transaction)
+        if let token = state.token { body["token"] = .string(token) }
+        if let id = state.id, body["session_id"] == nil { body["session_id"] = .number(id) }
+        state.connection?.send(JSONValue.text(of: body))
+    }
+
+    private func finish(_ transaction: String, _ result: Result<JanusMessage, JanusFailure>) {
+        let waiting = state.withLock { $0.waiting.removeValue(forKey: transaction) }
+        waiting?.timer.cancel()
+        waiting?.continuation.resume(returning: result)
+    }
+
+    /// Ignores all further messages for a handle.
+    func forget(_ handle: Int) { state.withLock { _ = $0.handles.remove(handle) } }
+
+    /// The transaction of requests whose answers are ignored.
+    private static let noTransaction = "0"
+
+    // MARK: Messages of the server, on the thread of the connection
+
+    private func receive(_ bytes: [UInt8]) {
+        guard let message = JanusMessage(bytes) else {
+            return state.withLock { $0.ignored.garbage += 1 }
+        }
+        // An event that answers a request is also delivered as an event, to keep its place among
+        // the events.
+        if let handle = message.sender, message.transaction == nil || message.plugindata != nil {
+            tell(message, handle)
+        }
+        switch message.janus {
+        case "success", "error", "event", "ack": answer(message)
+        case "timeout":
+            end(JanusFailure(.closed, "the session timed out on the Janus server"))
+        default:
+            if message.sender == nil { state.withLock { $0.ignored.events += 1 } }
+        }
+    }
+
+    private func tell(_ message: JanusMessage, _ handle: Int) {
+        let isKnown = state.withLock { state in
+            let isKnown = state.end == nil && state.handles.contains(handle)
+            if !isKnown { state.ignored.events += 1 }
+            return isKnown
+        }
+        if isKnown { onEvent(.message(message, handle: handle)) }
+    }
+
+    private func answer(_ message: JanusMessage) {
+        guard let transaction = message.transaction else {
+            if message.sender == nil { state.withLock { $0.ignored.events += 1 } }
+            return
+        }
+        if transaction == Self.noTransaction { return }
+        let waiting = state.withLock { state -> Waiting? in
+            guard let waiting = state.waiting[transaction] else {
+                state.ignored.answers += 1
+                return nil
+            }
+            if message.janus == "ack", !waiting.endsWithAck { return nil }
+            state.waiting[transaction] = nil
+            if waiting.attaches, message.error == nil, let id = message.data?.id {
+                state.handles.insert(id)
+            }
+            return waiting
+        }
+        guard let waiting else { return }
+        waiting.timer.cancel()
+        waiting.continuation.resume(returning: Self.result(of: message))
+    }
+
+    private static func result(of message: JanusMessage) -> Result<JanusMessage, JanusFailure> {
+        if let error = message.error {
+            return .failure(JanusFailure(.refused(error.code), error.reason ?? "no reason given"))
+        }
+        if let data = message.plugindata?.data, let code = data.errorCode {
+            return .failure(JanusFailure(.refused(code), data.error ?? "no reason given"))
+        }
+        return .success(message)
+    }
+
+    /// Ends the session: all pending requests fail, and ``Event/ended(_:)`` is delivered.
+    func end(_ failure: JanusFailure) {
+        let (connection, waiting, heartbeat, isFirst) = state.withLock { state in
+            let isFirst = state.end == nil
+            if isFirst { state.end = failure }
+            defer { (state.connection, state.waiting, state.keepAlive) = (nil, [:], nil) }
+            return (state.connection, state.waiting, state.keepAlive, isFirst)
+        }
+        heartbeat?.cancel()
+        connection?.close()
+        for one in waiting.values {
+            one.timer.cancel()
+            one.continuation.resume(returning: .failure(failure))
+        }
+        if isFirst { onEvent(.ended(failure)) }
+    }
+}
+
+// MARK: - Handles
+
+/// A handle of a session: one participation in the VideoRoom plugin. Thread: any.
+struct JanusHandle: Sendable {
+    let session: JanusSession
+    let id: Int
+
+    /// Attaches to the VideoRoom plugin.
+    static func attach(to session: JanusSession) async throws(JanusFailure) -> JanusHandle {
+        let answer = try await session.request(
+            ["janus": "attach", "plugin": "janus.plugin.videoroom"], attaches: true)
+        guard let id = answer.data?.id else {
+            throw JanusFailure(.badAnswer, "the Janus server did not create a handle")
+        }
+        return JanusHandle(session: session, id: id)
+    }
+
+    /// Sends a request to the plugin and returns its answer.
+    func request(
+        _ body: [String: JSONValue], jsep: (type: String, sdp: String)? = nil
+    ) async throws(JanusFailure) -> JanusMessage {
+        try await session.request(message(body, jsep))
+    }
+
+    /// Sends a request to the plugin without waiting for an answer.
+    func post(_ body: [String: JSONValue]) { session.post(message(body, nil)) }
+
+    private func message(
+        _ body: [String: JSONValue], _ jsep: (type: String, sdp: String)?
+    ) -> [String: JSONValue] {
+        var message: [String: JSONValue] = [
+            "janus": "message", "handle_id": .number(id), "body": .object(body),
+        ]
+        if let jsep { message["jsep"] = ["type": .string(jsep.type), "sdp": .string(jsep.sdp)] }
+        return message
+    }
+
+    /// Detaches the handle: its participant leaves the room.
+    func detach() {
+        session.post(["janus": "detach", "handle_id": .number(id)])
+        session.forget(id)
+    }
 }

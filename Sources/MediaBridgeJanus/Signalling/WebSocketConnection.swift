@@ -27,7 +27,7 @@ final class WebSocketConnection: Sendable {
     /// Connects.
     ///
     /// - Parameters:
-    ///   - caFile: A PEM file of the authorities that are trusted; `nil` for those of the system.
+    ///   - caFile: A PEM file of the trusted authorities; `nil` for those of the system.
     ///   - onMessage: Called with the bytes of each message, in order, on a thread of the connection.
     ///   - onEnd: Called once when the connection is over, after the last message.
     static func open(
@@ -37,7 +37,6 @@ final class WebSocketConnection: Sendable {
     ) async throws(JanusFailure) -> WebSocketConnection {
         let tls = try address.isSecure ? context(caFile) : nil
         let opening = Opening()
-        let reason = Reason()
         do {
             return try await withTaskCancellationHandler {
                 let negotiation = try await ClientBootstrap(group: group)
@@ -51,7 +50,7 @@ final class WebSocketConnection: Sendable {
                         opening.begin(channel)
                         return channel.eventLoop.makeCompletedFuture {
                             try configure(
-                                channel, address, tls, limits, reason, onMessage: onMessage,
+                                channel, address, tls, limits, opening, onMessage: onMessage,
                                 onEnd: onEnd)
                         }
                     }
@@ -71,13 +70,16 @@ final class WebSocketConnection: Sendable {
         } catch {
             opening.cancel()
             if Task.isCancelled { throw JanusFailure(.cancelled, "connecting was cancelled") }
-            throw failure(error, reason, address, limits)
+            throw failure(error, opening, address, limits)
         }
     }
 
-    /// A channel that is to become a connection, and may be closed before it is known.
+    /// A channel whose connection is not established yet. It can be cancelled before the channel
+    /// exists.
     private final class Opening: Sendable {
         private let state = Mutex<(channel: (any Channel)?, isCancelled: Bool)>((nil, false))
+        /// Whether the deadline has passed.
+        let isLate = Atomic(false)
 
         func begin(_ channel: any Channel) {
             let isCancelled = state.withLock { state in
@@ -96,14 +98,9 @@ final class WebSocketConnection: Sendable {
         }
     }
 
-    /// What ended a connection before it was one.
-    private final class Reason: Sendable {
-        let isLate = Atomic(false)
-    }
-
     private static func configure(
         _ channel: any Channel, _ address: ServerAddress, _ tls: NIOSSLContext?,
-        _ limits: WebSocketLimits, _ reason: Reason,
+        _ limits: WebSocketLimits, _ opening: Opening,
         onMessage: @escaping @Sendable ([UInt8]) -> Void,
         onEnd: @escaping @Sendable (JanusFailure) -> Void
     ) throws -> EventLoopFuture<Upgrade> {
@@ -115,7 +112,7 @@ final class WebSocketConnection: Sendable {
                     context: tls, serverHostname: isAddress ? nil : address.host))
         }
         let late = channel.eventLoop.scheduleTask(in: TimeAmount(limits.connecting)) {
-            reason.isLate.store(true, ordering: .relaxed)
+            opening.isLate.store(true, ordering: .relaxed)
             channel.close(promise: nil)
         }
         let upgrader = NIOTypedWebSocketClientUpgrader<Upgrade>(
@@ -164,11 +161,11 @@ final class WebSocketConnection: Sendable {
     }
 
     private static func failure(
-        _ error: any Error, _ reason: Reason, _ address: ServerAddress, _ limits: WebSocketLimits
+        _ error: any Error, _ opening: Opening, _ address: ServerAddress, _ limits: WebSocketLimits
     ) -> JanusFailure {
         if let failure = error as? JanusFailure { return failure }
         let place = address.authority
-        if reason.isLate.load(ordering: .relaxed) {
+        if opening.isLate.load(ordering: .relaxed) {
             return JanusFailure(
                 .deadlineExceeded, "\(place) did not answer within \(limits.connecting)")
         }
@@ -188,7 +185,7 @@ final class WebSocketConnection: Sendable {
         return String(cString: strerror(error.errnoCode))
     }
 
-    /// Sends a message. A connection that takes no more is closed.
+    /// Sends a message. If too many bytes are waiting, closes the connection instead.
     func send(_ bytes: [UInt8]) {
         guard channel.isWritable else { return close() }
         let frame = WebSocketFrame(
@@ -203,27 +200,206 @@ final class WebSocketConnection: Sendable {
     deinit { channel.close(promise: nil) }
 }
 
-/// What a connection waits for, and how much it takes.
+/// The timeouts and size limits of a connection.
 struct WebSocketLimits: Sendable {
-    /// How long connecting may take, from the first packet to the server's consent.
+    /// The timeout for connecting, from the first packet to the server's acceptance.
     var connecting = Duration.seconds(5)
-    /// How long nothing may come from the server; noticed an interval of pings later at most.
+    /// How long the server may be silent. The silence is noticed up to one ping interval later.
     var silence = Duration.milliseconds(2200)
-    /// How often the server is asked in that time whether it is there.
+    /// The number of pings in that time.
     var unansweredPings = 4
-    /// The most bytes of a message from the server.
+    /// The maximum size of a message from the server, in bytes.
     var messageSize = 1 << 20
-    /// The most bytes that wait to be sent.
+    /// The maximum number of bytes that wait to be sent.
     var waitingBytes = 4 << 20
 
-    /// The time between two questions.
     var pingInterval: Duration { silence / unansweredPings }
 }
 
 extension TimeAmount {
-    init(_ duration: Duration) {
+    fileprivate init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         self = .nanoseconds(
             min(max(0, seconds), 1_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}
+
+// MARK: - Frames
+
+/// The last handler of a channel's pipeline. It delivers whole messages, answers and sends pings,
+/// and closes the channel if the server is silent or violates the protocol.
+///
+/// Thread: the channel's event loop.
+private final class WebSocketHandler: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    private let limits: WebSocketLimits
+    private let onMessage: @Sendable ([UInt8]) -> Void
+    private let onEnd: @Sendable (JanusFailure) -> Void
+    private var end: JanusFailure?
+    private var isEndTold = false
+    /// The number of pings since the server last sent anything. They are counted instead of timed:
+    /// a thread that was not scheduled would mistake its own delay for the server's silence.
+    private var unanswered = 0
+    private var pings: RepeatedTask?
+
+    /// - Parameters:
+    ///   - onMessage: Called with the bytes of each message.
+    ///   - onEnd: Called once, when the channel is closed.
+    init(
+        _ limits: WebSocketLimits, onMessage: @escaping @Sendable ([UInt8]) -> Void,
+        onEnd: @escaping @Sendable (JanusFailure) -> Void
+    ) {
+        self.limits = limits
+        self.onMessage = onMessage
+        self.onEnd = onEnd
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let context = NIOLoopBound(context, eventLoop: context.eventLoop)
+        let handler = NIOLoopBound(self, eventLoop: context.value.eventLoop)
+        let interval = TimeAmount(limits.pingInterval)
+        pings = context.value.eventLoop.scheduleRepeatedTask(
+            initialDelay: interval, delay: interval
+        ) { _ in
+            handler.value.ping(context.value)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        pings?.cancel()
+        pings = nil
+        tellEnd(JanusFailure(.closed, "the connection to the Janus server was closed"))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        pings?.cancel()
+        pings = nil
+        tellEnd(JanusFailure(.closed, "the Janus server closed the connection"))
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        unanswered = 0
+        let frame = unwrapInboundIn(data)
+        switch frame.opcode {
+        case .text, .binary:
+            guard end == nil else { return }
+            onMessage([UInt8](frame.unmaskedData.readableBytesView))
+        case .ping:
+            guard context.channel.isWritable else { return }
+            send(.pong, frame.unmaskedData, context)
+        case .connectionClose:
+            send(.connectionClose, ByteBuffer(), context)
+            close(context, JanusFailure(.closed, "the Janus server closed the connection"))
+        default: break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        close(
+            context,
+            JanusFailure(.closed, "the Janus server violated the WebSocket protocol: \(error)"))
+    }
+
+    private func ping(_ context: ChannelHandlerContext) {
+        guard unanswered < limits.unansweredPings else {
+            return close(
+                context,
+                JanusFailure(
+                    .deadlineExceeded,
+                    "the Janus server has sent nothing for \(limits.silence)"))
+        }
+        unanswered += 1
+        if context.channel.isWritable { send(.ping, ByteBuffer(), context) }
+    }
+
+    private func send(
+        _ opcode: WebSocketOpcode, _ data: ByteBuffer, _ context: ChannelHandlerContext
+    ) {
+        let frame = WebSocketFrame(
+            fin: true, opcode: opcode, maskKey: WebSocketMaskingKey.random(), data: data)
+        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+    }
+
+    private func close(_ context: ChannelHandlerContext, _ failure: JanusFailure) {
+        if end == nil { end = failure }
+        context.close(promise: nil)
+    }
+
+    private func tellEnd(_ failure: JanusFailure) {
+        guard !isEndTold else { return }
+        isEndTold = true
+        onEnd(end ?? failure)
+    }
+}
+
+/// Closes a channel that reports an error before it becomes a WebSocket.
+private final class ErrorCloser: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.fireErrorCaught(error)
+        context.close(promise: nil)
+    }
+}
+
+// MARK: - Address
+
+/// Where a Janus server listens: `ws://HOST:PORT/PATH` or `wss://…`.
+struct ServerAddress: Hashable, Sendable {
+    let isSecure: Bool
+    /// A name or an address, without the brackets of IPv6.
+    let host: String
+    let port: Int
+    /// With its leading slash, and the query if there is one.
+    let path: String
+
+    /// - Returns: `nil` if the text is not a WebSocket address.
+    init?(_ text: String) {
+        guard let separator = text.firstRange(of: "://") else { return nil }
+        switch text[..<separator.lowerBound].lowercased() {
+        case "ws": isSecure = false
+        case "wss": isSecure = true
+        default: return nil
+        }
+        let rest = text[separator.upperBound...]
+        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+        let authority = rest[..<end]
+        guard !authority.contains("@"),
+            !text.unicodeScalars.contains(where: { $0.value <= 32 || $0.value >= 127 })
+        else { return nil }
+        let tail = rest[end...].prefix { $0 != "#" }
+        path = tail.isEmpty ? "/" : tail.first == "/" ? String(tail) : "/" + tail
+        let (name, number): (Substring, Substring?)
+        if authority.first == "[" {
+            guard let close = authority.firstIndex(of: "]") else { return nil }
+            name = authority[authority.index(after: authority.startIndex)..<close]
+            let behind = authority[authority.index(after: close)...]
+            guard behind.isEmpty || behind.first == ":" else { return nil }
+            number = behind.isEmpty ? nil : behind.dropFirst()
+        } else {
+            let parts = authority.split(
+                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            name = parts[0]
+            number = parts.count > 1 ? parts[1] : nil
+        }
+        guard !name.isEmpty else { return nil }
+        host = String(name)
+        guard let number else {
+            port = isSecure ? 443 : 80
+            return
+        }
+        guard let port = Int(number), (1...65535).contains(port), number.first != "+" else {
+            return nil
+        }
+        self.port = port
+    }
+
+    /// Host and port, as in the header `Host`.
+    var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 }

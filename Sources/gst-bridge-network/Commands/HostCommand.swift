@@ -81,15 +81,8 @@ struct HostCommand: AsyncParsableCommand {
 
     func validate() throws {
         for name in channels {
-            let rest = name.utf8.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-            guard rest, (1...64).contains(name.utf8.count) else {
+            guard name.consistsOfASCIILettersDigits(and: "-_"), (1...64).contains(name.utf8.count)
+            else {
                 throw ValidationError("A channel name has 1 to 64 letters, digits, - and _")
             }
         }
@@ -126,7 +119,8 @@ struct HostCommand: AsyncParsableCommand {
         }
         let signalling = HTTPListener(
             listen.with(port: port), advice: "--port with another port", relay: relay
-        ) { request, _ in ChannelPages(channels: [], rules: rules).answer(request)
+        ) { request, _ in
+            ChannelPages(channels: [], rules: rules).answer(request)
         }
         let end = EndOfServing()
         try await Interruption.during {
@@ -174,7 +168,7 @@ struct HostCommand: AsyncParsableCommand {
         if secret != nil { tellMoreTokens() }
     }
 
-    /// Says how more tokens are made, which needs the secret in a file.
+    /// Prints the commands that make more tokens. They need the secret in a file.
     private func tellMoreTokens() {
         let token = "gst-bridge token \(channels[0]) --secret-file"
         if let secretFile {
@@ -195,7 +189,8 @@ struct HostCommand: AsyncParsableCommand {
     private var lifetime: Duration { validFor?.value ?? .seconds(86_400) }
 }
 
-/// The pages of the channels. A WebSocket at any of them leads to Janus.
+/// The pages on which browsers join the channels. The WebSocket at any of their addresses leads to
+/// Janus.
 private struct ChannelPages {
     let channels: [String]
     let rules: AccessRules
@@ -215,7 +210,9 @@ private struct ChannelPages {
         guard channels.contains(String(path)) else {
             return reply(.notFound, "channel not found\n")
         }
-        return reply(.ok, ChannelPage.html(channel: String(path)), Page.fields)
+        let page = Page.filled(
+            PackageResources.channel_html, title: String(path), asksForServers: false)
+        return reply(.ok, page, Page.fields)
     }
 
     private func reply(
@@ -229,20 +226,17 @@ private struct ChannelPages {
 }
 
 extension String {
-    /// As one word of a shell.
+    fileprivate func consistsOfASCIILettersDigits(and others: String) -> Bool {
+        allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || others.contains($0) }
+    }
+
+    /// The string as one word of a shell command.
     fileprivate var quotedForShell: String {
-        let isPlain = utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "+")...UInt8(ascii: ":"), UInt8(ascii: "_"), UInt8(ascii: "="):
-                true
-            default: false
-            }
-        }
+        let isPlain = consistsOfASCIILettersDigits(and: "+,-./:_=")
         return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
     }
 
-    /// With everything escaped that ends a fragment, or stands for something else in its parameters.
+    /// The string as the value of a parameter in the fragment of a URL.
     fileprivate var escapedForFragment: String {
         addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self
     }

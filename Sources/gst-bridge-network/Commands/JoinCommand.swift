@@ -1,7 +1,9 @@
 import ArgumentParser
 import BridgeCommands
+import Foundation
 import MediaBridge
 import MediaBridgeJanus
+import Synchronization
 
 struct JoinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -62,19 +64,7 @@ struct JoinCommand: AsyncParsableCommand {
     @Flag(help: "Receive only; cannot be combined with --capture.")
     var audience = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Codec for raw video. Default: the first one available.", valueName: "codec"))
-    var codec: ShareCommand.SharedCodec?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            Maximum video bit rate in bits/s (e.g. 800k, 4M; at least 30k). Default: 0.1 bits per pixel, \
-            at most 20M.
-            """,
-            valueName: "bits/s"))
-    var bitrate: SizeArgument?
+    @OptionGroup var sending: SendingOptions
 
     @Option(
         name: .customLong("output"), parsing: .unconditionalSingleValue,
@@ -99,7 +89,24 @@ struct JoinCommand: AsyncParsableCommand {
             """)
     var chat = false
 
-    @OptionGroup var options: JoiningOptions
+    @Option(help: ArgumentHelp("PIN of the channel (e.g. 4711). Default: none.", valueName: "pin"))
+    var pin: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Create the channel if it does not exist, with the server's admin_key.",
+            valueName: "key"))
+    var adminKey: String?
+
+    @Option(
+        name: .customLong("ca-file"),
+        help: ArgumentHelp(
+            "PEM file of the CA certificates for the server. Default: the system's.",
+            valueName: "file"),
+        completion: .file())
+    var caFile: String?
+
+    @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
         if audience, capture != nil {
@@ -108,61 +115,41 @@ struct JoinCommand: AsyncParsableCommand {
         if token != nil, tokenFile != nil {
             throw ValidationError("--token and --token-file cannot be combined")
         }
-        if let bitrate, bitrate.value < 30_000 {
-            throw ValidationError("--bitrate must be at least 30k")
-        }
+        try sending.check()
     }
 
     func run() async throws {
-        if let record { try RecordingDirectory(path: record).create() }
+        let directory = try record.map { try RecordingDirectory(creating: $0) }
         let outputs = self.outputs.map(Self.output)
         // Reports a string that does not parse now, before the first user sends.
-        for output in outputs {
-            _ = try PipelineVideoSink(Reception.text(output.text, name: "name"))
-        }
+        for output in outputs { try output.check() }
         let source = try capture.map { try PipelineVideoSource($0) }
-        let transport = try JanusTransport(
-            server: server, configuration: options.configuration(bitRate: bitrate?.value))
+        let transport = try JanusTransport(server: server, configuration: configuration)
         let engine = MediaEngine(transport: transport)
         let reception = Reception(
-            engine, outputs: outputs, directory: record.map { RecordingDirectory(path: $0) },
-            beginning: .sending)
+            engine, outputs: outputs, directory: directory, beginning: .sending)
         let participation = Participation(engine, reception, EndOfServing())
         let watching = participation.follow()
         let start = ContinuousClock.now
-        var failure: (any Error)?
-        var reason = EndOfServing.Reason.interrupt
-        do {
-            reason = try await Interruption.during {
-                participation.end.note(.interrupt)
-            } _: {
-                try await join(engine, source)
-                Terminal.say("joined channel \(channel) as \(user)")
-                let console = chat ? Console(participation) : nil
-                let progress = ServingProgress(options.connection.progress) {
-                    await participation.line()
-                }
-                let reason = await participation.end.wait(
-                    atMost: options.connection.duration?.value)
-                await progress.end()
-                console?.end()
-                return reason
-            }
-        } catch {
-            failure = error
+        var console: Console?
+        let reason = await participation.end.serve(connection) {
+            try await join(engine, source)
+            Terminal.say("joined channel \(channel) as \(user)")
+            if chat { console = Console(participation) }
+        } line: {
+            await participation.line()
         }
-        if case .failure(let error) = reason { failure = error }
+        console?.end()
         // The files are completed while the users are still in the channel.
         await reception.endAll()
         let statistics = await engine.statistics
         await engine.shutDown()
         await watching.value
         let outcome = await reception.outcome
-        var report = ServingReport(
-            seconds: (.now - start) / .seconds(1), ended: failure == nil ? reason.name : "error")
+        var report = ServingReport(reason, since: start)
         report.add(statistics)
         report.files = record == nil ? nil : outcome.files.map { ReportedFile($0) }
-        try report.print(options.connection.report, after: failure)
+        try report.print(connection.report, after: reason.failure)
         if outcome.hasFailed { throw ExitCode(1) }
     }
 
@@ -172,17 +159,155 @@ struct JoinCommand: AsyncParsableCommand {
         return Reception.Output(user: named.text == text ? nil : named.name, text: named.text)
     }
 
+    private var configuration: JanusTransport.Configuration {
+        var configuration = JanusTransport.Configuration()
+        configuration.media.servers = connection.servers
+        configuration.media.bitRate = sending.bitrate?.value
+        configuration.caFile = caFile
+        configuration.pin = pin
+        configuration.roomCreation = adminKey.map { JanusTransport.RoomCreation(adminKey: $0) }
+        return configuration
+    }
+
     private func join(_ engine: MediaEngine, _ source: PipelineVideoSource?) async throws {
-        if let source {
-            var encoder = VideoEncoderConfiguration()
-            encoder.codec = codec.map { VideoCodec(rawValue: $0.rawValue) }
-            encoder.bitRate = bitrate?.value
-            try await engine.setVideoEncoderConfiguration(encoder)
-            try await engine.setVideoSource(source)
-            if let audio = source.audio { try await engine.setAudioSource(audio) }
-        }
+        if let source { try await sending.send(source, with: engine) }
         try await engine.joinChannel(
             channel, token: tokenFile.map(SecretFile.read) ?? token, userID: UserID(user),
             role: source == nil ? .audience : .broadcaster)
+    }
+}
+
+// MARK: - Membership
+
+/// One user's membership in a channel, as the command shows it.
+private final class Participation: Sendable {
+    let engine: MediaEngine
+    let reception: Reception
+    let end: EndOfServing
+    private let users = Mutex<Set<UserID>>([])
+    private let rates = Mutex<[UserID: RateOfCount]>([:])
+    private let isReconnecting = Mutex(false)
+    private let ownRate = RateOfCount()
+
+    init(_ engine: MediaEngine, _ reception: Reception, _ end: EndOfServing) {
+        self.engine = engine
+        self.reception = reception
+        self.end = end
+    }
+
+    /// Follows the engine's events until it is shut down.
+    func follow() -> Task<Void, Never> {
+        let events = engine.events
+        return Task {
+            for await event in events {
+                note(event)
+                await reception.handle(event, end)
+            }
+        }
+    }
+
+    private func note(_ event: EngineEvent) {
+        switch event {
+        case .userJoined(let user): _ = users.withLock { $0.insert(user) }
+        case .userOffline(let user, _): _ = users.withLock { $0.remove(user) }
+        case .connectionChanged(.reconnecting(1, let error)):
+            isReconnecting.withLock { $0 = true }
+            Terminal.say("reconnecting: \(error)")
+        case .connectionChanged(.reconnecting): break
+        case .connectionChanged(.connected):
+            let wasAway = isReconnecting.withLock { value in
+                defer { value = false }
+                return value
+            }
+            if wasAway { Terminal.say("reconnected") }
+        case .publicationChanged(_, .sending): Terminal.say("sending")
+        case .publicationChanged(_, .paused): Terminal.say("sending is paused")
+        case .firstRemoteFrame(let user, .main, let size):
+            Terminal.say("\(user) sends video: \(size.width)x\(size.height)")
+        case .firstRemoteAudio(let user, _): Terminal.say("\(user) sends audio")
+        case .trackUnpublished(.main, let user): Terminal.say("\(user) no longer sends video")
+        case .videoMuted(let isMuted, .main, let user):
+            Terminal.say("\(user) has \(isMuted ? "muted" : "unmuted") the video")
+        case .audioMuted(let isMuted, let user):
+            Terminal.say("\(user) has \(isMuted ? "muted" : "unmuted") the audio")
+        case .messageReceived(let message, let user):
+            Terminal.say("\(user): \(String(decoding: message.bytes, as: UTF8.self))")
+        default: end.note(event)
+        }
+    }
+
+    /// Returns the status line: the users in the channel, and the rates of received and sent
+    /// frames.
+    func line() async -> String {
+        let statistics = await engine.statistics
+        let names = users.withLock { $0.sorted { $0.name < $1.name } }
+        let others = names.map { user in
+            let received = statistics.remote[user]?[.main]?.received ?? 0
+            let rate = rates.withLock { rates in
+                let rate = rates[user] ?? RateOfCount()
+                rates[user] = rate
+                return rate
+            }
+            let now = rate.note(received)
+            // No frames arrive from a user that is not shown or recorded here.
+            return received == 0 ? "\(user)" : "\(user) \(Text.decimal(now, 1)) fps"
+        }
+        let sent = statistics.sent
+        return "\(isReconnecting.withLock { $0 } ? "reconnecting  " : "")"
+            + "\(names.count + 1) \(names.isEmpty ? "member" : "members")  "
+            + "\(Text.decimal(ownRate.note(sent), 1)) fps sent  "
+            + (others.isEmpty ? "no other members" : others.joined(separator: "  "))
+    }
+}
+
+/// The lines of standard input as messages and commands.
+private final class Console: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ participation: Participation) {
+        let (lines, line) = AsyncStream<String>.makeStream(bufferingPolicy: .bufferingOldest(256))
+        // A background process cannot read the terminal: a process that tries is stopped, unless it
+        // ignores the signal. Reading cannot be cancelled; the thread lives as long as the process.
+        signal(SIGTTIN, SIG_IGN)
+        Thread.detachNewThread {
+            while let text = readLine() { line.yield(text) }
+            line.finish()
+        }
+        task = Task { for await line in lines { await Self.obey(line, participation) } }
+    }
+
+    private static func obey(_ line: String, _ participation: Participation) async {
+        let engine = participation.engine
+        do {
+            switch line {
+            case "": break
+            case "/mute", "/unmute":
+                engine.muteLocalAudio(line == "/mute")
+                try await engine.muteLocalVideo(line == "/mute")
+            case "/leave": participation.end.note(.interrupt)
+            default: try await engine.sendMessage(ChannelMessage(Array(line.utf8)))
+            }
+        } catch {
+            Terminal.say("\(error)")
+        }
+    }
+
+    func end() { task.cancel() }
+}
+
+extension ServingReport {
+    /// Adds the counts of a channel, sent and received. The frames of a user are its received video
+    /// frames.
+    fileprivate mutating func add(_ statistics: EngineStatistics) {
+        for (user, tracks) in statistics.remote {
+            captures[user.name] = .init(frames: tracks[.main]?.received ?? 0, dropped: 0)
+        }
+        for (stream, remote) in statistics.gone.remote.latest where stream.track == .main {
+            captures[stream.user.name, default: .init(frames: 0, dropped: 0)].frames +=
+                remote.received
+        }
+        // After the end of the membership, for example by a kick, only the engine's own counts are
+        // left.
+        outputs["channel"] = .init(statistics.channel?.outgoing.balance ?? statistics.outgoing)
     }
 }

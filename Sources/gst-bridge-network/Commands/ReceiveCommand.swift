@@ -52,48 +52,33 @@ struct ReceiveCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let record { try RecordingDirectory(path: record).create() }
+        let directory = try record.map { try RecordingDirectory(creating: $0) }
+        let outputs = self.outputs.map { Reception.Output(text: $0) }
         // Reports a string that does not parse now, before the first sender connects.
-        for output in outputs { _ = try PipelineVideoSink(Reception.text(output, name: "name")) }
+        for output in outputs { try output.check() }
         let token = try options.effectiveToken()
         var settings = options.configuration(token: token)
         settings.takesViewers = false
         settings.maximumSenders = senders
         let server = WebRTCServer(settings)
         let engine = MediaEngine(transport: server)
-        let reception = Reception(
-            engine, outputs: outputs.map { Reception.Output(text: $0) },
-            directory: record.map { RecordingDirectory(path: $0) })
+        let reception = Reception(engine, outputs: outputs, directory: directory)
         let end = EndOfServing()
         let events = engine.events
         let watching = Task { await reception.follow(events, end) }
         let listener = HTTPListener(options.listen, advice: ServingOptions.listenAdvice) {
             await server.respond(to: $0, body: $1)
         }
-        let start = ContinuousClock.now
-        var failure: (any Error)?
-        var reason = EndOfServing.Reason.interrupt
-        do {
-            reason = try await Interruption.during {
-                end.note(.interrupt)
-            } _: {
-                try await engine.joinChannel("receive", userID: "gst-bridge", role: .audience)
-                try await listener.open()
-                for address in options.addresses(of: listener, token: token) {
-                    Terminal.say("send from \(address)")
-                }
-                let rate = RateOfCount()
-                let progress = ServingProgress(options.connection.progress) {
-                    Self.line(server, rate)
-                }
-                let reason = await end.wait(atMost: options.connection.duration?.value)
-                await progress.end()
-                return reason
+        let (start, rate) = (ContinuousClock.now, RateOfCount())
+        let reason = await end.serve(options.connection) {
+            try await engine.joinChannel("receive", userID: "gst-bridge", role: .audience)
+            try await listener.open()
+            for address in options.addresses(of: listener, token: token) {
+                Terminal.say("send from \(address)")
             }
-        } catch {
-            failure = error
+        } line: {
+            Self.line(server, rate)
         }
-        if case .failure(let error) = reason { failure = error }
         await listener.close()
         let statistics = await engine.statistics
         // The files are completed while the senders are still connected.
@@ -101,11 +86,10 @@ struct ReceiveCommand: AsyncParsableCommand {
         await engine.shutDown()
         await watching.value
         let outcome = await reception.outcome
-        var report = ServingReport(
-            seconds: (.now - start) / .seconds(1), ended: failure == nil ? reason.name : "error")
+        var report = ServingReport(reason, since: start)
         report.captures = ["senders": .init(statistics.channel?.incoming.balance ?? .init())]
         report.files = record == nil ? nil : outcome.files.map { ReportedFile($0) }
-        try report.print(options.connection.report, after: failure)
+        try report.print(options.connection.report, after: reason.failure)
         if outcome.hasFailed { throw ExitCode(1) }
     }
 

@@ -1,4 +1,5 @@
 import BridgeCommands
+import Foundation
 import MediaBridge
 
 /// Records and shows the senders of an engine, each one separately.
@@ -11,6 +12,13 @@ actor Reception {
         var text: String
 
         func isFor(_ user: UserID) -> Bool { self.user.map { $0 == user.name } ?? true }
+
+        func text(for name: String) -> String {
+            text.replacingOccurrences(of: "${name}", with: name)
+        }
+
+        /// Throws if the string does not parse.
+        func check() throws { _ = try PipelineVideoSink(text(for: "name")) }
     }
     /// When a user's recording and outputs start.
     enum Beginning: Sendable {
@@ -50,11 +58,6 @@ actor Reception {
         self.outputs = outputs
         self.beginning = beginning
         self.directory = directory
-    }
-
-    /// The string of an output for a sender of this name.
-    static func text(_ output: String, name: String) -> String {
-        output.replacingOccurrences(of: "${name}", with: name)
     }
 
     private func name(of user: UserID) -> String {
@@ -131,8 +134,7 @@ actor Reception {
                 entry.recording = try await engine.addRecorder(recorder, to: .remote(user, .main))
             }
             for output in outputs where output.isFor(user) {
-                let sink = try PipelineVideoSink(
-                    Self.text(output.text, name: name(of: user)))
+                let sink = try PipelineVideoSink(output.text(for: name(of: user)))
                 if let audio = sink.audio {
                     entry.sinks.append(try await engine.addAudioSink(audio, to: .remote(user)))
                 }
@@ -167,5 +169,52 @@ actor Reception {
             outcome.hasFailed = true
             Terminal.complain(error)
         }
+    }
+}
+
+/// A directory for the recordings of senders, whose names are untrusted input.
+struct RecordingDirectory {
+    let path: String
+
+    /// Creates the directory if it does not exist.
+    init(creating path: String) throws(PipelineError) {
+        self.path = path
+        var isDirectory: ObjCBool = false
+        try? FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true)
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),
+            isDirectory.boolValue, access(path, W_OK) == 0
+        else {
+            throw PipelineError(
+                .notFound, message: "\(path) is not a writable directory",
+                advice: "another --record DIR")
+        }
+    }
+
+    /// The path of a recording that begins now: `NAME-20250131-142536.mkv`. The file may exist.
+    func path(for user: UserID) -> String {
+        let parts = Calendar.current.dateComponents(
+            [.year, .month, .day, .hour, .minute, .second], from: Date())
+        func digits(_ value: Int?, _ count: Int) -> String {
+            let text = String(value ?? 0)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        let day = digits(parts.year, 4) + digits(parts.month, 2) + digits(parts.day, 2)
+        let time = digits(parts.hour, 2) + digits(parts.minute, 2) + digits(parts.second, 2)
+        return "\(path)/\(Self.safe(user.name))-\(day)-\(time).mkv"
+    }
+
+    /// A name that is valid in a path and in a pipeline string: the letters and digits of all
+    /// scripts, `-` and `_`, in at most 160 bytes. Other characters become `_`, so different names
+    /// may become equal.
+    static func safe(_ name: String) -> String {
+        var safe = ""
+        for character in name.precomposedStringWithCanonicalMapping {
+            let isPlain = character.isLetter || character.isNumber || "-_".contains(character)
+            safe.append(isPlain ? character : "_")
+            if safe.utf8.count > 160 { break }
+        }
+        while safe.utf8.count > 160 { safe.removeLast() }
+        return safe.isEmpty ? "sender" : safe
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import BridgeCommands
-import Glibc
+import Foundation
 import MediaBridge
 import MediaBridgeHTTP
 
@@ -98,24 +98,6 @@ struct ServingOptions: ParsableArguments {
     }
 }
 
-extension ListenAddress: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-
-    public var defaultValueDescription: String { "\(self)" }
-}
-
-/// Tokens that are unguessable and valid in a URL.
-enum RandomToken {
-    private static let characters = Array(
-        "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789")
-
-    /// 22 characters, 128 bits.
-    static func make() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return String((0..<22).compactMap { _ in characters.randomElement(using: &generator) })
-    }
-}
-
 /// The host names under which browsers reach a server.
 struct HostNames: ParsableArguments {
     @Option(
@@ -136,5 +118,131 @@ struct HostNames: ParsableArguments {
             decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard let first = own.split(separator: ".").first else { return names }
         return names + [own, "\(first)", "\(first).local"]
+    }
+}
+
+/// The options of all commands that connect to peers.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("stun"),
+        help: ArgumentHelp(
+            """
+            STUN server for connections through NAT (e.g. stun.example.org:3478). Default: none. Repeatable.
+            """,
+            valueName: "host:port"))
+    var stunServers: [String] = []
+
+    @Option(
+        name: .customLong("turn"),
+        help: ArgumentHelp(
+            """
+            TURN server, with percent-encoded user and password. Default: none. Repeatable. share and \
+            receive send it to their clients, password included.
+            """,
+            valueName: "turn://user:password@host:port"))
+    var turnServers: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Stop after <duration> (e.g. 500ms, 10s, 2m, 1h). Default: no limit.",
+            valueName: "duration"))
+    var duration: DurationArgument?
+
+    @Option(help: "Print a progress line on standard error; auto: only on a terminal.")
+    var progress = ProgressMode.auto
+
+    @Option(help: ReportMode.help)
+    var report = ReportMode.text
+
+    func validate() throws {
+        for server in stunServers + turnServers where server.utf8.contains(0x20) || server.isEmpty {
+            throw ValidationError("--stun and --turn must be addresses without spaces")
+        }
+        for server in turnServers
+        where !server.hasPrefix("turn://") && !server.hasPrefix("turns://") {
+            throw ValidationError("--turn must be turn://USER:PASSWORD@HOST:PORT")
+        }
+    }
+
+    /// The servers as URLs.
+    var servers: [String] {
+        stunServers.map { $0.hasPrefix("stun") ? $0 : "stun://\($0)" } + turnServers
+    }
+}
+
+/// The options of the commands that send a capture.
+struct SendingOptions: ParsableArguments {
+    enum Codec: String, ExpressibleByArgument, CaseIterable {
+        case h264, vp8
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "Codec for raw video. Default: the first one available.", valueName: "codec"))
+    var codec: Codec?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Maximum video bit rate in bits/s (e.g. 800k, 4M; at least 30k). Default: 0.1 bits per pixel, \
+            at most 20M.
+            """,
+            valueName: "bits/s"))
+    var bitrate: SizeArgument?
+
+    /// Not named `validate`, so that the commands check their own options first.
+    func check() throws {
+        if let bitrate, bitrate.value < 30_000 {
+            throw ValidationError("--bitrate must be at least 30k")
+        }
+    }
+
+    /// Sets a capture as the source of an engine, with these options.
+    func send(_ source: PipelineVideoSource, with engine: MediaEngine) async throws {
+        var encoder = VideoEncoderConfiguration()
+        encoder.codec = codec.map { VideoCodec(rawValue: $0.rawValue) }
+        encoder.bitRate = bitrate?.value
+        try await engine.setVideoEncoderConfiguration(encoder)
+        try await engine.setVideoSource(source)
+        if let audio = source.audio { try await engine.setAudioSource(audio) }
+    }
+}
+
+// MARK: - Addresses and secrets
+
+extension ListenAddress: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+
+    public var defaultValueDescription: String { "\(self)" }
+}
+
+/// Tokens that are unguessable and valid in a URL.
+enum RandomToken {
+    private static let characters = Array(
+        "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789")
+
+    /// 22 characters, 128 bits.
+    static func make() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return String((0..<22).compactMap { _ in characters.randomElement(using: &generator) })
+    }
+}
+
+/// A file with a secret.
+enum SecretFile {
+    /// Returns its text, without the white space around it.
+    static func read(_ path: String) throws -> String {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw PipelineError(
+                .notFound, message: "cannot read \(path): \(String(cString: strerror(errno)))")
+        }
+        let data = try file.read(upToCount: 4097) ?? Data()
+        guard data.count <= 4096 else {
+            throw PipelineError(.badFile, message: "\(path) is longer than 4096 bytes")
+        }
+        let text = String(decoding: data, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !text.isEmpty else { throw PipelineError(.badFile, message: "\(path) is empty") }
+        return text
     }
 }

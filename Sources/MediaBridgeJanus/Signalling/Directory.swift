@@ -84,8 +84,6 @@ struct Directory: Sendable {
     /// Stops waiting for users that were present before an interruption.
     mutating func giveUpMissing() { missing = [] }
 
-    var isWaiting: Bool { !missing.isEmpty }
-
     // MARK: State reported to the receiver
 
     /// Whether a user is in the room or may come back, as reported to the receiver.
@@ -148,5 +146,71 @@ struct Directory: Sendable {
         default: break
         }
         announced[user] = there
+    }
+}
+
+// MARK: - Publications
+
+/// The streams that a participant publishes through one connection, as reported by the server.
+struct Feed: Hashable, Sendable {
+    /// One stream of the feed.
+    struct Stream: Hashable, Sendable {
+        /// Whether the stream is announced, and whether it carries media. It is the stream's
+        /// description, which clients without this library leave empty.
+        enum Mode: String, Hashable, Sendable {
+            case on = ""
+            case muted
+            /// The connection has a place for the stream, but the stream is not announced.
+            case off
+        }
+        let mid: String
+        let mode: Mode
+
+        var isAnnounced: Bool { mode != .off }
+    }
+    /// The first video stream.
+    var video: Stream?
+    /// The first audio stream.
+    var audio: Stream?
+
+    init(_ streams: [VideoRoomData.Stream]) {
+        for stream in streams where stream.disabled != true {
+            let mode = stream.description.flatMap(Stream.Mode.init) ?? .on
+            switch stream.type {
+            case "video" where video == nil: video = Stream(mid: stream.mid, mode: mode)
+            case "audio" where audio == nil: audio = Stream(mid: stream.mid, mode: mode)
+            default: break
+            }
+        }
+    }
+}
+
+/// The ID under which a track is published in a room. The main track and audio use the user's own
+/// ID. A custom track uses the user's ID, `~track~` and a number.
+struct FeedID: Hashable, Sendable, CustomStringConvertible {
+    let user: UserID
+    let track: TrackID
+
+    private static let mark = "~track~"
+
+    init(user: UserID, track: TrackID) {
+        self.user = user
+        self.track = track
+    }
+
+    /// Reads the ID of a participant.
+    init(_ text: String) {
+        guard let mark = text.ranges(of: Self.mark).last, mark.lowerBound > text.startIndex,
+            let number = Int(text[mark.upperBound...]), number > 0,
+            text[mark.upperBound...] == "\(number)"
+        else {
+            self.init(user: UserID(text), track: .main)
+            return
+        }
+        self.init(user: UserID(String(text[..<mark.lowerBound])), track: TrackID(number))
+    }
+
+    var description: String {
+        track == .main ? user.name : "\(user.name)\(Self.mark)\(track.number)"
     }
 }

@@ -12,33 +12,20 @@ enum PeerSignal: Sendable {
     case changed
 }
 
-/// Carries the events of a peer connection to the task that maintains it.
-struct PeerSignals: Sendable {
-    let stream: AsyncStream<PeerSignal>
-    private let continuation: AsyncStream<PeerSignal>.Continuation
-
-    init() {
-        // A connection has tens of candidates and a handful of states.
-        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1024))
-    }
-
-    func send(_ signal: PeerSignal) { continuation.yield(signal) }
-
-    func finish() { continuation.finish() }
-}
-
 /// The signals of the current connection in a sequence of connections. Thread: any.
 final class CurrentSignals: Sendable {
-    private let current = Mutex<PeerSignals?>(nil)
+    private let current = Mutex<AsyncStream<PeerSignal>.Continuation?>(nil)
 
     /// Creates the signals for a new connection, which receives all events from now on.
-    func renew() -> PeerSignals {
-        let signals = PeerSignals()
-        current.withLock { $0 = signals }
-        return signals
+    func renew() -> (AsyncStream<PeerSignal>, AsyncStream<PeerSignal>.Continuation) {
+        // A connection has tens of candidates and a handful of states.
+        let (signals, continuation) = AsyncStream<PeerSignal>.makeStream(
+            bufferingPolicy: .bufferingOldest(1024))
+        current.withLock { $0 = continuation }
+        return (signals, continuation)
     }
 
-    func send(_ signal: PeerSignal) { current.withLock { $0 }?.send(signal) }
+    func send(_ signal: PeerSignal) { current.withLock { $0 }?.yield(signal) }
 }
 
 /// Finds the connection that a server message about a handle belongs to. Thread: any.

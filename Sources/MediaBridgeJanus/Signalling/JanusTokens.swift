@@ -66,3 +66,63 @@ extension JanusTokens: CustomStringConvertible, CustomDebugStringConvertible, Cu
     /// A mirror without children, so that `dump` does not show the secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+// MARK: - Reading tokens
+
+/// The content of a signed token of Janus. Only the server verifies the signature.
+struct SignedToken: Sendable {
+    static let coreRealm = "janus"
+    static let roomRealm = "janus.plugin.videoroom"
+
+    /// Seconds since 1970.
+    let expiry: Int64
+    let realm: String
+    let descriptions: [String]
+
+    /// - Returns: `nil` if the text is not a signed token.
+    init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty else { return nil }
+        let data = parts[0].split(separator: ",", omittingEmptySubsequences: false)
+        guard data.count >= 2, let expiry = Int64(data[0]) else { return nil }
+        self.expiry = expiry
+        realm = String(data[1])
+        descriptions = data.dropFirst(2).map(String.init)
+    }
+
+    /// Whether the token is for the server and its VideoRoom plugin.
+    var isForServer: Bool {
+        realm == Self.coreRealm && descriptions.contains(Self.roomRealm)
+    }
+
+    /// Whether the token is for a room.
+    func isFor(room: String) -> Bool {
+        realm == Self.roomRealm && descriptions.contains("room=\(room)")
+    }
+
+    /// Whether the token has expired.
+    func hasExpired(at now: Date) -> Bool { Int64(now.timeIntervalSince1970) > expiry }
+}
+
+/// The two tokens of a request to join, for the server and for the room. A space separates them. A
+/// text without a space is used as both.
+struct TokenPair: Hashable, Sendable {
+    /// `nil` for none.
+    let server: String?
+    /// `nil` for none.
+    let room: String?
+
+    init(_ text: String?) {
+        let parts = (text ?? "").split(separator: " ").map(String.init)
+        server = parts.first
+        room = parts.count > 1 ? parts[1] : parts.first
+    }
+
+    /// How long both tokens are still valid; `nil` if neither has an expiry time.
+    func lifetime(from now: Date) -> Duration? {
+        let expiries = [server, room].compactMap { $0.flatMap(SignedToken.init)?.expiry }
+        guard let first = expiries.min() else { return nil }
+        let left = Double(first) - now.timeIntervalSince1970
+        return .milliseconds(Int64(min(max(0, left), 3_155_760_000) * 1000))
+    }
+}
