@@ -207,3 +207,132 @@ package enum FlowResult: Sendable {
         }
     }
 }
+
+// MARK: Formats
+
+extension AppSink {
+    /// The kind of element upstream of a sink that determines the format of its samples.
+    package enum FormatOrigin: Sendable {
+        /// A source, which produces the requested format.
+        case source
+        /// A converter, which converts its input to the requested format, with as few changes as
+        /// possible.
+        case converter
+        /// A decoder, parser or mixer: the stream determines the format, even if the pads' caps allow others.
+        case stream
+    }
+
+    /// The formats that every player and encoder accepts: 4:2:0 with 8 bits.
+    package static var commonFormats: Caps? { try? Caps("video/x-raw,format={I420,NV12,YV12}") }
+
+    /// Requests one of the ``commonFormats`` if the string leaves the choice to a source that supports them: the
+    /// first format of videotestsrc has 64 bits per pixel. A format that a stream determines is kept. The devices
+    /// must be open.
+    package func preferCommonFormats() {
+        guard let common = Self.commonFormats, canChoose(common) else { return }
+        narrow(to: common)
+    }
+
+    /// Elements that forward a caps query upstream, or convert. Others may not (capssetter), or have further
+    /// branches (tee).
+    private static let transparent: Set = [
+        "capsfilter", "queue", "identity", "videoconvert", "videoscale", "videoconvertscale",
+        "videorate",
+        "videocrop", "videoflip", "timeoverlay", "clockoverlay", "textoverlay", "videobalance",
+    ]
+
+    /// Whether a source upstream can produce one of these formats, as far as its devices and the elements
+    /// downstream of it allow.
+    package func canChoose(_ formats: Caps) -> Bool {
+        var pad = element.pad("sink")
+        for _ in 0..<256 {
+            guard let offered = pad?.peerCaps, !offered.isAny,
+                !offered.intersection(formats).isEmpty, let upstream = pad?.peer?.element
+            else { return false }
+            if upstream.klass.contains("Source") { return true }
+            guard Self.transparent.contains(upstream.factoryName), let sink = upstream.mainSinkPad
+            else { return false }
+            pad = sink
+        }
+        return false
+    }
+
+    /// Determined by walking upstream through elements that do not change the format.
+    package var formatOrigin: FormatOrigin {
+        var pad = element.pad("sink")?.peer
+        for _ in 0..<256 {
+            guard let element = pad?.element else { return .stream }
+            let klass = element.klass
+            if klass.contains("Source") { return .source }
+            if klass.contains("Colorspace") || element.factoryName == "audioconvert" {
+                return .converter
+            }
+            guard !klass.contains("Codec"), !klass.contains("Bin"),
+                let sink = element.mainSinkPad
+            else { return .stream }
+            pad = sink.peer
+        }
+        return .stream
+    }
+}
+
+// MARK: Bit rate
+
+/// The bit rate of an encoder in a pipeline, which may change while it runs. Thread: any.
+package struct EncoderBitRate: Sendable {
+    private let element: Element
+    private let property: String
+    /// Bits per second in one unit of the property.
+    private let unit: Int
+    /// In bits per second, at the beginning.
+    package let original: Int
+
+    /// Properties by name, and encoders that take a change although their property does not say so.
+    private static let properties = ["bitrate", "target-bitrate"]
+    private static let changeable: Set = ["vp8enc", "vp9enc"]
+
+    /// `nil` for an element without a bit rate that may change while it runs.
+    fileprivate init?(_ element: Element) {
+        let spec = element.specs.first { spec in
+            g_param_spec_get_name(spec).map { Self.properties.contains(String(cString: $0)) }
+                ?? false
+        }
+        guard let spec, let name = g_param_spec_get_name(spec),
+            mb_spec_is_changeable(spec) != 0 || Self.changeable.contains(element.factoryName)
+        else { return nil }
+        // Only the property's description names the unit.
+        let text = g_param_spec_get_blurb(spec).map { String(cString: $0).lowercased() } ?? ""
+        let isKilo = ["kbit", "kbps", "kilobit"].contains { text.contains($0) }
+        self.element = element
+        property = String(cString: name)
+        unit = isKilo ? 1000 : 1
+        let value = max(element.uint(property), element.int(property) ?? 0)
+        // Zero means that the encoder decides.
+        guard value > 0 else { return nil }
+        original = value * unit
+    }
+
+    /// Makes the encoder keep to a bit rate from its next picture on.
+    ///
+    /// - Parameter bitRate: In bits per second.
+    package func set(_ bitRate: Int) { element.set(property, "\(max(1, bitRate / unit))") }
+}
+
+extension AppSink {
+    /// The bit rate of the video encoder from which the sink's units come; `nil` if there is none, or
+    /// none that may change while it runs. Found by walking upstream through parsers and queues.
+    package var encoderBitRate: EncoderBitRate? {
+        var pad = element.pad("sink")?.peer
+        for _ in 0..<256 {
+            guard let element = pad?.element else { return nil }
+            if element.klass.contains("Encoder") {
+                return element.klass.contains("Video") ? EncoderBitRate(element) : nil
+            }
+            guard !element.klass.contains("Bin"), !element.klass.contains("Decoder"),
+                let sink = element.mainSinkPad
+            else { return nil }
+            pad = sink.peer
+        }
+        return nil
+    }
+}

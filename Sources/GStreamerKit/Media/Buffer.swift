@@ -213,3 +213,191 @@ extension Buffer {
             .flatMap { ClockTime($0.pointee.timestamp) }
     }
 }
+
+// MARK: Video
+
+extension Buffer {
+    /// Adds a GstVideoMeta with the positions of the planes in this buffer, if they differ from the
+    /// default layout.
+    ///
+    /// - Parameters:
+    ///   - info: The format of the frame.
+    ///   - offsets: Bytes from the buffer's start to each plane.
+    ///   - strides: Bytes from one row to the next in each plane.
+    package mutating func describeVideo(_ info: VideoInfo, offsets: [Int], strides: [Int]) {
+        var offset = [gsize](repeating: 0, count: 4)
+        var stride = [gint](repeating: 0, count: 4)
+        for (i, value) in offsets.prefix(4).enumerated() { offset[i] = gsize(value) }
+        for (i, value) in strides.prefix(4).enumerated() { stride[i] = gint(clamping: value) }
+        gst_buffer_add_video_meta_full(
+            pointer, GST_VIDEO_FRAME_FLAG_NONE, info.info.finfo.pointee.format,
+            guint(info.width), guint(info.height), guint(offsets.count), &offset, &stride)
+    }
+
+    /// Whether elements attached anything to the buffer beside the positions of its planes: regions
+    /// of interest, captions, a crop.
+    package var hasAttachments: Bool { mb_buffer_has_attachments(pointer) != 0 }
+
+    /// Returns whether every row of a frame of this format lies in the buffer's memory, regardless
+    /// of caps and meta. Device memory is not checked.
+    package borrowing func holds(_ info: VideoInfo) -> Bool {
+        var layout = info.info
+        return mb_video_fits(pointer, &layout) != 0
+    }
+}
+
+// MARK: Audio
+
+extension Buffer {
+    /// Returns the number of samples of each channel, if the buffer holds audio of this format.
+    package func audioSampleCount(_ info: AudioInfo) -> Int {
+        var layout = info.info
+        return Int(mb_audio_samples(pointer, &layout))
+    }
+
+    /// Returns whether the samples lie in the buffer's memory as this format requires, regardless
+    /// of caps and meta.
+    package borrowing func holds(_ info: AudioInfo) -> Bool {
+        var layout = info.info
+        return mb_audio_fits(pointer, &layout) != 0
+    }
+
+    /// Clears the GAP flag, which marks silence: elements take the content of flagged buffers as
+    /// zero without reading it. The buffer must have only one owner.
+    package borrowing func clearGapFlag() {
+        pointer.pointee.mini_object.flags &= ~GST_BUFFER_FLAG_GAP.rawValue
+    }
+
+    /// Adds a GstAudioMeta with the positions of the planes in this buffer.
+    ///
+    /// - Parameters:
+    ///   - info: The format of the samples.
+    ///   - sampleCount: Samples of each channel.
+    ///   - offsets: Bytes from the buffer's start to each plane, one for each channel.
+    package mutating func describeAudio(_ info: AudioInfo, sampleCount: Int, offsets: [Int]) {
+        var layout = info.info
+        var offset = offsets.map { gsize($0) }
+        gst_buffer_add_audio_meta(pointer, &layout, gsize(sampleCount), &offset)
+    }
+
+    /// Returns a part of interleaved audio that shares the memory. No bytes are copied, and no
+    /// timestamps are set.
+    ///
+    /// - Parameters:
+    ///   - info: The format of the samples.
+    ///   - samples: The range of samples of each channel; must be within the buffer.
+    package consuming func cut(_ info: AudioInfo, to samples: Range<Int>) -> Buffer {
+        guard samples != 0..<audioSampleCount(info) else { return self }
+        let cut = gst_audio_buffer_truncate(
+            release(), gint(clamping: info.bytesPerFrame), gsize(samples.lowerBound),
+            gsize(samples.count))
+        return Buffer(adopting: cut!)
+    }
+
+    /// Returns a buffer with the memory of both, one after the other; copies only if there would be
+    /// more than ``mostMemories`` pieces.
+    package consuming func appending(_ other: consuming Buffer) -> Buffer {
+        Buffer(adopting: gst_buffer_append(release(), other.release())!)
+    }
+
+    /// Maximum number of memory pieces in a buffer.
+    package static var mostMemories: Int { Int(gst_buffer_get_max_memory()) }
+}
+
+// MARK: Pools
+
+/// A pool of buffers for frames of one video format. The memory of a buffer whose last owner is gone
+/// is used again, so that a frame costs no page faults. Thread: any.
+package final class BufferPool: @unchecked Sendable {  // GstBufferPool locks
+    private let pool: UnsafeMutablePointer<GstBufferPool>
+
+    /// Creates a pool without a limit; `nil` if GStreamer accepts no buffers of this format.
+    package init?(_ info: VideoInfo) {
+        guard let pool = gst_video_buffer_pool_new() else { return nil }
+        let config = gst_buffer_pool_get_config(pool)
+        gst_buffer_pool_config_set_params(config, info.caps.pointer, guint(info.byteCount), 0, 0)
+        guard gst_buffer_pool_set_config(pool, config) != 0,
+            gst_buffer_pool_set_active(pool, 1) != 0
+        else {
+            gst_object_unref(pool)
+            return nil
+        }
+        self.pool = pool
+    }
+
+    deinit {
+        // Buffers that are still in use keep the pool.
+        gst_buffer_pool_set_active(pool, 0)
+        gst_object_unref(pool)
+    }
+
+    /// Returns a buffer with uninitialised memory in the default layout, and with the flags and
+    /// times of `model`; `nil` if there is not enough memory.
+    package func buffer(like model: borrowing Buffer) -> Buffer? {
+        var taken: UnsafeMutablePointer<GstBuffer>?
+        guard gst_buffer_pool_acquire_buffer(pool, &taken, nil) == GST_FLOW_OK, let taken else {
+            return nil
+        }
+        let wanted = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue
+        gst_buffer_copy_into(
+            taken, model.pointer, GstBufferCopyFlags(rawValue: wanted), 0, gsize.max)
+        return Buffer(adopting: taken)
+    }
+}
+
+// MARK: Samples
+
+/// A sample pulled from an appsink: a buffer with its caps and segment. It is owned, and freed at
+/// the end of its scope; take the ``buffer`` to keep the bytes.
+package struct Sample: ~Copyable {
+    private let pointer: OpaquePointer
+
+    init(adopting pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { mb_sample_unref(pointer) }
+
+    /// A new reference to the sample's buffer; `nil` for a sample without one.
+    package var buffer: Buffer? {
+        gst_sample_get_buffer(pointer).map { Buffer(retaining: $0) }
+    }
+
+    /// Consumes the sample and returns its buffer without adding a reference; `nil` for a sample
+    /// without one.
+    package consuming func takeBuffer() -> Buffer? {
+        let sample = pointer
+        discard self
+        guard let buffer = gst_sample_get_buffer(sample) else {
+            mb_sample_unref(sample)
+            return nil
+        }
+        return Buffer(buffer, adopting: sample)
+    }
+
+    /// The caps of the buffer; `nil` if there are none.
+    package var caps: Caps? { gst_sample_get_caps(pointer).map { Caps(retaining: $0) } }
+
+    /// ``Caps/identity`` of the sample's caps: cheap to compare for every frame.
+    package var capsIdentity: UInt? {
+        gst_sample_get_caps(pointer).map { UInt(bitPattern: $0) }
+    }
+
+    /// The presentation time as running time, in nanoseconds; negative before the segment's start.
+    /// `nil` if the buffer has no timestamp or the segment's format is not time.
+    package var runningTime: Int64? { running { $0.pts } }
+
+    /// The decoding time as running time, in nanoseconds; `nil` as for ``runningTime``.
+    package var decodingRunningTime: Int64? { running { $0.dts } }
+
+    private func running(_ time: (GstBuffer) -> GstClockTime) -> Int64? {
+        guard let buffer = gst_sample_get_buffer(pointer),
+            case let time = time(buffer.pointee), time != ClockTime.none,
+            let segment = gst_sample_get_segment(pointer),
+            segment.pointee.format == GST_FORMAT_TIME
+        else { return nil }
+        var running: guint64 = 0
+        let sign = gst_segment_to_running_time_full(
+            segment, GST_FORMAT_TIME, time, &running)
+        guard sign != 0, running <= guint64(Int64.max) else { return nil }
+        return sign < 0 ? -Int64(running) : Int64(running)
+    }
+}

@@ -103,3 +103,162 @@ extension Pipeline {
         bus.judgeMissedLinks(body)
     }
 }
+
+// MARK: Delayed links
+
+/// Makes delayed links, which are made when a pad appears (`decodebin ! videoconvert`), in every
+/// run of a pipeline.
+///
+/// GStreamer's parser makes such a link once, in the first run, and forgets it: a second run would
+/// fail with "not linked". So the links of the first run are recorded and made again.
+final class LateLinks: Sendable {
+    private struct Link {
+        /// The name of the source pad's template: `src_%u`, `audio_%u`.
+        let template: String
+        /// The media type of the stream.
+        let mediaType: String
+        let receiver: Pad
+    }
+    private let links = Mutex<[Link]>([])
+    private let latePads: LatePads?
+
+    private init(_ latePads: LatePads?) { self.latePads = latePads }
+
+    /// Watches `element` for as long as it lives, if it can have such pads.
+    static func watch(_ element: Element, _ latePads: LatePads) {
+        guard hasLatePads(element) else { return }
+        // Elements inside of another element are that element's responsibility.
+        let isOfString = element.isOfString
+        if isOfString { latePads.watch(element) }
+        mb_on_pad_added(
+            element.pointer,
+            { _, pad, context in
+                guard let pad, let context else { return }
+                Unmanaged<LateLinks>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    $0.appeared(pad)
+                }
+            }, Unmanaged.passRetained(LateLinks(isOfString ? latePads : nil)).toOpaque(),
+            { context, _ in
+                if let context { Unmanaged<LateLinks>.fromOpaque(context).release() }
+            })
+    }
+
+    static func hasLatePads(_ element: Element) -> Bool {
+        var next = gst_element_get_pad_template_list(element.pointer)
+        while let node = next {
+            let template = node.pointee.data.assumingMemoryBound(to: GstPadTemplate.self).pointee
+            if template.direction == GST_PAD_SRC, template.presence == GST_PAD_SOMETIMES {
+                return true
+            }
+            next = node.pointee.next
+        }
+        return false
+    }
+
+    /// Runs on a streaming thread, after the parser's own handler.
+    private func appeared(_ pad: UnsafeMutablePointer<GstPad>) {
+        guard gst_pad_get_direction(pad) == GST_PAD_SRC else { return }
+        latePads?.appeared(pad)
+        let name = pad.pointee.padtemplate?.pointee.name_template
+        let template = name.map { String(cString: $0) } ?? ""
+        let caps = gst_pad_get_current_caps(pad) ?? gst_pad_query_caps(pad, nil)
+        let mediaType = caps.map { Caps(adopting: $0).mediaType } ?? ""
+        if let receiver = gst_pad_get_peer(pad).map({ Pad(adopting: $0) }) {
+            links.withLock { links in
+                guard !links.contains(where: { $0.receiver.pointer == receiver.pointer }) else {
+                    return
+                }
+                links.append(
+                    Link(template: template, mediaType: mediaType, receiver: receiver))
+            }
+            return
+        }
+        // A receiver that accepts any caps must not get a different stream than in the first run.
+        let alike = links.withLock { $0 }.filter { $0.template == template }
+        for link in alike.filter({ $0.mediaType == mediaType })
+            + alike.filter({ $0.mediaType != mediaType })
+        where !link.receiver.isLinked {
+            if gst_pad_link(pad, link.receiver.pointer) == GST_PAD_LINK_OK { return }
+        }
+    }
+}
+
+// MARK: Added elements
+
+/// Decides which elements may be in a pipeline. It is asked about each element that is added later
+/// (`decodebin` adds some when it knows the stream's format), on the thread that adds it.
+package protocol ElementJudge: Sendable {
+    /// Returns whether an element of this factory may be autoplugged; if not, the next candidate is
+    /// used.
+    func allows(factory: String, plugin: String) -> Bool
+    /// Checks an element that is added to the pipeline.
+    ///
+    /// - Throws: ``PipelineError`` with the reason why the element is not allowed. The pipeline
+    ///   fails with it.
+    func judge(_ element: Element) throws(PipelineError)
+}
+
+extension Pipeline {
+    /// Asks `judge` about every element that is added from now on, at any depth, for as long as the
+    /// pipeline lives. Factories that are not allowed are skipped by autoplugging. An element that
+    /// is added all the same makes the pipeline fail, and its state is locked.
+    package func watchElements(_ judge: any ElementJudge) {
+        let watch = ElementWatch(judge, bus)
+        for element in elements { watch.watchChoice(of: element) }
+        mb_on_deep_element_added(
+            bin,
+            { _, _, element, context in
+                guard let element, let context else { return }
+                Unmanaged<ElementWatch>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    $0.added(Element(retaining: element))
+                }
+            }, Unmanaged.passRetained(watch).toOpaque(),
+            { context, _ in
+                if let context { Unmanaged<ElementWatch>.fromOpaque(context).release() }
+            })
+    }
+}
+
+/// Context of the signal handlers on a pipeline's bins and elements.
+private final class ElementWatch: Sendable {
+    private let judge: any ElementJudge
+    private let bus: Bus
+
+    init(_ judge: any ElementJudge, _ bus: Bus) {
+        self.judge = judge
+        self.bus = bus
+    }
+
+    func added(_ element: Element) {
+        do throws(PipelineError) {
+            try judge.judge(element)
+            watchChoice(of: element)
+        } catch {
+            element.lockState()
+            bus.post(error)
+        }
+    }
+
+    /// Skips factories that are not allowed, if the element autoplugs others.
+    func watchChoice(of element: Element) {
+        let context = Unmanaged.passRetained(self)
+        let connected = mb_on_autoplug_select(
+            element.pointer,
+            { _, _, _, factory, context in
+                guard let factory, let context else { return ElementWatch.take }
+                let name = mb_factory_name(factory).map { String(cString: $0) } ?? ""
+                let plugin = mb_factory_plugin(factory).map { String(cString: $0) } ?? ""
+                return Unmanaged<ElementWatch>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    $0.judge.allows(factory: name, plugin: plugin)
+                } ? ElementWatch.take : ElementWatch.skip
+            }, context.toOpaque(),
+            { context, _ in
+                if let context { Unmanaged<ElementWatch>.fromOpaque(context).release() }
+            })
+        if connected == 0 { context.release() }
+    }
+
+    /// Values of GstAutoplugSelectResult, which no header declares.
+    private static let take: gint = 0
+    private static let skip: gint = 2
+}

@@ -1,5 +1,6 @@
 internal import CMediaBridge
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// A pipeline made from a gst-launch string.
@@ -115,5 +116,92 @@ extension Framebuffer {
             message: "\(sink) needs a framebuffer (/dev/fb0), and none can be opened",
             advice: "use autovideosink or ximagesink with a display (xvfb-run provides one), or "
                 + "set DFBARGS=system=… to select another DirectFB system")
+    }
+}
+
+// MARK: Elements
+
+extension Pipeline {
+    /// Returns the element of that name, at any depth; `nil` if there is none.
+    public func element(named name: String) -> Element? {
+        gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }
+    }
+
+    /// All elements, at any depth, in no particular order.
+    public var elements: [Element] {
+        iteratedObjects(gst_bin_iterate_recurse(bin)) {
+            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
+        }
+    }
+
+    /// The sinks of the pipeline itself; an `autovideosink`, not the sink in it.
+    var outerSinks: [Element] {
+        iteratedObjects(gst_bin_iterate_sinks(bin)) {
+            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
+        }
+    }
+
+    /// All appsinks, by name.
+    package var appSinks: [String: AppSink] {
+        Dictionary(
+            elements.compactMap { element in AppSink(element).map { (element.name, $0) } },
+            uniquingKeysWith: { a, _ in a })
+    }
+
+    /// All appsrcs, by name.
+    package var appSources: [String: AppSource] {
+        Dictionary(
+            elements.compactMap { element in
+                AppSource(element, queries: queries).map { (element.name, $0) }
+            },
+            uniquingKeysWith: { a, _ in a })
+    }
+
+    /// Whether any source is live, for example a device or a test source with `is-live`. Only
+    /// sources are queried: visualisers always report that they are live, even if their input is
+    /// not. True if there is no source, or if a source does not answer the query.
+    package var hasLiveSource: Bool {
+        let answers = elements.compactMap { element -> Bool? in
+            if element.bool("force-live") { return true }
+            guard !element.klass.contains("Bin"), element.klass.contains("Source") else {
+                return nil
+            }
+            return element.pad("src")?.isLive ?? true
+        }
+        return answers.isEmpty || answers.contains(true)
+    }
+}
+
+// MARK: Graphs
+
+extension Pipeline {
+    /// Writes the pipeline's graph for each state it reaches and each error, as gst-launch does,
+    /// into the directory that `GST_DEBUG_DUMP_DOT_DIR` names; does nothing if it is unset.
+    func dumpGraphs() {
+        guard let directory = getenv("GST_DEBUG_DUMP_DOT_DIR"), directory.pointee != 0 else {
+            return
+        }
+        onMessage { [control, handle, ended] message in
+            let moment: String
+            switch message {
+            case .stateChanged(let state): moment = "\(state)"
+            case .error: moment = "error"
+            default: return
+            }
+            control.post {
+                guard !ended.flag.load(ordering: .relaxed) else { return }
+                let bin = UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(
+                    to: GstBin.self)
+                gst_debug_bin_to_dot_file_with_ts(
+                    bin, GST_DEBUG_GRAPH_SHOW_ALL, "mediabridge.\(moment)")
+            }
+        }
+    }
+
+    /// The pipeline as a graph in the DOT language, with the present caps and properties.
+    public var dot: String {
+        guard let text = gst_debug_bin_to_dot_data(bin, GST_DEBUG_GRAPH_SHOW_ALL) else { return "" }
+        defer { g_free(text) }
+        return String(cString: text)
     }
 }

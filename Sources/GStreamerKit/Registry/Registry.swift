@@ -1,5 +1,7 @@
 internal import CMediaBridge
 
+// MARK: Elements
+
 /// What the registry knows about an element: the first lines that gst-inspect-1.0 prints.
 package struct ElementFactory: Hashable, Sendable {
     /// Factory name, for example `videotestsrc`.
@@ -53,5 +55,106 @@ package struct ElementFactory: Hashable, Sendable {
             next = node.pointee.next
         }
         return names
+    }
+}
+
+extension ElementFactory {
+    /// Returns whether any sink pad template of the factory accepts some format of `caps`. False if
+    /// no such element is installed.
+    package func canTake(_ caps: Caps) -> Bool {
+        guard let factory = gst_element_factory_find(name) else { return false }
+        defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
+        return gst_element_factory_can_sink_any_caps(factory, caps.pointer) != 0
+    }
+
+    /// The direction of a pad.
+    enum Direction { case source, sink }
+
+    /// A kind of pad that a factory's elements have or can have.
+    struct PadTemplate {
+        enum Presence { case always, sometimes, request }
+        let presence: Presence
+        /// The media types of its caps; empty for ANY.
+        let mediaTypes: [String]
+    }
+
+    /// Returns the pad templates of one direction; `nil` if no such element is installed.
+    static func padTemplates(of factory: String, _ direction: Direction) -> [PadTemplate]? {
+        guard (try? GStreamer.initialize()) != nil,
+            let factory = gst_element_factory_find(factory)
+        else { return nil }
+        defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
+        let wanted = direction == .source ? GST_PAD_SRC : GST_PAD_SINK
+        var templates: [PadTemplate] = []
+        var entry = gst_element_factory_get_static_pad_templates(factory)
+        while let here = entry {
+            entry = UnsafePointer(here.pointee.next)
+            guard let data = here.pointee.data else { continue }
+            let template = data.assumingMemoryBound(to: GstStaticPadTemplate.self)
+            guard template.pointee.direction == wanted,
+                let caps = gst_static_pad_template_get_caps(template)
+            else { continue }
+            let presence: PadTemplate.Presence =
+                switch template.pointee.presence {
+                case GST_PAD_ALWAYS: .always
+                case GST_PAD_REQUEST: .request
+                default: .sometimes
+                }
+            templates.append(
+                PadTemplate(presence: presence, mediaTypes: Caps(adopting: caps).mediaTypes))
+        }
+        return templates
+    }
+}
+
+// MARK: Devices
+
+/// A camera, microphone, screen or speaker that one of GStreamer's device providers reports.
+public struct Device: Hashable, Sendable {
+    /// Display name, for example `Integrated Camera`.
+    public let name: String
+    /// Device class: `Video/Source`, `Audio/Source`, `Audio/Sink` ….
+    public let klass: String
+    /// The device's path, for example `/dev/video0`; `nil` if it has none.
+    public let path: String?
+
+    /// Lists the devices that are present now. May block for a second: call it on a control thread.
+    ///
+    /// - Parameter klass: Only devices of this class; `nil` for all.
+    /// - Throws: ``PipelineError`` if GStreamer cannot start.
+    public static func list(klass: String? = nil) throws(PipelineError) -> [Device] {
+        try GStreamer.initialize()
+        guard let monitor = gst_device_monitor_new() else { return [] }
+        defer { gst_object_unref(monitor) }
+        if let klass { gst_device_monitor_add_filter(monitor, klass, nil) }
+        guard gst_device_monitor_start(monitor) != 0 else { return [] }
+        defer { gst_device_monitor_stop(monitor) }
+        let list = gst_device_monitor_get_devices(monitor)
+        defer { g_list_free(list) }
+        var found: [Device] = []
+        var node = list
+        while let current = node {
+            if let data = current.pointee.data {
+                found.append(Device(data.assumingMemoryBound(to: GstDevice.self)))
+                gst_object_unref(data)
+            }
+            node = current.pointee.next
+        }
+        return found
+    }
+
+    private init(_ device: UnsafeMutablePointer<GstDevice>) {
+        func take(_ text: UnsafeMutablePointer<gchar>?) -> String {
+            defer { g_free(text) }
+            return text.map { String(cString: $0) } ?? ""
+        }
+        name = take(gst_device_get_display_name(device))
+        klass = take(gst_device_get_device_class(device))
+        let properties = gst_device_get_properties(device)
+        func text(_ key: String) -> String? {
+            mb_structure_string(properties, key).map { String(cString: $0) }
+        }
+        path = text("device.path") ?? text("api.v4l2.path")
+        if let properties { gst_structure_free(properties) }
     }
 }
