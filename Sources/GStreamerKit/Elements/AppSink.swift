@@ -7,7 +7,7 @@ package final class AppSink: Sendable {
     /// The element, for its properties and pads.
     package let element: Element
     private var pointer: UnsafeMutablePointer<GstAppSink> {
-        UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSink.self)
+        element.pointer.cast()
     }
 
     /// `nil` for an element that is not an appsink.

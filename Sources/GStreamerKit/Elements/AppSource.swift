@@ -12,7 +12,7 @@ package final class AppSource: Sendable {
     /// Admits the queries of other pipelines' streaming threads.
     let queries: QueryGate
     private var pointer: UnsafeMutablePointer<GstAppSrc> {
-        UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSrc.self)
+        element.pointer.cast()
     }
 
     /// `nil` for an element that is not an appsrc.
@@ -188,21 +188,18 @@ extension AppSource {
     /// Sends the next segment in bytes instead of running time, as file sources do: demuxers expect
     /// no bytes in a segment in time. Call it before the first buffer.
     package func countBytes() {
-        guard let pad = element.pad("src") else { return }
-        _ = mb_pad_add_probe(
-            pad.pointer, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-            { _, info, _ in
-                guard let info, let event = gst_pad_probe_info_get_event(info),
-                    event.pointee.type == GST_EVENT_SEGMENT
-                else { return GST_PAD_PROBE_OK }
-                var segment = GstSegment()
-                gst_segment_init(&segment, GST_FORMAT_BYTES)
-                guard let inBytes = gst_event_new_segment(&segment) else { return GST_PAD_PROBE_OK }
-                gst_event_set_seqnum(inBytes, gst_event_get_seqnum(event))
-                gst_event_unref(event)
-                info.pointee.data = UnsafeMutableRawPointer(inBytes)
-                return GST_PAD_PROBE_REMOVE
-            }, nil, nil)
+        element.pad("src")?.addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { _, info in
+            guard let event = gst_pad_probe_info_get_event(info),
+                event.pointee.type == GST_EVENT_SEGMENT
+            else { return GST_PAD_PROBE_OK }
+            var segment = GstSegment()
+            gst_segment_init(&segment, GST_FORMAT_BYTES)
+            guard let inBytes = gst_event_new_segment(&segment) else { return GST_PAD_PROBE_OK }
+            gst_event_set_seqnum(inBytes, gst_event_get_seqnum(event))
+            gst_event_unref(event)
+            info.pointee.data = UnsafeMutableRawPointer(inBytes)
+            return GST_PAD_PROBE_REMOVE
+        }
     }
 }
 
@@ -214,40 +211,26 @@ extension AppSource {
     /// slowly than the caps state. Call it once, before the first buffer; stays in force for as
     /// long as the source lives.
     package func forceKeyFrames(every interval: ClockTime) {
-        guard let pad = element.pad("src"), interval.nanoseconds > 0 else { return }
-        let context = UnsafeMutablePointer<KeyFrames>.allocate(capacity: 1)
-        context.initialize(to: KeyFrames(interval: interval.raw, wish: keyFrameWish))
-        _ = mb_pad_add_probe(
-            pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
-            { pad, info, context in
-                guard let keys = context?.assumingMemoryBound(to: KeyFrames.self), let pad,
-                    let info,
-                    let buffer = gst_pad_probe_info_get_buffer(info)
-                else { return GST_PAD_PROBE_OK }
-                let time = buffer.pointee.pts
-                // The event precedes the buffer on its way to the encoder.
-                if keys.pointee.isDue(at: time) {
-                    gst_pad_push_event(
-                        pad,
-                        gst_video_event_new_downstream_force_key_unit(
-                            time, ClockTime.none, time, 1, 0))
-                }
-                return GST_PAD_PROBE_OK
-            }, context,
-            {
-                let keys = $0?.assumingMemoryBound(to: KeyFrames.self)
-                keys?.deinitialize(count: 1)
-                keys?.deallocate()
-            })
+        guard interval.nanoseconds > 0 else { return }
+        let keys = KeyFrames(interval: interval.raw, wish: keyFrameWish)
+        element.pad("src")?.addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
+            // The event precedes the buffer on its way to the encoder.
+            if let time = gst_pad_probe_info_get_buffer(info)?.pointee.pts, keys.isDue(at: time) {
+                gst_pad_push_event(
+                    pad,
+                    gst_video_event_new_downstream_force_key_unit(
+                        time, ClockTime.none, time, 1, 0))
+            }
+            return GST_PAD_PROBE_OK
+        }
     }
 
     /// Makes the first frame at or after `time` a key frame too. Requires
     /// ``forceKeyFrames(every:)``. A new request replaces a pending one. Thread: any.
     package func forceKeyFrame(from time: ClockTime) { keyFrameWish.set(time) }
 
-    /// Used only on the source's streaming thread. Not copyable, so that the instance in the
-    /// probe's memory is the only one.
-    private struct KeyFrames: ~Copyable {
+    /// Sendable: used only on the source's streaming thread.
+    private final class KeyFrames: @unchecked Sendable {
         let interval: GstClockTime
         private let wish: KeyFrameWish
         private var next: GstClockTime?
@@ -257,7 +240,7 @@ extension AppSource {
             self.wish = wish
         }
 
-        mutating func isDue(at time: GstClockTime) -> Bool {
+        func isDue(at time: GstClockTime) -> Bool {
             guard time != ClockTime.none else { return false }
             let isWished = wish.isFulfilled(at: time)
             guard let due = next else {

@@ -16,18 +16,13 @@ public final class Element: @unchecked Sendable {
     /// `nil` if the object is not an element.
     convenience init?(object: UnsafeMutablePointer<GstObject>) {
         guard mb_is_a(object, gst_element_get_type()) != 0 else { return nil }
-        self.init(
-            retaining: UnsafeMutableRawPointer(object).assumingMemoryBound(to: GstElement.self))
+        self.init(retaining: object.cast())
     }
 
     deinit { gst_object_unref(pointer) }
 
     /// The name within its bin: `filesrc0`, or the value of `name=` in the pipeline string.
-    public var name: String {
-        guard let text = gst_object_get_name(object) else { return "" }
-        defer { g_free(text) }
-        return String(cString: text)
-    }
+    public var name: String { String(adopting: gst_object_get_name(pointer.cast())) ?? "" }
 
     /// The path in the object hierarchy, for example `/GstPipeline:pipeline0/GstFileSrc:filesrc0`.
     public var path: String { Self.path(of: UnsafeMutableRawPointer(pointer)) }
@@ -53,8 +48,7 @@ public final class Element: @unchecked Sendable {
     /// property.
     public func set(_ property: String, _ value: String) {
         guard hasProperty(property) else { return }
-        gst_util_set_object_arg(
-            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self), property, value)
+        gst_util_set_object_arg(pointer.cast(), property, value)
     }
 
     /// Sets a string property to exactly `value`, whereas gst-launch interprets quotes and
@@ -69,11 +63,8 @@ public final class Element: @unchecked Sendable {
     /// Returns the value of a string property; `nil` if there is no readable string property of
     /// that name, or if it is unset.
     public func string(_ property: String) -> String? {
-        guard mb_property_is_string(pointer, property) != 0,
-            let text = mb_get_string(pointer, property)
-        else { return nil }
-        defer { g_free(text) }
-        return String(cString: text)
+        guard mb_property_is_string(pointer, property) != 0 else { return nil }
+        return String(adopting: mb_get_string(pointer, property))
     }
 
     /// Returns the value of a boolean property; false if there is no readable boolean property of
@@ -111,14 +102,15 @@ public final class Element: @unchecked Sendable {
         return (Int(clamping: rendered), Int(clamping: dropped))
     }
 
-    private var object: UnsafeMutablePointer<GstObject> {
-        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstObject.self)
+    static func path(of object: UnsafeMutableRawPointer) -> String {
+        String(adopting: mb_object_path(object)) ?? ""
     }
 
-    static func path(of object: UnsafeMutableRawPointer) -> String {
-        guard let text = mb_object_path(object) else { return "" }
-        defer { g_free(text) }
-        return String(cString: text)
+    /// Returns the elements of an iterator, in no particular order, and frees the iterator.
+    static func all(of iterator: UnsafeMutablePointer<GstIterator>?) -> [Element] {
+        iteratedObjects(iterator) {
+            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
+        }
     }
 }
 
@@ -188,16 +180,13 @@ extension Element {
     /// Whether the element comes from the pipeline string itself, inside parentheses or not, and is
     /// not an internal part of another element.
     var isOfString: Bool {
-        var child = UnsafeMutableRawPointer(pointer)
-        var held: Element?
-        defer { withExtendedLifetime(held) {} }
-        while let parent = gst_object_get_parent(child.assumingMemoryBound(to: GstObject.self)) {
-            let element = Element(
-                adopting: UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GstElement.self))
+        var child = self
+        while let parent = withExtendedLifetime(
+            child, { gst_object_get_parent($0.pointer.cast()) })
+        {
+            child = Element(adopting: parent.cast())
             if mb_is_a(parent, gst_pipeline_get_type()) != 0 { return true }
-            guard element.isPlainBin else { return false }
-            child = UnsafeMutableRawPointer(element.pointer)
-            held = element
+            guard child.isPlainBin else { return false }
         }
         return false
     }

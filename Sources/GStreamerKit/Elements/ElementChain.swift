@@ -56,11 +56,12 @@ package final class ElementChain: Sendable {
             throw PipelineError(adopting: error)
         }
         if let caps {
-            let holder = UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstBin.self)
-            let filter = gst_bin_get_by_name(holder, Self.filterName).map { Element(adopting: $0) }
+            let filter = gst_bin_get_by_name(bin.cast(), Self.filterName).map {
+                Element(adopting: $0)
+            }
             filter?.set("caps", caps)
         }
-        let element = UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstElement.self)
+        let element = bin.cast(to: GstElement.self)
         gst_object_ref_sink(element)
         let bus = gst_bus_new()!
         gst_element_set_bus(element, bus)
@@ -101,8 +102,7 @@ package final class ElementChain: Sendable {
                 }
                 gst_event_unref(event)
                 return 1
-            }, Unmanaged.passRetained(outlet).toOpaque(),
-            { if let context = $0 { Unmanaged<Outlet>.fromOpaque(context).release() } })
+            }, Unmanaged.passRetained(outlet).toOpaque(), SignalRelease.destroy)
         guard link(element, entry: entry, exit: exit) else {
             throw PipelineError(
                 .linkFailed, message: "not a chain with one input and one output: \(text)")
@@ -263,8 +263,8 @@ package final class ElementChain: Sendable {
     /// Sets a property of an element in the chain.
     package func set(_ property: String, _ value: String, of name: String) {
         state.withLock { state in
-            let bin = UnsafeMutableRawPointer(state.parts.bin).assumingMemoryBound(to: GstBin.self)
-            gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }?.set(property, value)
+            gst_bin_get_by_name(state.parts.bin.cast(), name).map { Element(adopting: $0) }?
+                .set(property, value)
         }
     }
 
@@ -291,10 +291,9 @@ package final class ElementChain: Sendable {
                 var error: UnsafeMutablePointer<GError>?
                 var debug: UnsafeMutablePointer<gchar>?
                 gst_message_parse_error(message, &error, &debug)
-                defer { g_free(debug) }
                 return PipelineError(
                     adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
-                    debug: debug.map { String(cString: $0) })
+                    debug: String(adopting: debug))
             }
             let name =
                 flow == GST_FLOW_OK

@@ -2,6 +2,14 @@ internal import CMediaBridge
 
 /// RTP packets that pass a pad. Callbacks run on the streaming thread, and must return at once.
 extension Pad {
+    /// The kind of media in the RTP packets that pass, `audio` or `video`; `nil` if they are not RTP packets.
+    package var packetMedia: String? {
+        currentOrPossibleCaps?.text(of: "media")
+    }
+
+    /// The number of the source (SSRC) of the RTP packets that pass; `nil` if it is not known.
+    package var packetSource: UInt32? { caps?.unsigned(of: "ssrc") }
+
     /// Calls `body` with the number of every packet, and whether it belongs to a key frame.
     package func onPacket(_ body: @escaping @Sendable ((number: UInt16, isKey: Bool)) -> Void) {
         filter { buffer in
@@ -131,8 +139,7 @@ private struct NumberFilter: Sendable {
     private func clear(
         _ buffer: UnsafeMutablePointer<GstBuffer>, _ start: Int, _ end: Int
     ) -> Bool {
-        let object = UnsafeMutableRawPointer(buffer).assumingMemoryBound(to: GstMiniObject.self)
-        return gst_mini_object_is_writable(object) != 0
+        gst_mini_object_is_writable(buffer.cast()) != 0
             && gst_buffer_memset(buffer, gsize(start), 0, gsize(end - start))
                 == gsize(end - start)
     }

@@ -22,9 +22,7 @@ final class PadFunctions: @unchecked Sendable {
     /// The name under which they are attached to their pad, which retains them.
     private static let key = "mediabridge-functions"
 
-    private init(
-        event: GstPadEventFunction?, query: GstPadQueryFunction?
-    ) {
+    private init(event: GstPadEventFunction?, query: GstPadQueryFunction?) {
         elementsEvent = event
         elementsQuery = query
     }
@@ -37,8 +35,7 @@ final class PadFunctions: @unchecked Sendable {
         let functions = PadFunctions(
             event: pad.pointer.pointee.eventfunc, query: pad.pointer.pointee.queryfunc)
         mb_object_attach(
-            pad.pointer, key, Unmanaged.passRetained(functions).toOpaque(),
-            { if let context = $0 { Unmanaged<PadFunctions>.fromOpaque(context).release() } })
+            pad.pointer, key, Unmanaged.passRetained(functions).toOpaque(), SignalRelease.destroy)
         mb_pad_set_event_and_query_functions(
             pad.pointer,
             { pad, parent, event in
@@ -126,23 +123,6 @@ extension Pad {
                     && gst_pad_peer_query(source.pointer, query) != 0
             }
         }
-    }
-
-    /// Returns the formats of `caps` that the peer accepts, in the order in which the peer lists
-    /// them; `nil` without a peer.
-    func peerCaps(of caps: Caps?) -> Caps? {
-        guard isLinked else { return nil }
-        return gst_pad_peer_query_caps(pointer, caps?.pointer).map { Caps(adopting: $0) }
-    }
-
-    /// Whether the element reports in a latency query that it is live; `nil` if it does not answer.
-    var isLive: Bool? {
-        guard let query = gst_query_new_latency() else { return nil }
-        defer { gst_query_unref(query) }
-        guard gst_pad_query(pointer, query) != 0 else { return nil }
-        var live: gboolean = 0
-        gst_query_parse_latency(query, &live, nil, nil)
-        return live != 0
     }
 }
 

@@ -2,7 +2,25 @@ package import CMediaBridge
 internal import Glibc
 internal import Synchronization
 
-// MARK: Signals
+// MARK: Types and strings
+
+extension UnsafeMutablePointer {
+    /// Returns the pointer as one to a parent type or a derived type, as GObject's cast macros do.
+    func cast<T>(to type: T.Type = T.self) -> UnsafeMutablePointer<T> {
+        UnsafeMutableRawPointer(self).assumingMemoryBound(to: type)
+    }
+}
+
+extension String {
+    /// Copies a string that GLib allocated, and frees it; `nil` for a null pointer.
+    init?(adopting text: UnsafeMutablePointer<gchar>?) {
+        guard let text else { return nil }
+        defer { g_free(text) }
+        self.init(cString: text)
+    }
+}
+
+// MARK: Callbacks
 
 /// The context of a signal's callback: a closure that the object of the signal retains.
 ///
@@ -28,14 +46,19 @@ package final class SignalListener<Argument>: Sendable {
     }
 }
 
-/// Releases the contexts of signals.
+/// Releases the contexts of callbacks.
 package enum SignalRelease {
-    /// Called by GObject when the handler is gone.
+    /// Called by GObject when the handler of a signal is gone.
     package static let function:
         @Sendable @convention(c) (gpointer?, UnsafeMutablePointer<GClosure>?) -> Void = {
             context, _ in
             if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
         }
+
+    /// The destroy-notify of every other callback whose context is a retained object.
+    static let destroy: @Sendable @convention(c) (gpointer?) -> Void = { context in
+        if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+    }
 }
 
 // MARK: Iterators

@@ -13,11 +13,7 @@ public enum GStreamer {
     public static func initialize() throws(PipelineError) { try initialized.get() }
 
     /// The version of the library, for example `GStreamer 1.22.0`.
-    public static var version: String {
-        guard let text = gst_version_string() else { return "GStreamer" }
-        defer { g_free(text) }
-        return String(cString: text)
-    }
+    public static var version: String { String(adopting: gst_version_string()) ?? "GStreamer" }
 
     /// The default time limit for the teardown of released pipelines: 10 s, multiplied by the
     /// environment variable `MEDIABRIDGE_DEADLINE_FACTOR` if that is set.

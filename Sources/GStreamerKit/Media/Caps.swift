@@ -128,11 +128,7 @@ package final class Caps: Sendable, CustomStringConvertible {
     }
 
     /// The caps in gst-launch's syntax.
-    package var description: String {
-        guard let text = gst_caps_to_string(pointer) else { return "" }
-        defer { g_free(text) }
-        return String(cString: text)
-    }
+    package var description: String { String(adopting: gst_caps_to_string(pointer)) ?? "" }
 }
 
 // MARK: Streams

@@ -123,19 +123,14 @@ package final class VideoInfo: @unchecked Sendable {  // written only in init
     /// GStreamer's name of the colorimetry: `bt709`, `2:4:16:3`; `nil` if it is unknown.
     package var colorimetry: String? {
         var colorimetry = info.colorimetry
-        guard let text = gst_video_colorimetry_to_string(&colorimetry) else { return nil }
-        defer { g_free(text) }
-        return String(cString: text)
+        return String(adopting: gst_video_colorimetry_to_string(&colorimetry))
     }
 
     /// Position of the chroma samples relative to the luma samples, for example `mpeg2`; `nil` if
     /// it is unknown.
     package var chromaSite: String? {
-        guard info.chroma_site != GST_VIDEO_CHROMA_SITE_UNKNOWN,
-            let text = gst_video_chroma_site_to_string(info.chroma_site)
-        else { return nil }
-        defer { g_free(text) }
-        return String(cString: text)
+        guard info.chroma_site != GST_VIDEO_CHROMA_SITE_UNKNOWN else { return nil }
+        return String(adopting: gst_video_chroma_site_to_string(info.chroma_site))
     }
     /// GStreamer's name of the interlace mode: `progressive`, `interleaved`, `mixed`, or `fields`
     /// and `alternate`, in which the rows of a picture do not lie one after the other.

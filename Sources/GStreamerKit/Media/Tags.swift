@@ -33,11 +33,8 @@ package final class Tags: @unchecked Sendable {
     /// warning.
     package subscript(name: String) -> String? {
         var text: UnsafeMutablePointer<gchar>?
-        guard let list, gst_tag_list_get_string(list, name, &text) != 0, let text else {
-            return nil
-        }
-        defer { g_free(text) }
-        return String(cString: text)
+        guard let list, gst_tag_list_get_string(list, name, &text) != 0 else { return nil }
+        return String(adopting: text)
     }
 
     /// Returns the tags except those named, by GStreamer's names; `nil` if none is left.

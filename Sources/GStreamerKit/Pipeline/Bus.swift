@@ -84,8 +84,7 @@ final class Bus: Sendable {
                 }
                 if let message { gst_message_unref(message) }
                 return GST_BUS_DROP
-            }, Unmanaged.passRetained(self).toOpaque(),
-            { if let context = $0 { Unmanaged<Bus>.fromOpaque(context).release() } })
+            }, Unmanaged.passRetained(self).toOpaque(), SignalRelease.destroy)
     }
 
     /// Posts an error that no element posts. Thread: any.
@@ -205,10 +204,9 @@ final class Bus: Sendable {
         var error: UnsafeMutablePointer<GError>?
         var debug: UnsafeMutablePointer<gchar>?
         parse(message, &error, &debug)
-        defer { g_free(debug) }
         var failure = PipelineError(
             adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
-            debug: debug.map { String(cString: $0) }, missing: state.withLock { $0.missing })
+            debug: String(adopting: debug), missing: state.withLock { $0.missing })
         if message.pointee.src.flatMap({ Element(object: $0) })?.klass == "Sink/Video",
             [.notFound, .resourceFailed].contains(failure.code)
         {
@@ -241,11 +239,9 @@ final class Bus: Sendable {
             let missing = missingPlugin(structure)
             state.withLock { $0.missing = missing }
         }
-        guard let text = gst_structure_to_string(structure) else { return nil }
-        defer { g_free(text) }
+        guard let text = String(adopting: gst_structure_to_string(structure)) else { return nil }
         return .element(
-            path: message.pointee.src.map { Element.path(of: $0) } ?? "",
-            structure: String(cString: text))
+            path: message.pointee.src.map { Element.path(of: $0) } ?? "", structure: text)
     }
 
     private func missingPlugin(_ structure: UnsafePointer<GstStructure>) -> MissingPlugin {

@@ -98,9 +98,7 @@ extension PropertyChange {
         gst_message_parse_property_notify(message, &object, &name, &value)
         path = object.map { Element.path(of: UnsafeMutableRawPointer($0)) } ?? ""
         self.name = name.map { String(cString: $0) } ?? ""
-        let text = mb_value_text(value)
-        defer { g_free(text) }
-        self.value = text.map { String(cString: $0) } ?? ""
+        self.value = String(adopting: mb_value_text(value)) ?? ""
     }
 }
 
@@ -113,10 +111,8 @@ extension FoundTags {
         var found: [Tag] = []
         for index in 0..<gst_tag_list_n_tags(list) {
             guard let tag = gst_tag_list_nth_tag_name(list, UInt32(index)) else { continue }
-            let values = (0..<gst_tag_list_get_tag_size(list, tag)).compactMap { place -> String? in
-                guard let text = mb_tag_text(list, tag, place) else { return nil }
-                defer { g_free(text) }
-                return String(cString: text)
+            let values = (0..<gst_tag_list_get_tag_size(list, tag)).compactMap {
+                String(adopting: mb_tag_text(list, tag, $0))
             }
             let name = gst_tag_get_nick(tag).map { String(cString: $0) } ?? String(cString: tag)
             found.append(Tag(name: name, values: values))
@@ -127,13 +123,12 @@ extension FoundTags {
     }
 
     private static func finder(_ source: UnsafeMutablePointer<GstObject>?) -> String {
-        guard let source, let text = gst_object_get_name(source) else { return "unknown object" }
-        defer { g_free(text) }
-        let name = String(cString: text)
+        guard let source, let name = String(adopting: gst_object_get_name(source)) else {
+            return "unknown object"
+        }
         if mb_is_a(source, gst_element_get_type()) != 0 { return "element \"\(name)\"" }
         guard mb_is_a(source, gst_pad_get_type()) != 0 else { return "object \"\(name)\"" }
-        let pad = Pad(
-            retaining: UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstPad.self))
+        let pad = Pad(retaining: source.cast())
         return "pad \"\(pad.element?.name ?? ""):\(name)\""
     }
 }
@@ -189,13 +184,10 @@ extension Element {
     /// Returns a phrase about the caps of an appsink in the same bin, if it restricts them:
     /// `, which takes audio/x-raw`.
     fileprivate func wish(ofSibling name: String) -> String? {
-        let parent = gst_object_get_parent(
-            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstObject.self))
-        guard let parent else { return nil }
+        guard let parent = gst_object_get_parent(pointer.cast()) else { return nil }
         defer { gst_object_unref(parent) }
         guard mb_is_a(parent, gst_bin_get_type()) != 0,
-            let sibling = gst_bin_get_by_name(
-                UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GstBin.self), name),
+            let sibling = gst_bin_get_by_name(parent.cast(), name),
             let caps = AppSink(Element(adopting: sibling))?.ownCaps, !caps.isAny
         else { return nil }
         return ", which accepts \(caps.mediaType)"
@@ -206,8 +198,7 @@ extension Pad {
     /// The media type of the current or possible caps, for example `video/x-h264`; empty if it is
     /// unknown.
     fileprivate var mediaType: String {
-        let caps = gst_pad_get_current_caps(pointer) ?? gst_pad_query_caps(pointer, nil)
-        let type = caps.map { Caps(adopting: $0).mediaType } ?? ""
+        let type = currentOrPossibleCaps?.mediaType ?? ""
         return type == "ANY" ? "" : type
     }
 }

@@ -39,29 +39,16 @@ final class LatePads: Sendable {
         }
         mb_on_no_more_pads(
             element.pointer,
-            { element, context in
-                guard let element, let context else { return }
-                Unmanaged<LatePads>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                    $0.completed(UInt(bitPattern: element))
-                }
-            }, Unmanaged.passRetained(self).toOpaque(),
-            { context, _ in
-                if let context { Unmanaged<LatePads>.fromOpaque(context).release() }
-            })
+            { _, context in SignalListener<Void>.call(context, ()) },
+            SignalListener<Void>.context { [self] in completed(id) }, SignalRelease.function)
     }
 
     /// Watches a new pad for EOS: it may be the last pad of its element to end.
-    func appeared(_ pad: UnsafeMutablePointer<GstPad>) {
-        _ = mb_pad_add_probe(
-            pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-            { pad, info, context in
-                guard let pad, let info, let context,
-                    gst_pad_probe_info_get_event(info)?.pointee.type == GST_EVENT_EOS
-                else { return GST_PAD_PROBE_OK }
-                Unmanaged<LatePads>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.ended(pad) }
-                return GST_PAD_PROBE_OK
-            }, Unmanaged.passRetained(self).toOpaque(),
-            { if let context = $0 { Unmanaged<LatePads>.fromOpaque(context).release() } })
+    func appeared(_ pad: Pad) {
+        pad.addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { [self] pad, info in
+            if gst_pad_probe_info_get_event(info)?.pointee.type == GST_EVENT_EOS { ended(pad) }
+            return GST_PAD_PROBE_OK
+        }
     }
 
     /// Runs on a streaming thread, when the EOS event is already stored on the pad.
@@ -130,17 +117,8 @@ final class LateLinks: Sendable {
         // Elements inside of another element are that element's responsibility.
         let isOfString = element.isOfString
         if isOfString { latePads.watch(element) }
-        mb_on_pad_added(
-            element.pointer,
-            { _, pad, context in
-                guard let pad, let context else { return }
-                Unmanaged<LateLinks>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                    $0.appeared(pad)
-                }
-            }, Unmanaged.passRetained(LateLinks(isOfString ? latePads : nil)).toOpaque(),
-            { context, _ in
-                if let context { Unmanaged<LateLinks>.fromOpaque(context).release() }
-            })
+        let links = LateLinks(isOfString ? latePads : nil)
+        element.onSourcePad { links.appeared($0) }
     }
 
     static func hasLatePads(_ element: Element) -> Bool {
@@ -156,14 +134,12 @@ final class LateLinks: Sendable {
     }
 
     /// Runs on a streaming thread, after the parser's own handler.
-    private func appeared(_ pad: UnsafeMutablePointer<GstPad>) {
-        guard gst_pad_get_direction(pad) == GST_PAD_SRC else { return }
+    private func appeared(_ pad: Pad) {
         latePads?.appeared(pad)
-        let name = pad.pointee.padtemplate?.pointee.name_template
+        let name = pad.pointer.pointee.padtemplate?.pointee.name_template
         let template = name.map { String(cString: $0) } ?? ""
-        let caps = gst_pad_get_current_caps(pad) ?? gst_pad_query_caps(pad, nil)
-        let mediaType = caps.map { Caps(adopting: $0).mediaType } ?? ""
-        if let receiver = gst_pad_get_peer(pad).map({ Pad(adopting: $0) }) {
+        let mediaType = pad.currentOrPossibleCaps?.mediaType ?? ""
+        if let receiver = pad.peer {
             links.withLock { links in
                 guard !links.contains(where: { $0.receiver.pointer == receiver.pointer }) else {
                     return
@@ -178,7 +154,7 @@ final class LateLinks: Sendable {
         for link in alike.filter({ $0.mediaType == mediaType })
             + alike.filter({ $0.mediaType != mediaType })
         where !link.receiver.isLinked {
-            if gst_pad_link(pad, link.receiver.pointer) == GST_PAD_LINK_OK { return }
+            if pad.link(to: link.receiver) { return }
         }
     }
 }
@@ -208,14 +184,9 @@ extension Pipeline {
         mb_on_deep_element_added(
             bin,
             { _, _, element, context in
-                guard let element, let context else { return }
-                Unmanaged<ElementWatch>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                    $0.added(Element(retaining: element))
-                }
-            }, Unmanaged.passRetained(watch).toOpaque(),
-            { context, _ in
-                if let context { Unmanaged<ElementWatch>.fromOpaque(context).release() }
-            })
+                guard let element else { return }
+                SignalListener<Element>.call(context, Element(retaining: element))
+            }, SignalListener<Element>.context { watch.added($0) }, SignalRelease.function)
     }
 }
 
@@ -251,10 +222,7 @@ private final class ElementWatch: Sendable {
                 return Unmanaged<ElementWatch>.fromOpaque(context)._withUnsafeGuaranteedRef {
                     $0.judge.allows(factory: name, plugin: plugin)
                 } ? ElementWatch.take : ElementWatch.skip
-            }, context.toOpaque(),
-            { context, _ in
-                if let context { Unmanaged<ElementWatch>.fromOpaque(context).release() }
-            })
+            }, context.toOpaque(), SignalRelease.function)
         if connected == 0 { context.release() }
     }
 

@@ -55,23 +55,19 @@ extension Pipeline {
         _ parsed: UnsafeMutablePointer<GstElement>
     ) -> UnsafeMutablePointer<GstPipeline>? {
         guard mb_is_a(parsed, gst_pipeline_get_type()) != 0 else { return nil }
-        let bin = UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GstBin.self)
+        let bin = parsed.cast(to: GstBin.self)
         guard let identity = gst_bin_get_by_name(bin, guardName) else { return nil }
         defer { gst_object_unref(identity) }
         // A string that begins with a link (`! fakesink`) was linked to the guard.
         guard !isLinked(identity) else { return nil }
-        let object = UnsafeMutableRawPointer(identity).assumingMemoryBound(to: GstObject.self)
-        guard let holder = gst_object_get_parent(object) else { return nil }
+        guard let holder = gst_object_get_parent(identity.cast()) else { return nil }
         defer { gst_object_unref(holder) }
         // The parser unwraps a bin of one element: the identity is then directly in the pipeline.
-        let raw = UnsafeMutableRawPointer(holder)
-        let outer = raw == UnsafeMutableRawPointer(parsed) ? UnsafeMutableRawPointer(identity) : raw
-        guard gst_bin_remove(bin, outer.assumingMemoryBound(to: GstElement.self)) != 0 else {
-            return nil
-        }
+        let outer = holder == parsed.cast() ? identity : holder.cast()
+        guard gst_bin_remove(bin, outer) != 0 else { return nil }
         // Sink the floating reference only here: if this returns nil, `discard` does it.
         gst_object_ref_sink(parsed)
-        return UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GstPipeline.self)
+        return parsed.cast()
     }
 
     private static func isLinked(_ element: UnsafeMutablePointer<GstElement>) -> Bool {

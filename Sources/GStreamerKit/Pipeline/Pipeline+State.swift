@@ -106,8 +106,7 @@ extension Pipeline {
         return { [handle, queries] in
             let gates = entries.map { $0.block() }
             defer { gates.forEach { $0.open() } }
-            let element = UnsafeMutableRawPointer(handle.pointer)
-                .assumingMemoryBound(to: GstElement.self)
+            let element = handle.pointer.cast(to: GstElement.self)
             if state == .null {
                 queries.close()
                 if !queries.isEmpty {
@@ -187,10 +186,8 @@ extension Pipeline {
                 && element.pad("src")?.peerCaps?.isRaw == true
         }
         for element in found {
-            element.pointer.withMemoryRebound(to: GstBaseSrc.self, capacity: 1) {
-                gst_base_src_set_live($0, 1)
-                gst_base_src_set_do_timestamp($0, 1)
-            }
+            gst_base_src_set_live(element.pointer.cast(), 1)
+            gst_base_src_set_do_timestamp(element.pointer.cast(), 1)
         }
         return found
     }

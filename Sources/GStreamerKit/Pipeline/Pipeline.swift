@@ -26,10 +26,10 @@ public final class Pipeline: Sendable {
 
     var pointer: UnsafeMutablePointer<GstPipeline> { handle.pointer }
     var element: UnsafeMutablePointer<GstElement> {
-        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstElement.self)
+        pointer.cast()
     }
     var bin: UnsafeMutablePointer<GstBin> {
-        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstBin.self)
+        pointer.cast()
     }
 
     /// Parses a gst-launch string. Everything that gst-launch only warns about is an error here,
@@ -52,8 +52,7 @@ public final class Pipeline: Sendable {
             control.post {
                 // An element may report a new latency while the pipeline is being torn down.
                 guard !ended.flag.load(ordering: .relaxed) else { return }
-                gst_bin_recalculate_latency(
-                    UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstBin.self))
+                gst_bin_recalculate_latency(handle.pointer.cast())
             }
         }
         GStreamer.countAsLiving(UnsafeMutableRawPointer(handle.pointer))
@@ -128,18 +127,10 @@ extension Pipeline {
     }
 
     /// All elements, at any depth, in no particular order.
-    public var elements: [Element] {
-        iteratedObjects(gst_bin_iterate_recurse(bin)) {
-            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
-        }
-    }
+    public var elements: [Element] { Element.all(of: gst_bin_iterate_recurse(bin)) }
 
     /// The sinks of the pipeline itself; an `autovideosink`, not the sink in it.
-    var outerSinks: [Element] {
-        iteratedObjects(gst_bin_iterate_sinks(bin)) {
-            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
-        }
-    }
+    var outerSinks: [Element] { Element.all(of: gst_bin_iterate_sinks(bin)) }
 
     /// All appsinks, by name.
     package var appSinks: [String: AppSink] {
@@ -190,18 +181,14 @@ extension Pipeline {
             }
             control.post {
                 guard !ended.flag.load(ordering: .relaxed) else { return }
-                let bin = UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(
-                    to: GstBin.self)
                 gst_debug_bin_to_dot_file_with_ts(
-                    bin, GST_DEBUG_GRAPH_SHOW_ALL, "mediabridge.\(moment)")
+                    handle.pointer.cast(), GST_DEBUG_GRAPH_SHOW_ALL, "mediabridge.\(moment)")
             }
         }
     }
 
     /// The pipeline as a graph in the DOT language, with the present caps and properties.
     public var dot: String {
-        guard let text = gst_debug_bin_to_dot_data(bin, GST_DEBUG_GRAPH_SHOW_ALL) else { return "" }
-        defer { g_free(text) }
-        return String(cString: text)
+        String(adopting: gst_debug_bin_to_dot_data(bin, GST_DEBUG_GRAPH_SHOW_ALL)) ?? ""
     }
 }

@@ -62,18 +62,7 @@ package final class StreamScan: Sendable {
         let tally = UnitCollector(parsers: parsers, fragments: fragments, limit: limit)
         self.pipeline = pipeline
         self.tally = tally
-        guard let element = pipeline.element(named: "streams") else { return }
-        mb_on_pad_added(
-            element.pointer,
-            { element, pad, context in
-                guard let element, let pad, let context else { return }
-                Unmanaged<UnitCollector>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                    $0.appeared(pad, of: element)
-                }
-            }, Unmanaged.passRetained(tally).toOpaque(),
-            { context, _ in
-                if let context { Unmanaged<UnitCollector>.fromOpaque(context).release() }
-            })
+        pipeline.element(named: "streams")?.onSourcePad { tally.appeared($0) }
     }
 
     /// Number of units read so far, in all streams.
@@ -108,12 +97,8 @@ package final class StreamScan: Sendable {
         }
 
         /// Runs on a streaming thread.
-        func appeared(
-            _ pad: UnsafeMutablePointer<GstPad>, of element: UnsafeMutablePointer<GstElement>
-        ) {
-            guard gst_pad_get_direction(pad) == GST_PAD_SRC else { return }
-            let caps = gst_pad_get_current_caps(pad) ?? gst_pad_query_caps(pad, nil)
-            let mediaType = caps.map { Caps(adopting: $0).mediaType } ?? ""
+        func appeared(_ pad: Pad) {
+            let mediaType = pad.currentOrPossibleCaps?.mediaType ?? ""
             let parser = parsers[mediaType].map { "\($0) ! " } ?? ""
             var error: UnsafeMutablePointer<GError>?
             guard
@@ -124,14 +109,9 @@ package final class StreamScan: Sendable {
                 if let error { g_error_free(error) }
                 return
             }
-            let bin = UnsafeMutableRawPointer(end).assumingMemoryBound(to: GstBin.self)
-            let sink = gst_bin_get_by_name(bin, "end").map { Element(adopting: $0) }
-            let name = gst_object_get_name(
-                UnsafeMutableRawPointer(pad).assumingMemoryBound(to: GstObject.self))
-            defer { g_free(name) }
+            let sink = gst_bin_get_by_name(end.cast(), "end").map { Element(adopting: $0) }
             let index = streams.withLock { streams in
-                streams.append(
-                    Stream(pad: name.map { String(cString: $0) } ?? "", mediaType: mediaType))
+                streams.append(Stream(pad: pad.name, mediaType: mediaType))
                 return streams.count - 1
             }
             sink?.pad("sink")?.onRunningTime { [weak self] time, bytes in
@@ -140,23 +120,18 @@ package final class StreamScan: Sendable {
                     streams[index].bytes += bytes
                 }
             }
-            let object = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstObject.self)
-            guard let holder = gst_object_get_parent(object) else { return }
+            guard let demuxer = pad.element,
+                let holder = gst_object_get_parent(demuxer.pointer.cast())
+            else { return }
             defer { gst_object_unref(holder) }
-            let element = UnsafeMutableRawPointer(end).assumingMemoryBound(to: GstElement.self)
-            gst_bin_add(
-                UnsafeMutableRawPointer(holder).assumingMemoryBound(to: GstBin.self), element)
-            gst_element_sync_state_with_parent(element)
+            gst_bin_add(holder.cast(), end.cast())
+            gst_element_sync_state_with_parent(end.cast())
             if let fragments {
-                Pad.keepFirstFormat(of: pad)
-                let name = name.map { String(cString: $0) } ?? ""
-                if mediaType.hasPrefix("audio/") { Pad.keepApart(pad) }
-                gst_pad_set_offset(pad, gint64(fragments.delays[name] ?? 0))
+                pad.keepFirstFormat()
+                if mediaType.hasPrefix("audio/") { pad.keepApart() }
+                pad.delay(by: fragments.delays[pad.name] ?? 0)
             }
-            if let entry = gst_element_get_static_pad(element, "sink") {
-                _ = gst_pad_link(pad, entry)
-                gst_object_unref(entry)
-            }
+            if let entry = Element(retaining: end.cast()).pad("sink") { _ = pad.link(to: entry) }
         }
     }
 }

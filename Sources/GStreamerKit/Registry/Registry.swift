@@ -46,12 +46,8 @@ package struct ElementFactory: Hashable, Sendable {
         var names: [String] = []
         var next: UnsafeMutablePointer<GList>? = list
         while let node = next {
-            if let name = gst_object_get_name(
-                node.pointee.data.assumingMemoryBound(to: GstObject.self))
-            {
-                names.append(String(cString: name))
-                g_free(name)
-            }
+            let object = node.pointee.data.assumingMemoryBound(to: GstObject.self)
+            if let name = String(adopting: gst_object_get_name(object)) { names.append(name) }
             next = node.pointee.next
         }
         return names
@@ -144,12 +140,8 @@ public struct Device: Hashable, Sendable {
     }
 
     private init(_ device: UnsafeMutablePointer<GstDevice>) {
-        func take(_ text: UnsafeMutablePointer<gchar>?) -> String {
-            defer { g_free(text) }
-            return text.map { String(cString: $0) } ?? ""
-        }
-        name = take(gst_device_get_display_name(device))
-        klass = take(gst_device_get_device_class(device))
+        name = String(adopting: gst_device_get_display_name(device)) ?? ""
+        klass = String(adopting: gst_device_get_device_class(device)) ?? ""
         let properties = gst_device_get_properties(device)
         func text(_ key: String) -> String? {
             mb_structure_string(properties, key).map { String(cString: $0) }

@@ -110,10 +110,7 @@ extension Element {
                 }
                 g_strfreev(list)
             }
-            let range = mb_spec_range(spec).map { text in
-                defer { g_free(text) }
-                return String(cString: text)
-            }
+            let range = String(adopting: mb_spec_range(spec))
             return SettableProperty(
                 name: String(cString: name), nicks: nicks,
                 values: nicks.isEmpty ? range : nicks.joined(separator: ", "))
