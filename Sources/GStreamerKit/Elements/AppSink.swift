@@ -14,7 +14,7 @@ package final class AppSink: Sendable {
     package init?(_ element: Element) {
         guard mb_is_a(element.pointer, gst_app_sink_get_type()) != 0 else { return nil }
         self.element = element
-        GStreamer.countAsLiving(UnsafeMutableRawPointer(element.pointer))
+        GStreamer.countAsLiving(element.pointer)
     }
 
     /// Configures the sink for a program that pulls every frame as it arrives.
@@ -173,9 +173,7 @@ package final class AppSink: Sendable {
     package func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
         element.pad("sink")?.answerCapsQueries(answer)
     }
-}
 
-extension AppSink {
     /// Asks the elements in front for a key frame. An encoder makes one; a receiver of RTP asks the
     /// sender. Thread: any.
     ///
@@ -184,6 +182,11 @@ extension AppSink {
         guard let pad = element.pad("sink") else { return false }
         let event = gst_video_event_new_upstream_force_key_unit(ClockTime.none, 1, 0)
         return gst_pad_push_event(pad.pointer, event) != 0
+    }
+
+    /// The elements upstream of the sink, the nearest first, as far as each passes on one stream.
+    private var upstream: some Sequence<Element> {
+        sequence(first: element) { $0.mainSinkPad?.peer?.element }.dropFirst().prefix(256)
     }
 }
 
@@ -259,24 +262,43 @@ extension AppSink {
 
     /// Determined by walking upstream through elements that do not change the format.
     package var formatOrigin: FormatOrigin {
-        var pad = element.pad("sink")?.peer
-        for _ in 0..<256 {
-            guard let element = pad?.element else { return .stream }
+        for element in upstream {
             let klass = element.klass
             if klass.contains("Source") { return .source }
             if klass.contains("Colorspace") || element.factoryName == "audioconvert" {
                 return .converter
             }
-            guard !klass.contains("Codec"), !klass.contains("Bin"),
-                let sink = element.mainSinkPad
-            else { return .stream }
-            pad = sink.peer
+            if klass.contains("Codec") || klass.contains("Bin") { return .stream }
         }
         return .stream
+    }
+
+    /// Whether an element upstream of the sink rotates pictures according to their tag: `videoflip`
+    /// does, and passes the tag on unchanged.
+    package var isTurnedByTag: Bool {
+        upstream.contains { element in
+            ["videoflip", "glvideoflip"].contains(element.factoryName)
+                && mb_get_enum(element.pointer, "video-direction")
+                    == gint(GST_VIDEO_ORIENTATION_AUTO.rawValue)
+        }
     }
 }
 
 // MARK: Bit rate
+
+extension AppSink {
+    /// The bit rate of the video encoder from which the sink's units come; `nil` if there is none, or
+    /// none that may change while it runs. Found by walking upstream through parsers and queues.
+    package var encoderBitRate: EncoderBitRate? {
+        for element in upstream {
+            if element.klass.contains("Encoder") {
+                return element.klass.contains("Video") ? EncoderBitRate(element) : nil
+            }
+            if element.klass.contains("Bin") || element.klass.contains("Decoder") { return nil }
+        }
+        return nil
+    }
+}
 
 /// The bit rate of an encoder in a pipeline, which may change while it runs. Thread: any.
 package struct EncoderBitRate: Sendable {
@@ -316,23 +338,4 @@ package struct EncoderBitRate: Sendable {
     ///
     /// - Parameter bitRate: In bits per second.
     package func set(_ bitRate: Int) { element.set(property, "\(max(1, bitRate / unit))") }
-}
-
-extension AppSink {
-    /// The bit rate of the video encoder from which the sink's units come; `nil` if there is none, or
-    /// none that may change while it runs. Found by walking upstream through parsers and queues.
-    package var encoderBitRate: EncoderBitRate? {
-        var pad = element.pad("sink")?.peer
-        for _ in 0..<256 {
-            guard let element = pad?.element else { return nil }
-            if element.klass.contains("Encoder") {
-                return element.klass.contains("Video") ? EncoderBitRate(element) : nil
-            }
-            guard !element.klass.contains("Bin"), !element.klass.contains("Decoder"),
-                let sink = element.mainSinkPad
-            else { return nil }
-            pad = sink.peer
-        }
-        return nil
-    }
 }

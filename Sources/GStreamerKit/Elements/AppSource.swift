@@ -54,6 +54,12 @@ package final class AppSource: Sendable {
         FlowResult(gst_app_src_push_buffer(pointer, buffer.release()))
     }
 
+    /// Sends tags, in order behind the buffers that are queued. Never blocks.
+    package func send(_ tags: Tags) {
+        gst_event_ref(tags.event)
+        gst_element_send_event(element.pointer, tags.event)
+    }
+
     /// Signals that no more buffers follow.
     package func endOfStream() { gst_app_src_end_of_stream(pointer) }
 

@@ -25,7 +25,7 @@ public final class Element: @unchecked Sendable {
     public var name: String { String(adopting: gst_object_get_name(pointer.cast())) ?? "" }
 
     /// The path in the object hierarchy, for example `/GstPipeline:pipeline0/GstFileSrc:filesrc0`.
-    public var path: String { Self.path(of: UnsafeMutableRawPointer(pointer)) }
+    public var path: String { Self.path(of: pointer) }
 
     /// The name of the factory that made it, for example `filesrc`; empty for a plain bin.
     public var factoryName: String {
@@ -111,6 +111,33 @@ public final class Element: @unchecked Sendable {
         iteratedObjects(iterator) {
             Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
         }
+    }
+}
+
+extension PipelineError {
+    /// A function that parses an error or a warning: `gst_message_parse_error` for example.
+    typealias MessageParser = (
+        UnsafeMutablePointer<GstMessage>?,
+        UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?,
+        UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
+    ) -> Void
+
+    /// Converts the error or the warning of a bus message.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - parse: GStreamer's function for the type of the message.
+    ///   - missing: The missing plugin that was reported before, if any.
+    init(
+        _ message: UnsafeMutablePointer<GstMessage>,
+        parse: MessageParser = gst_message_parse_error, missing: MissingPlugin? = nil
+    ) {
+        var error: UnsafeMutablePointer<GError>?
+        var debug: UnsafeMutablePointer<gchar>?
+        parse(message, &error, &debug)
+        self.init(
+            adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
+            debug: String(adopting: debug), missing: missing)
     }
 }
 

@@ -288,12 +288,7 @@ package final class ElementChain: Sendable {
             while let message = gst_bus_pop(state.parts.bus) {
                 defer { gst_message_unref(message) }
                 guard message.pointee.type == GST_MESSAGE_ERROR else { continue }
-                var error: UnsafeMutablePointer<GError>?
-                var debug: UnsafeMutablePointer<gchar>?
-                gst_message_parse_error(message, &error, &debug)
-                return PipelineError(
-                    adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
-                    debug: String(adopting: debug))
+                return PipelineError(message)
             }
             let name =
                 flow == GST_FLOW_OK

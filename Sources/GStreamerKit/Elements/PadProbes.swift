@@ -5,9 +5,10 @@ internal import CMediaBridge
 
 extension Pad {
     /// The callback of a probe.
-    typealias Probe = @Sendable (
-        _ pad: UnsafeMutablePointer<GstPad>, _ info: UnsafeMutablePointer<GstPadProbeInfo>
-    ) -> GstPadProbeReturn
+    typealias Probe =
+        @Sendable (
+            _ pad: UnsafeMutablePointer<GstPad>, _ info: UnsafeMutablePointer<GstPadProbeInfo>
+        ) -> GstPadProbeReturn
 
     /// Adds a probe for all of these types.
     ///

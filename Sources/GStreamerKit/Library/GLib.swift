@@ -61,7 +61,7 @@ package enum SignalRelease {
     }
 }
 
-// MARK: Iterators
+// MARK: Collections
 
 /// Returns the objects of an iterator, in no particular order; starts again if the collection
 /// changes during the iteration.
@@ -89,6 +89,26 @@ func iteratedObjects<T>(
         default: return found
         }
     }
+}
+
+/// Returns the data of the nodes of a list, in order.
+func items(of list: UnsafePointer<GList>?) -> [UnsafeMutableRawPointer] {
+    var items: [UnsafeMutableRawPointer] = []
+    var next = list
+    while let node = next?.pointee {
+        if let data = node.data { items.append(data) }
+        next = UnsafePointer(node.next)
+    }
+    return items
+}
+
+/// Copies a list of strings that ends with a null pointer, and frees it; `nil` gives no strings.
+func strings(adopting list: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?) -> [String] {
+    guard let list else { return [] }
+    defer { g_strfreev(list) }
+    var strings: [String] = []
+    while let text = list[strings.count] { strings.append(String(cString: text)) }
+    return strings
 }
 
 // MARK: Log messages

@@ -68,31 +68,14 @@ public enum GStreamer {
     }
 
     private static func isEmpty(_ group: DispatchGroup, within deadline: Duration) async -> Bool {
-        if isEmpty(group) { return true }
+        if group.wait(timeout: .now()) == .success { return true }
         return await withCheckedContinuation { continuation in
-            let answer = Answer(continuation)
-            let limit = OneShotTimer(after: deadline) { answer.give(false) }
+            let once = Once(continuation)
+            let limit = OneShotTimer(after: deadline) { once.resume(false) }
             group.notify(queue: .global()) {
                 limit.cancel()
-                answer.give(true)
+                once.resume(true)
             }
-        }
-    }
-
-    private static func isEmpty(_ group: DispatchGroup) -> Bool {
-        group.wait(timeout: .now()) == .success
-    }
-
-    /// Resumes the continuation with the first value; later ones are ignored.
-    private final class Answer: Sendable {
-        private let continuation: Mutex<CheckedContinuation<Bool, Never>?>
-
-        init(_ continuation: CheckedContinuation<Bool, Never>) {
-            self.continuation = Mutex(continuation)
-        }
-
-        func give(_ value: Bool) {
-            continuation.withLock { $0.take() }?.resume(returning: value)
         }
     }
 
@@ -190,9 +173,8 @@ package final class ControlQueue: Sendable {
     func runAndWait<R: Sendable>(
         within deadline: Duration, _ body: @escaping @Sendable () -> R
     ) -> R? {
-        let result = Mutex<R?>(nil)
         let done = MonotonicSignal()
-        let box = Box(result: consume result)
+        let box = Box<R>()
         let limit = allowed(deadline)
         post { [self] in
             let value = body()
@@ -218,22 +200,20 @@ package final class ControlQueue: Sendable {
     }
 
     private final class Box<R: Sendable>: Sendable {
-        let result: Mutex<R?>
-        init(result: consuming sending Mutex<R?>) { self.result = result }
+        let result = Mutex<R?>(nil)
+    }
+}
+
+/// Resumes a continuation with the first value; later values are ignored.
+private final class Once<R: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<R, Never>?>
+
+    init(_ continuation: CheckedContinuation<R, Never>) {
+        self.continuation = Mutex(continuation)
     }
 
-    private final class Once<R: Sendable>: Sendable {
-        private let continuation: Mutex<CheckedContinuation<R?, Never>?>
-        init(_ continuation: CheckedContinuation<R?, Never>) {
-            self.continuation = Mutex(continuation)
-        }
-        func resume(_ value: R?) {
-            let waiting = continuation.withLock { waiting in
-                defer { waiting = nil }
-                return waiting
-            }
-            waiting?.resume(returning: value)
-        }
+    func resume(_ value: R) {
+        continuation.withLock { $0.take() }?.resume(returning: value)
     }
 }
 

@@ -48,8 +48,16 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
 
     /// The context of a destroy-notify, which calls it once.
     private final class Release: Sendable {
-        let call: @Sendable () -> Void
-        init(_ call: @escaping @Sendable () -> Void) { self.call = call }
+        private let call: @Sendable () -> Void
+        private init(_ call: @escaping @Sendable () -> Void) { self.call = call }
+
+        static func context(_ call: @escaping @Sendable () -> Void) -> UnsafeMutableRawPointer {
+            Unmanaged.passRetained(Release(call)).toOpaque()
+        }
+
+        static let notify: @Sendable @convention(c) (gpointer?) -> Void = { context in
+            if let context { Unmanaged<Release>.fromOpaque(context).takeRetainedValue().call() }
+        }
     }
 
     /// Wraps memory without a copy.
@@ -64,12 +72,9 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
     ) -> Buffer {
         // GStreamer's allocators do not exist before it is initialised.
         _ = try? GStreamer.initialize()
-        let context = Unmanaged.passRetained(Release(release)).toOpaque()
-        let flags = readOnly ? GST_MEMORY_FLAG_READONLY : GstMemoryFlags(rawValue: 0)
-        let pointer = mb_buffer_new_wrapped(flags, bytes.baseAddress, gsize(bytes.count), context) {
-            guard let context = $0 else { return }
-            Unmanaged<Release>.fromOpaque(context).takeRetainedValue().call()
-        }
+        let pointer = mb_buffer_new_wrapped(
+            readOnly ? GST_MEMORY_FLAG_READONLY : GstMemoryFlags(rawValue: 0), bytes.baseAddress,
+            gsize(bytes.count), Release.context(release), Release.notify)
         return Buffer(adopting: pointer!)
     }
 
@@ -164,25 +169,18 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
         let copy = Buffer(adopting: gst_buffer_copy(pointer))
         // GStreamer's allocators do not exist before it is initialised.
         _ = try? GStreamer.initialize()
-        let context = Unmanaged.passRetained(Release(release)).toOpaque()
-        mb_buffer_attach(copy.pointer, Self.trackingQuark, context) {
-            guard let context = $0 else { return }
-            Unmanaged<Release>.fromOpaque(context).takeRetainedValue().call()
-        }
+        mb_buffer_attach(
+            copy.pointer, Self.trackingQuark, Release.context(release), Release.notify)
         return copy
     }
 
     private static let trackingQuark = g_quark_from_static_string("mediabridge-tracked")
-}
 
-extension Buffer {
     /// Identity of the pool that it comes from, for comparison; `nil` for a buffer without a pool.
     package var poolIdentity: UnsafeRawPointer? {
         pointer.pointee.pool.map { UnsafeRawPointer($0) }
     }
-}
 
-extension Buffer {
     /// Whether decoding it requires an earlier buffer.
     package var isDelta: Bool { has(GST_BUFFER_FLAG_DELTA_UNIT) }
 
@@ -197,9 +195,7 @@ extension Buffer {
     private func has(_ flag: GstBufferFlags) -> Bool {
         pointer.pointee.mini_object.flags & guint(flag.rawValue) != 0
     }
-}
 
-extension Buffer {
     /// Adds a second timestamp, of the clock that `reference` names. Decoders and converters pass
     /// it on unchanged, unlike the presentation time.
     package mutating func addReferenceTime(_ time: ClockTime, of reference: Caps) {

@@ -3,23 +3,17 @@ package import CMediaBridge
 /// The format of a stream: `video/x-raw, format=I420, width=1280 …`. Immutable and
 /// reference-counted.
 ///
-/// Thread: any.
-package final class Caps: Sendable, CustomStringConvertible {
-    /// Sendable: caps with more than one reference are immutable in GStreamer, and this class never
-    /// writes to them.
-    struct Pointer: @unchecked Sendable {
-        let raw: UnsafeMutablePointer<GstCaps>
-    }
-    private let handle: Pointer
-
-    package var pointer: UnsafeMutablePointer<GstCaps> { handle.raw }
+/// Sendable: caps with more than one reference are immutable in GStreamer, and this class never
+/// writes to them. Thread: any.
+package final class Caps: @unchecked Sendable, CustomStringConvertible {
+    package let pointer: UnsafeMutablePointer<GstCaps>
 
     /// An identity for comparison: two objects with equal identities, both alive, are the same
     /// GstCaps.
     package let identity: UInt
 
     init(adopting pointer: UnsafeMutablePointer<GstCaps>) {
-        handle = Pointer(raw: pointer)
+        self.pointer = pointer
         identity = UInt(bitPattern: pointer)
     }
 
@@ -46,10 +40,7 @@ package final class Caps: Sendable, CustomStringConvertible {
     /// The media type of the first structure, for example `video/x-raw`; `ANY` if there is no
     /// structure.
     package var mediaType: String {
-        guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0),
-            let name = gst_structure_get_name(structure)
-        else { return "ANY" }
-        return String(cString: name)
+        structure.flatMap { gst_structure_get_name($0) }.map { String(cString: $0) } ?? "ANY"
     }
 
     /// The media types of all structures; empty for ANY.
@@ -58,6 +49,11 @@ package final class Caps: Sendable, CustomStringConvertible {
             gst_caps_get_structure(pointer, index).flatMap { gst_structure_get_name($0) }
                 .map { String(cString: $0) }
         }
+    }
+
+    /// The first structure; `nil` if there is none.
+    var structure: UnsafeMutablePointer<GstStructure>? {
+        gst_caps_get_size(pointer) > 0 ? gst_caps_get_structure(pointer, 0) : nil
     }
 
     /// Returns whether both are equal, field by field.
@@ -243,15 +239,10 @@ extension Caps {
         return ["GstIntRange", "GstInt64Range", "GstDoubleRange", "GstFractionRange"]
             .contains(String(cString: name))
     }
-
-    var structure: UnsafeMutablePointer<GstStructure>? {
-        gst_caps_get_size(pointer) > 0 ? gst_caps_get_structure(pointer, 0) : nil
-    }
 }
 
 // MARK: Encoded media
 
-/// Properties of encoded media in caps.
 extension Caps {
     /// The `codec_data` of the first structure; `nil` if it has none.
     package var codecData: [UInt8]? {
@@ -269,6 +260,12 @@ extension Caps {
 
     /// Sample rate in Hz and number of channels in the first structure; `nil` for a missing value.
     package var soundFormat: (rate: Int?, channels: Int?) { (integer("rate"), integer("channels")) }
+
+    /// Sample rate in Hz and number of channels of the first structure; zero for a field that is
+    /// missing or not a fixed integer.
+    package var soundLayout: (rate: Int, channels: Int) {
+        (integer("rate") ?? 0, integer("channels") ?? 0)
+    }
 
     /// Whether the first structure is MPEG audio of version 1: MP3.
     package var isMPEG1Sound: Bool { integer("mpegversion") == 1 }
@@ -329,8 +326,7 @@ extension Caps {
 
     /// The buffers of the `streamheader` field, which a decoder needs first.
     private var headers: [[UInt8]]? {
-        guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0),
-            let value = gst_structure_get_value(structure, "streamheader"),
+        guard let structure, let value = gst_structure_get_value(structure, "streamheader"),
             mb_is_value_array(value) != 0
         else { return nil }
         let headers = (0..<gst_value_array_get_size(value)).compactMap { index -> [UInt8]? in
@@ -353,9 +349,7 @@ extension Caps {
     /// system memory.
     package var deviceMemory: String? {
         guard gst_caps_get_size(pointer) > 0, let features = gst_caps_get_features(pointer, 0)
-        else {
-            return nil
-        }
+        else { return nil }
         return (0..<gst_caps_features_get_size(features)).lazy
             .compactMap { gst_caps_features_get_nth(features, $0).map { String(cString: $0) } }
             .first { $0.hasPrefix("memory:") && $0 != "memory:SystemMemory" }

@@ -41,10 +41,17 @@ package struct MappedVideoFrame: ~Copyable {
 
     /// The access that a mapping permits.
     package enum Access: Sendable {
-        /// The pixels are only read.
+        /// The pixels or samples are only read.
         case read
-        /// The pixels may be changed.
+        /// The pixels or samples may be changed.
         case write
+
+        fileprivate var flags: GstMapFlags {
+            switch self {
+            case .read: GST_MAP_READ
+            case .write: GstMapFlags(rawValue: GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue)
+            }
+        }
     }
 
     /// Maps a buffer; `nil` if it is too small for the format, not accessible by the CPU, or if
@@ -62,11 +69,7 @@ package struct MappedVideoFrame: ~Copyable {
         if isSole {
             isMapped = mb_video_frame_map_sole(&frame, &layout, buffer.pointer)
         } else {
-            let flags =
-                access == .read
-                ? GST_MAP_READ.rawValue : GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue
-            isMapped = gst_video_frame_map(
-                &frame, &layout, buffer.pointer, GstMapFlags(rawValue: flags))
+            isMapped = gst_video_frame_map(&frame, &layout, buffer.pointer, access.flags)
         }
         guard isMapped != 0 else { return nil }
         // Decoders may describe a larger picture; the caps have the visible size.
@@ -158,12 +161,7 @@ package struct MappedAudioBuffer: ~Copyable {
     package let planes: [UnsafeMutableRawBufferPointer]
 
     /// The access that a mapping permits.
-    package enum Access: Sendable {
-        /// The samples are only read.
-        case read
-        /// The samples may be changed.
-        case write
-    }
+    package typealias Access = MappedVideoFrame.Access
 
     /// Maps a buffer; `nil` if it is not audio of this format, not accessible by the CPU, or if it
     /// is to be written and shared.
@@ -180,9 +178,8 @@ package struct MappedAudioBuffer: ~Copyable {
             count * (info.isPlanar ? info.bytesPerFrame / info.channels : info.bytesPerFrame)
         if access == .write, buffer.isHeldBySample {
             var map = GstMapInfo()
-            let flags = GstMapFlags(rawValue: GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue)
-            guard gst_memory_map(gst_buffer_peek_memory(buffer.pointer, 0), &map, flags) != 0
-            else { return nil }
+            let only = gst_buffer_peek_memory(buffer.pointer, 0)
+            guard gst_memory_map(only, &map, access.flags) != 0 else { return nil }
             let memory = UnsafeMutableRawBufferPointer(start: map.data, count: Int(map.size))
             let meta = mb_buffer_audio_meta(buffer.pointer)
             let offsets = (0..<(info.isPlanar ? info.channels : 1)).map { index in
@@ -200,13 +197,7 @@ package struct MappedAudioBuffer: ~Copyable {
         }
         let mapped = UnsafeMutablePointer<GstAudioBuffer>.allocate(capacity: 1)
         mapped.initialize(to: GstAudioBuffer())
-        let flags =
-            access == .read
-            ? GST_MAP_READ.rawValue : GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue
-        guard
-            gst_audio_buffer_map(mapped, &layout, buffer.pointer, GstMapFlags(rawValue: flags))
-                != 0
-        else {
+        guard gst_audio_buffer_map(mapped, &layout, buffer.pointer, access.flags) != 0 else {
             mapped.deallocate()
             return nil
         }

@@ -217,9 +217,7 @@ package final class VideoInfo: @unchecked Sendable {  // written only in init
                 depth: depth)
         }
     }
-}
 
-extension VideoInfo {
     /// Memory layout of a plane in the default layout.
     package struct PlaneLayout: Hashable, Sendable {
         /// Bytes from the start of the frame to the plane.
@@ -327,18 +325,4 @@ package final class AudioInfo: @unchecked Sendable {  // written in init alone
     package var isPlanar: Bool { info.layout == GST_AUDIO_LAYOUT_NON_INTERLEAVED }
     /// Bytes of one sample of all channels together.
     package var bytesPerFrame: Int { Int(info.bpf) }
-}
-
-extension Caps {
-    /// Sample rate in Hz and number of channels of the first structure; zero for a field that is
-    /// missing or not a fixed integer.
-    package var soundLayout: (rate: Int, channels: Int) {
-        guard gst_caps_get_size(pointer) > 0, let structure = gst_caps_get_structure(pointer, 0)
-        else { return (0, 0) }
-        var rate: gint = 0
-        var channels: gint = 0
-        gst_structure_get_int(structure, "rate", &rate)
-        gst_structure_get_int(structure, "channels", &channels)
-        return (Int(rate), Int(channels))
-    }
 }

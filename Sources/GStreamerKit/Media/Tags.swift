@@ -64,3 +64,29 @@ package final class Tags: @unchecked Sendable {
         return Tags(adopting: event)
     }
 }
+
+/// The orientation of a stream's pictures according to its `image-orientation` tag.
+package struct ImageOrientation: Hashable, Sendable {
+    /// The clockwise rotation that makes them upright, in degrees: 0, 90, 180 or 270.
+    package var degrees: Int
+    /// Whether they must also be mirrored horizontally.
+    package var isMirrored: Bool
+
+    /// Creates an orientation; upright by default.
+    package init(degrees: Int = 0, isMirrored: Bool = false) {
+        self.degrees = degrees
+        self.isMirrored = isMirrored
+    }
+
+    /// Parses the tag's value: `rotate-90`, `flip-rotate-180`; `nil` for any other text.
+    package init?(tag: String) {
+        let isMirrored = tag.hasPrefix("flip-")
+        switch isMirrored ? tag.dropFirst(5) : tag[...] {
+        case "rotate-0": self.init(degrees: 0, isMirrored: isMirrored)
+        case "rotate-90": self.init(degrees: 90, isMirrored: isMirrored)
+        case "rotate-180": self.init(degrees: 180, isMirrored: isMirrored)
+        case "rotate-270": self.init(degrees: 270, isMirrored: isMirrored)
+        default: return nil
+        }
+    }
+}

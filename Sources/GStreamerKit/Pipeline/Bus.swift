@@ -195,18 +195,10 @@ final class Bus: Sendable {
 
     private func error(
         _ message: UnsafeMutablePointer<GstMessage>,
-        parse: (
-            UnsafeMutablePointer<GstMessage>?,
-            UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?,
-            UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
-        ) -> Void
+        parse: PipelineError.MessageParser
     ) -> PipelineError {
-        var error: UnsafeMutablePointer<GError>?
-        var debug: UnsafeMutablePointer<gchar>?
-        parse(message, &error, &debug)
         var failure = PipelineError(
-            adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
-            debug: String(adopting: debug), missing: state.withLock { $0.missing })
+            message, parse: parse, missing: state.withLock { $0.missing })
         if message.pointee.src.flatMap({ Element(object: $0) })?.klass == "Sink/Video",
             [.notFound, .resourceFailed].contains(failure.code)
         {

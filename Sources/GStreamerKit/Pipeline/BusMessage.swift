@@ -96,7 +96,7 @@ extension PropertyChange {
         var name: UnsafePointer<gchar>?
         var value: UnsafePointer<GValue>?
         gst_message_parse_property_notify(message, &object, &name, &value)
-        path = object.map { Element.path(of: UnsafeMutableRawPointer($0)) } ?? ""
+        path = object.map { Element.path(of: $0) } ?? ""
         self.name = name.map { String(cString: $0) } ?? ""
         self.value = String(adopting: mb_value_text(value)) ?? ""
     }

@@ -122,15 +122,10 @@ final class LateLinks: Sendable {
     }
 
     static func hasLatePads(_ element: Element) -> Bool {
-        var next = gst_element_get_pad_template_list(element.pointer)
-        while let node = next {
-            let template = node.pointee.data.assumingMemoryBound(to: GstPadTemplate.self).pointee
-            if template.direction == GST_PAD_SRC, template.presence == GST_PAD_SOMETIMES {
-                return true
-            }
-            next = node.pointee.next
+        items(of: gst_element_get_pad_template_list(element.pointer)).contains { item in
+            let template = item.assumingMemoryBound(to: GstPadTemplate.self).pointee
+            return template.direction == GST_PAD_SRC && template.presence == GST_PAD_SOMETIMES
         }
-        return false
     }
 
     /// Runs on a streaming thread, after the parser's own handler.

@@ -152,15 +152,7 @@ extension Pipeline {
     }
 
     private static func missingElements(_ context: OpaquePointer) -> [String] {
-        guard let names = gst_parse_context_get_missing_elements(context) else { return [] }
-        defer { g_strfreev(names) }
-        var found: [String] = []
-        var index = 0
-        while let name = names[index] {
-            found.append(String(cString: name))
-            index += 1
-        }
-        return found
+        strings(adopting: gst_parse_context_get_missing_elements(context))
     }
 }
 

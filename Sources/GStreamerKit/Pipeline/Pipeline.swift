@@ -55,7 +55,7 @@ public final class Pipeline: Sendable {
                 gst_bin_recalculate_latency(handle.pointer.cast())
             }
         }
-        GStreamer.countAsLiving(UnsafeMutableRawPointer(handle.pointer))
+        GStreamer.countAsLiving(handle.pointer)
         bus.attach(to: handle.pointer)
         for element in elements { LateLinks.watch(element, latePads) }
         dumpGraphs()

@@ -43,18 +43,11 @@ package struct ElementFactory: Hashable, Sendable {
                 gst_registry_get(), gst_element_factory_get_type())
         else { return [] }
         defer { gst_plugin_feature_list_free(list) }
-        var names: [String] = []
-        var next: UnsafeMutablePointer<GList>? = list
-        while let node = next {
-            let object = node.pointee.data.assumingMemoryBound(to: GstObject.self)
-            if let name = String(adopting: gst_object_get_name(object)) { names.append(name) }
-            next = node.pointee.next
+        return items(of: list).compactMap {
+            String(adopting: gst_object_get_name($0.assumingMemoryBound(to: GstObject.self)))
         }
-        return names
     }
-}
 
-extension ElementFactory {
     /// Returns whether any sink pad template of the factory accepts some format of `caps`. False if
     /// no such element is installed.
     package func canTake(_ caps: Caps) -> Bool {
@@ -81,25 +74,20 @@ extension ElementFactory {
         else { return nil }
         defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
         let wanted = direction == .source ? GST_PAD_SRC : GST_PAD_SINK
-        var templates: [PadTemplate] = []
-        var entry = gst_element_factory_get_static_pad_templates(factory)
-        while let here = entry {
-            entry = UnsafePointer(here.pointee.next)
-            guard let data = here.pointee.data else { continue }
-            let template = data.assumingMemoryBound(to: GstStaticPadTemplate.self)
+        let templates = items(of: gst_element_factory_get_static_pad_templates(factory))
+        return templates.compactMap { item -> PadTemplate? in
+            let template = item.assumingMemoryBound(to: GstStaticPadTemplate.self)
             guard template.pointee.direction == wanted,
                 let caps = gst_static_pad_template_get_caps(template)
-            else { continue }
+            else { return nil }
             let presence: PadTemplate.Presence =
                 switch template.pointee.presence {
                 case GST_PAD_ALWAYS: .always
                 case GST_PAD_REQUEST: .request
                 default: .sometimes
                 }
-            templates.append(
-                PadTemplate(presence: presence, mediaTypes: Caps(adopting: caps).mediaTypes))
+            return PadTemplate(presence: presence, mediaTypes: Caps(adopting: caps).mediaTypes)
         }
-        return templates
     }
 }
 
@@ -127,16 +115,10 @@ public struct Device: Hashable, Sendable {
         defer { gst_device_monitor_stop(monitor) }
         let list = gst_device_monitor_get_devices(monitor)
         defer { g_list_free(list) }
-        var found: [Device] = []
-        var node = list
-        while let current = node {
-            if let data = current.pointee.data {
-                found.append(Device(data.assumingMemoryBound(to: GstDevice.self)))
-                gst_object_unref(data)
-            }
-            node = current.pointee.next
+        return items(of: list).map { device in
+            defer { gst_object_unref(device) }
+            return Device(device.assumingMemoryBound(to: GstDevice.self))
         }
-        return found
     }
 
     private init(_ device: UnsafeMutablePointer<GstDevice>) {

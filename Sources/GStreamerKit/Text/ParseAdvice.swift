@@ -101,15 +101,7 @@ extension Element {
             guard mb_spec_is_writable(spec) != 0, let name = g_param_spec_get_name(spec) else {
                 return nil
             }
-            var nicks: [String] = []
-            if let list = mb_spec_nicks(spec) {
-                var next = 0
-                while let nick = list[next] {
-                    nicks.append(String(cString: nick))
-                    next += 1
-                }
-                g_strfreev(list)
-            }
+            let nicks = strings(adopting: mb_spec_nicks(spec))
             let range = String(adopting: mb_spec_range(spec))
             return SettableProperty(
                 name: String(cString: name), nicks: nicks,
