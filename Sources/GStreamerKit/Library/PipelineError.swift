@@ -121,6 +121,13 @@ extension String {
         }
     }
 
+    /// Returns the text without the characters at both ends that satisfy the predicate.
+    func trimming(_ isTrimmed: (Character) -> Bool) -> String {
+        var text = drop(while: isTrimmed)
+        while let last = text.last, isTrimmed(last) { text.removeLast() }
+        return String(text)
+    }
+
     func trimmingSuffix(_ characters: String) -> String {
         var text = Substring(self)
         while let last = text.last, characters.contains(last) { text.removeLast() }

@@ -194,11 +194,9 @@ final class Bus: Sendable {
     }
 
     private func error(
-        _ message: UnsafeMutablePointer<GstMessage>,
-        parse: PipelineError.MessageParser
+        _ message: UnsafeMutablePointer<GstMessage>, parse: PipelineError.MessageParser
     ) -> PipelineError {
-        var failure = PipelineError(
-            message, parse: parse, missing: state.withLock { $0.missing })
+        var failure = PipelineError(message, parse: parse, missing: state.withLock { $0.missing })
         if message.pointee.src.flatMap({ Element(object: $0) })?.klass == "Sink/Video",
             [.notFound, .resourceFailed].contains(failure.code)
         {

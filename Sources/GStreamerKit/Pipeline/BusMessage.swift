@@ -26,6 +26,8 @@ public enum BusMessage: Sendable {
     case other(String)
 }
 
+// MARK: Values
+
 /// A property of an element or a pad that changed, as gst-launch-1.0 prints it with `-v`.
 public struct PropertyChange: Hashable, Sendable, CustomStringConvertible {
     /// Path of the element or pad, for example
@@ -39,6 +41,18 @@ public struct PropertyChange: Hashable, Sendable, CustomStringConvertible {
     /// One line, for example
     /// `/GstPipeline:pipeline0/GstCapsFilter:capsfilter0.GstPad:src: caps = video/x-raw, …`
     public var description: String { "\(path): \(name) = \(value)" }
+}
+
+extension PropertyChange {
+    init(_ message: UnsafeMutablePointer<GstMessage>) {
+        var object: UnsafeMutablePointer<GstObject>?
+        var name: UnsafePointer<gchar>?
+        var value: UnsafePointer<GValue>?
+        gst_message_parse_property_notify(message, &object, &name, &value)
+        path = object.map { Element.path(of: $0) } ?? ""
+        self.name = name.map { String(cString: $0) } ?? ""
+        self.value = String(adopting: mb_value_text(value)) ?? ""
+    }
 }
 
 /// Tags, as gst-launch-1.0 prints them with `-t`.
@@ -64,41 +78,6 @@ public struct FoundTags: Hashable, Sendable, CustomStringConvertible {
             }
         }
         return (["FOUND TAG      : found by \(finder)."] + lines).joined(separator: "\n")
-    }
-}
-
-/// GStreamer's four states.
-public enum PipelineState: Int, Sendable, Comparable {
-    /// No resources are held.
-    case null = 1
-    /// Devices and files are open; no data flows.
-    case ready
-    /// The first data has arrived, except from live sources; the clock stands still.
-    case paused
-    /// Data flows, and the clock runs.
-    case playing
-
-    /// Compares states in the order NULL, READY, PAUSED, PLAYING.
-    public static func < (a: PipelineState, b: PipelineState) -> Bool { a.rawValue < b.rawValue }
-}
-
-extension Pipeline {
-    /// Reports every property change as ``BusMessage/property(_:)`` from now on, for as long as the
-    /// pipeline lives: the negotiated caps of every pad, and the `last-message` of elements.
-    package func watchProperties() {
-        _ = gst_element_add_property_deep_notify_watch(element, nil, 1)
-    }
-}
-
-extension PropertyChange {
-    init(_ message: UnsafeMutablePointer<GstMessage>) {
-        var object: UnsafeMutablePointer<GstObject>?
-        var name: UnsafePointer<gchar>?
-        var value: UnsafePointer<GValue>?
-        gst_message_parse_property_notify(message, &object, &name, &value)
-        path = object.map { Element.path(of: $0) } ?? ""
-        self.name = name.map { String(cString: $0) } ?? ""
-        self.value = String(adopting: mb_value_text(value)) ?? ""
     }
 }
 
@@ -182,7 +161,7 @@ extension PipelineError {
 
 extension Element {
     /// Returns a phrase about the caps of an appsink in the same bin, if it restricts them:
-    /// `, which takes audio/x-raw`.
+    /// `, which accepts audio/x-raw`.
     fileprivate func wish(ofSibling name: String) -> String? {
         guard let parent = gst_object_get_parent(pointer.cast()) else { return nil }
         defer { gst_object_unref(parent) }

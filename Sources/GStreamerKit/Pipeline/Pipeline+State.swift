@@ -1,6 +1,21 @@
 internal import CMediaBridge
 internal import MediaBasics
 
+/// GStreamer's four states.
+public enum PipelineState: Int, Sendable, Comparable {
+    /// No resources are held.
+    case null = 1
+    /// Devices and files are open; no data flows.
+    case ready
+    /// The first data has arrived, except from live sources; the clock stands still.
+    case paused
+    /// Data flows, and the clock runs.
+    case playing
+
+    /// Compares states in the order NULL, READY, PAUSED, PLAYING.
+    public static func < (a: PipelineState, b: PipelineState) -> Bool { a.rawValue < b.rawValue }
+}
+
 extension Pipeline {
     /// The result of a state change.
     package enum StateChange: Sendable {

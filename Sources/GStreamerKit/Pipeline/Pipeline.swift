@@ -102,6 +102,12 @@ extension Pipeline {
     public func onMessage(_ listener: @escaping @Sendable (BusMessage) -> Void) {
         _ = bus.listen(listener)
     }
+
+    /// Reports every property change as ``BusMessage/property(_:)`` from now on, for as long as the
+    /// pipeline lives: the negotiated caps of every pad, and the `last-message` of elements.
+    package func watchProperties() {
+        _ = gst_element_add_property_deep_notify_watch(element, nil, 1)
+    }
 }
 
 extension Framebuffer {

@@ -155,9 +155,6 @@ extension Pipeline {
                     atEnd(self)
                     break reading
                 case .error(let error): throw error
-                // The awaited pad is not among those of this file, or has another media type: its
-                // branch would wait for ever.
-                case .warning(let warning) where warning.isFailedLink: throw warning
                 default: break
                 }
             }
@@ -167,13 +164,5 @@ extension Pipeline {
         } catch { failure = error }
         do throws(PipelineError) { try await setState(.null) } catch { failure = failure ?? error }
         if let failure { throw failure }
-    }
-}
-
-extension PipelineError {
-    /// Whether it is the parser's warning about a delayed link that cannot be made.
-    fileprivate var isFailedLink: Bool {
-        message.contains("Delayed linking failed")
-            || debug?.contains("failed delayed linking") == true
     }
 }

@@ -61,7 +61,7 @@ package enum DebianPackage {
 
 extension DebianPackage {
     /// Elements that packages contain but that their metadata does not list.
-    static let untold: [Contents] = [
+    private static let untold: [Contents] = [
         Contents(
             package: "libgstreamer1.0-0",
             elements: """

@@ -108,17 +108,15 @@ enum FormerCaps {
         {
             caps = caps[caps.index(after: equals)...]
         }
-        let outside: (Character) -> Bool = { "!:\"'".contains($0) || $0.isWhitespace }
-        caps = caps.drop(while: outside)
-        while let last = caps.last, outside(last) { caps.removeLast() }
-        return today(String(caps)).map { ($0, String(caps)) }
+        let former = String(caps).trimming { "!:\"'".contains($0) || $0.isWhitespace }
+        return today(former).map { ($0, former) }
     }
 
     /// Returns old caps in the present syntax; `nil` if they are not old.
     static func today(_ caps: String) -> String? {
         let parts = split(caps, at: ";").map { part -> (text: String, isOld: Bool) in
-            let fields = split(part, at: ",").map(trimmed)
-            return structure(fields).map { ($0, true) } ?? (trimmed(part), false)
+            let fields = split(part, at: ",").map { $0.trimming(\.isWhitespace) }
+            return structure(fields).map { ($0, true) } ?? (part.trimming(\.isWhitespace), false)
         }
         guard parts.contains(where: \.isOld) else { return nil }
         return parts.map(\.text).joined(separator: ";")
@@ -140,8 +138,8 @@ enum FormerCaps {
         var kept: [String] = []
         for field in fields.dropFirst() {
             guard let equals = field.firstIndex(of: "=") else { continue }
-            let key = trimmed(String(field[..<equals]))
-            let value = trimmed(String(field[field.index(after: equals)...]))
+            let key = String(field[..<equals]).trimming(\.isWhitespace)
+            let value = String(field[field.index(after: equals)...]).trimming(\.isWhitespace)
             values[key] = bare(value)
             switch key {
             case "format", "bpp", "depth", "endianness", "signed", "red_mask", "green_mask",
@@ -216,7 +214,7 @@ enum FormerCaps {
         {
             result.removeSubrange(open...close)
         }
-        return trimmed(result.filter { $0 != "\"" && $0 != "'" })
+        return result.filter { $0 != "\"" && $0 != "'" }.trimming(\.isWhitespace)
     }
 
     /// Splits text at separators that are outside of brackets.
@@ -233,12 +231,5 @@ enum FormerCaps {
             }
         }
         return parts
-    }
-
-    private static func trimmed(_ text: String) -> String {
-        var text = Substring(text)
-        while let first = text.first, first.isWhitespace { text.removeFirst() }
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        return String(text)
     }
 }

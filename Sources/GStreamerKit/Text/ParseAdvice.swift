@@ -338,20 +338,12 @@ private struct GrammarReader {
 
 extension PipelineLexer {
     /// Returns the first words from an offset on.
-    fileprivate func excerpt(from start: Int) -> String { brief(words(from: start, to: length)) }
-
-    /// The last words, at most four.
-    fileprivate var end: String {
-        let all = words(from: 0, to: length)
-        return all.suffix(4).joined(separator: " ")
-    }
-
-    private func words(from start: Int, to end: Int) -> [String] {
-        string(start..<end).split(whereSeparator: \.isWhitespace).map(String.init)
-    }
-
-    private func brief(_ words: [String]) -> String {
-        words.count > 4
+    fileprivate func excerpt(from start: Int) -> String {
+        let words = words(from: start)
+        return words.count > 4
             ? words.prefix(3).joined(separator: " ") + " …" : words.joined(separator: " ")
     }
+
+    /// The last words, at most four.
+    fileprivate var end: String { words(from: 0).suffix(4).joined(separator: " ") }
 }

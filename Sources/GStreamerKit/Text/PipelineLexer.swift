@@ -52,10 +52,11 @@ struct PipelineLexer {
         return (best.kind.make(words), start..<place)
     }
 
-    /// The length of the string in bytes.
-    var length: Int { text.count }
-
-    func string(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
+    /// Returns the words of the string from a byte offset on.
+    func words(from start: Int) -> [String] {
+        String(decoding: text[start...], as: UTF8.self).split(whereSeparator: \.isWhitespace)
+            .map(String.init)
+    }
 
     // MARK: Rules
 

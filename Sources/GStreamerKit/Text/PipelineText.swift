@@ -115,7 +115,7 @@ package struct PipelineText: Sendable {
         var found: [Mention] = []
         var index = 0
         while index < words.count {
-            let word = words[index].trimming("()")
+            let word = words[index].trimming(Self.isParenthesis)
             index += 1
             guard factories.contains(word) else { continue }
             var properties: [String: String] = [:]
@@ -142,7 +142,8 @@ package struct PipelineText: Sendable {
     /// The names that the string gives to its elements.
     package var elementNames: [String] {
         words.compactMap { word in
-            guard let (key, value) = Self.property(word.trimming("()")), key == "name" else {
+            guard let (key, value) = Self.property(word.trimming(Self.isParenthesis)), key == "name"
+            else {
                 return nil
             }
             return value
@@ -155,16 +156,12 @@ package struct PipelineText: Sendable {
         guard key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }) else {
             return nil
         }
-        return (String(key), String(word[word.index(after: equals)...]).trimming("\"'()"))
+        let value = String(word[word.index(after: equals)...])
+        return (String(key), value.trimming { "\"'()".contains($0) })
     }
-}
 
-extension String {
-    fileprivate func trimming(_ characters: String) -> String {
-        var text = Substring(self)
-        while let first = text.first, characters.contains(first) { text.removeFirst() }
-        while let last = text.last, characters.contains(last) { text.removeLast() }
-        return String(text)
+    private static func isParenthesis(_ character: Character) -> Bool {
+        character == "(" || character == ")"
     }
 }
 
