@@ -41,7 +41,7 @@ package final class Pad: @unchecked Sendable {
     /// Whether an EOS event has passed this pad.
     package var hasEnded: Bool { hasPassed(GST_EVENT_EOS) }
 
-    /// The negotiated caps or, before negotiation, those that are possible.
+    /// The negotiated caps or, before negotiation, the possible caps.
     var currentOrPossibleCaps: Caps? {
         caps ?? gst_pad_query_caps(pointer, nil).map { Caps(adopting: $0) }
     }
